@@ -20,9 +20,9 @@ TINY = SessionSpec(image="tiny", slots={"cpu": 1, "mem": 1})
 _HISTORY = """
     WITH filled AS (
         INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, apps, slots, spec, state,
-            warnings, force, attempts, restarts, created_at, ended_at)
+            warnings, attempts, restarts, created_at, ended_at)
         SELECT 'a' || translate(lpad(to_hex(n), 11, '0'), '0189', 'ghij'), 'desk-' || n, 'interactive', :user,
-            :project, :domain, 'debian:12', '[]', '{}', '{}', 'TERMINATED', '[]', false, 0, 0,
+            :project, :domain, 'debian:12', '[]', '{}', '{}', 'TERMINATED', '[]', 0, 0,
             now() - n * interval '30 s', now()
         FROM generate_series(1, CAST(:count AS integer)) n RETURNING *
     )

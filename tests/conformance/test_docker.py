@@ -27,6 +27,7 @@ from carrel.engines.conformance_kit import (
 from carrel.engines.conformance_mounts import MountConformance, directory, mounting
 from carrel.engines.conformance_networks import FileConformance, NetworkConformance
 from carrel.engines.conformance_optional import OptionalConformance
+from carrel.engines.conformance_start import StartConformance
 from carrel.engines.docker import DockerEngine
 from carrel.engines.docker.api import filters
 from carrel.engines.docker.firewall import rules, run_here
@@ -35,6 +36,7 @@ from carrel.engines.port import (
     WORK_UID,
     ContainerSpec,
     Engine,
+    InitialFile,
     Mount,
     MountUnusable,
     ObservedState,
@@ -140,6 +142,35 @@ class TestDockerEngineOptional(OptionalConformance):
         where = "/sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes"
         ran = await run(harness.engine, container, "sh", "-c", f"cat {where} 2>/dev/null")
         assert ran.stdout == b"%d\n" % (80 << 20)
+
+
+class TestDockerEngineStart(StartConformance):
+    async def test_initial_files_belong_to_the_user_or_to_root(self, harness: EngineHarness) -> None:
+        files = (
+            InitialFile("/home/work/.config/tool/key", b"k", private=True),
+            InitialFile("/etc/carrel/run", b"r", executable=True),
+        )
+        desired = replace(spec(harness), files=files, workdir="/home/work/project")
+        await harness.engine.ensure(desired, ProgressLog())
+        paths = ".config/tool .config/tool/key /etc/carrel/run project"
+        ran = await run(harness.engine, desired.id, "sh", "-c", f"cd; stat -c '%u %a' {paths}")
+        assert ran.stdout.splitlines() == [b"1000 755", b"1000 600", b"0 755", b"1000 755"]
+
+    async def test_shared_memory_has_its_size(self, harness: EngineHarness) -> None:
+        desired = replace(spec(harness), shm_bytes=3 << 20)
+        await harness.engine.ensure(desired, ProgressLog())
+        ran = await run(harness.engine, desired.id, "df", "-k", "/dev/shm")
+        assert ran.stdout.splitlines()[1].split()[1] == b"3072"
+
+    async def test_a_working_directory_in_a_folder_is_not_made_in_its_place(
+        self, harness: EngineHarness
+    ) -> None:
+        with directory() as source:
+            (source / "src").mkdir()
+            mount = Mount(str(source), "/home/work/data")
+            desired = replace(spec(harness), mounts=(mount,), workdir="/home/work/data/src")
+            await harness.engine.ensure(desired, ProgressLog())
+            assert (await run(harness.engine, desired.id, "pwd")).stdout == b"/home/work/data/src\n"
 
 
 class TestDockerEngineMounts(MountConformance):

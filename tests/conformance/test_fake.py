@@ -9,6 +9,7 @@ from carrel.engines.conformance_kit import FaultyHarness
 from carrel.engines.conformance_mounts import MountConformance
 from carrel.engines.conformance_networks import NetworkConformance
 from carrel.engines.conformance_optional import OptionalConformance
+from carrel.engines.conformance_start import StartConformance
 from carrel.engines.fake import FakeEngine, FakeWorld, VirtualClock
 from carrel.engines.optional import HostUsage
 from carrel.engines.port import Engine
@@ -76,6 +77,10 @@ class TestFakeEngineOptional(OptionalConformance):
 
 
 class TestFakeEngineMounts(MountConformance):
+    pass
+
+
+class TestFakeEngineStart(StartConformance):
     pass
 
 

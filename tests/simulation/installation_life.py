@@ -14,7 +14,7 @@ import contextvars
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -35,7 +35,7 @@ from carrel.controllers.loop import Controller, Tools
 from carrel.controllers.mail_delivery import MailDelivery
 from carrel.controllers.notify import Notify
 from carrel.controllers.webhook_delivery import WebhookDelivery
-from carrel.core.errors import Unavailable
+from carrel.core.errors import Conflict, Unavailable
 from carrel.core.ids import LOCAL_ENGINE, ContainerId, EngineId, ScheduleId, SessionId
 from carrel.db.database import Database
 from carrel.db.encryption import SecretBox as Secrets
@@ -48,7 +48,7 @@ from carrel.nodes import administration
 from carrel.nodes.engines.connections import Engines
 from carrel.nodes.schemas import DrainRequest
 from carrel.permissions.decide import Actor
-from carrel.sessions import service
+from carrel.sessions import repeating, service
 from carrel.sessions.schedules import service as schedules
 from carrel.sessions.schedules.schemas import ScheduleCreate
 from carrel.sessions.schemas import SessionCreate
@@ -357,6 +357,17 @@ class Installation:
         self.requests += 1
         await self.act(remove)
 
+    async def restart(self, session: SessionId) -> None:
+        """Ask for a restart in place; a repeated request finds it under way."""
+
+        async def restart(plane: ControlPlane) -> None:
+            async with plane.database.transaction() as tx:
+                with suppress(Conflict):
+                    await repeating.restart(tx, self.clock, self.actor, session)
+
+        self.requests += 1
+        await self.act(restart)
+
     async def drain(self, node: str, how: Draining) -> None:
         async def drain(plane: ControlPlane) -> None:
             async with plane.database.transaction() as tx:
@@ -401,6 +412,25 @@ class Installation:
                 return
             await self.round()
         raise AssertionError(f"never {states}: {self.states()}")
+
+    async def until_restarted(self, session: SessionId) -> None:
+        """Go on until its restart was requested and it runs again, or has ended."""
+        query = "SELECT count(*) FROM session_history WHERE session_id = %s AND cause = 'restart'"
+        for _ in range(_ROUNDS):
+            requested = self.look.execute(query, (session,)).fetchone() != (0,)
+            if requested and self.state(session) in {SessionState.RUNNING, *LIFECYCLE.final}:
+                return
+            await self.round()
+        raise AssertionError(f"never restarted: {self.standing()}")
+
+    async def until_gone(self, session: SessionId) -> None:
+        """Go on until none of its containers may remain."""
+        query = "SELECT count(*) FROM containers WHERE session_id = %s AND state <> 'GONE'"
+        for _ in range(_ROUNDS):
+            if self.look.execute(query, (session,)).fetchone() == (0,):
+                return
+            await self.round()
+        raise AssertionError(f"its containers stay: {self.standing()}")
 
     async def settle(self, *, queue: bool = False) -> None:
         """Go on until nothing changes any more. queue: sessions that do not fit may still wait."""
@@ -524,7 +554,7 @@ class Installation:
 _HANG_UP = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
 
 _DURABLE = """SELECT
-    (SELECT json_agg(s) FROM (SELECT id, state, outcome, reason, progress, warnings, force, attempts,
+    (SELECT json_agg(s) FROM (SELECT id, state, outcome, reason, progress, warnings, attempts,
         restarts FROM sessions ORDER BY id) s)::text,
     (SELECT json_agg(c) FROM (SELECT id, state, node_id FROM containers ORDER BY id) c)::text,
     (SELECT json_agg(a) FROM (SELECT container_id, slot, released_at IS NULL FROM allocations ORDER BY id) a)::text,

@@ -132,7 +132,9 @@ def _containers_are_coherent(containers: list[Row]) -> Iterable[str]:
             yield f"{_container(one)} is on no node"
         if state == ContainerState.RUNNING and one["started_at"] is None:
             yield f"{_container(one)} never started"
-        if (state in (ContainerState.EXITED, ContainerState.GONE)) != (one["ended_at"] is not None):
+        if (state in (ContainerState.EXITED, ContainerState.ABANDONED, ContainerState.GONE)) != (
+            one["ended_at"] is not None
+        ):
             yield f"{_container(one)} ended at {one['ended_at']}"
 
 

@@ -107,6 +107,60 @@ async def _engine_away_while_ending(installation: Installation) -> SessionId:
     return session
 
 
+async def _force_while_the_engine_is_away(installation: Installation) -> SessionId:
+    session = await _run(installation)
+    installation.world.go_away()
+    await installation.remove(session, force=True)
+    assert installation.state(session) in CALLED_OFF
+    await installation.rounds(2, 3)
+    installation.world.come_back()
+    await installation.until_gone(session)
+    return session
+
+
+async def _force_while_ending(installation: Installation) -> SessionId:
+    session = await installation.create(IMAGE, containers=3)
+    await installation.until(session, S.RUNNING)
+    await installation.remove(session)
+    await installation.remove(session, force=True)
+    assert installation.state(session) in CALLED_OFF
+    await installation.until_gone(session)
+    return session
+
+
+async def _restart(installation: Installation) -> SessionId:
+    session = await _run(installation)
+    await installation.restart(session)
+    await installation.until_restarted(session)
+    return session
+
+
+async def _restart_three(installation: Installation) -> SessionId:
+    session = await installation.create(IMAGE, containers=3)
+    await installation.until(session, S.RUNNING)
+    await installation.restart(session)
+    await installation.until_restarted(session)
+    return session
+
+
+async def _restart_while_the_engine_is_away(installation: Installation) -> SessionId:
+    session = await _run(installation)
+    installation.world.go_away()
+    await installation.restart(session)
+    await installation.rounds(2, 3)
+    installation.world.come_back()
+    await installation.until_restarted(session)
+    return session
+
+
+async def _end_while_restarting(installation: Installation) -> SessionId:
+    session = await _run(installation)
+    await installation.restart(session)
+    await installation.round()
+    await installation.remove(session)
+    return session
+
+
 async def _lose_its_node(installation: Installation) -> SessionId:
     installation.set_group(on_node_loss="reschedule", node_loss_s=5)
     session = await _run(installation)
@@ -322,6 +376,12 @@ LIVES = {
     "container vanishes": Life(_container_vanishes, FAILED),
     "engine away while starting": Life(_engine_away_while_starting, RUNS, _slow_pull),
     "engine away while ending": Life(_engine_away_while_ending, ENDED),
+    "engine away, ended by force": Life(_force_while_the_engine_is_away, CALLED_OFF),
+    "three containers, ended by force": Life(_force_while_ending, CALLED_OFF, _two_nodes),
+    "restarted in place": Life(_restart, RUNS, late=FAILED),
+    "three containers, restarted in place": Life(_restart_three, RUNS, _two_nodes, late=FAILED),
+    "engine away while restarting": Life(_restart_while_the_engine_is_away, RUNS, late=FAILED),
+    "ended while restarting": Life(_end_while_restarting, CALLED_OFF),
     "node lost": Life(_lose_its_node, RUNS, _two_nodes, late=FAILED),
     "moved off its node": Life(_move_off_its_node, RUNS, _two_nodes, late=FAILED),
     "three containers, one stops": Life(_gang_stops_and_ends, CALLED_OFF, _two_nodes),

@@ -147,10 +147,10 @@ def test_force_hurries_an_end_that_is_under_way(play: Play) -> None:
     async def story(installation: Installation) -> None:
         graces: list[float] = []
 
-        async def patient(container: str, *, grace_s: float) -> None:
+        async def patient(container: str, *, grace_s: float, signal: str = "SIGTERM") -> None:
             graces.append(grace_s)
             await asyncio.sleep(grace_s * 100)
-            await remove(container, grace_s=grace_s)
+            await remove(container, grace_s=grace_s, signal=signal)
 
         session = await installation.create()
         await installation.settle()
@@ -163,7 +163,7 @@ def test_force_hurries_an_end_that_is_under_way(play: Play) -> None:
         await installation.remove(session, force=True)
         await installation.rounds(3)
         assert installation.state(session) == S.TERMINATED
-        assert graces == [10.0, 0]
+        assert graces == [10, 0]
 
     play(story)
 

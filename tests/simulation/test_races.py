@@ -74,7 +74,7 @@ async def test_a_request_to_end_is_never_lost(
 
         async with database.transaction() as tx:
             interrupted: Any = Interrupted(tx, statement, compete)
-            await service.remove(interrupted, clock, people.user, session, force=False)
+            await service.remove(interrupted, clock, people.user, session)
         if interrupted.begun:
             await interrupted.begun
         async with database.transaction() as tx:

@@ -140,6 +140,9 @@ describe("the form", () => {
         time_limit_s: 7200,
         description,
         env: { LR: "1" },
+        bootstrap: "make",
+        shm_bytes: GIB,
+        workdir: "src",
         rights: "root",
       }),
     );
@@ -156,7 +159,15 @@ describe("the form", () => {
       description,
       env: { LR: "1" },
       project: "default",
+      bootstrap: "make",
+      shm_bytes: GIB,
+      workdir: "src",
     });
+    expect(createCommand(toRequest(form))).toContain("--bootstrap bootstrap.sh --shm 1g --workdir src");
+  });
+
+  test("takes over no script that only its owner may see", () => {
+    expect(requestLike(aDetail("a", { bootstrap: "********" })).bootstrap).toBeUndefined();
   });
 
   const CUDA = [

@@ -1,14 +1,16 @@
 """The containers of placed sessions as their engines are to have them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from carrel.accounts.dotfiles import service as dotfiles
 from carrel.db.encryption import SecretBox
 from carrel.engines import barrier
 from carrel.engines.port import IDLE, ContainerSpec, Mount
 from carrel.nodes.service import Address
-from carrel.sessions import clusters, environment
+from carrel.sessions import clusters, environment, startup
 from carrel.sessions.spec import SessionSpec
+from carrel.tables.dotfiles import Dotfile
 from carrel.tables.session_states import Rights, SessionKind
 from carrel.tables.sessions import Container, Session
 
@@ -18,11 +20,12 @@ _SHELL = ("/bin/sh", "-c", 'exec "$@"', "sh")
 
 @dataclass(frozen=True)
 class PlacedContainer:
-    """One container to start. node: its name on the engine. devices: thousandths by device."""
+    """One container to start. node: its name on the engine. devices: thousandths by device. dotfiles: of its owner."""
 
     row: Container
     node: Address
     devices: Mapping[str, int]
+    dotfiles: Sequence[Dotfile]
 
 
 def container_spec(
@@ -32,7 +35,7 @@ def container_spec(
     container, requested = member.row, SessionSpec.from_json(session.spec)
     requests = requested.container_requests
     own = requests[container.index]
-    command = (*_SHELL, *own.command) if own.command else IDLE
+    command = startup.command(requested, (*_SHELL, *own.command) if own.command else IDLE)
     together = len(requests) > 1
     hostname = session.name.replace("_", "-").replace(".", "-").strip("-").lower() or "session"
     return ContainerSpec(
@@ -42,6 +45,7 @@ def container_spec(
         devices=member.devices,
         node=member.node.name,
         env={
+            **startup.variables(requested, container.slots),
             "CARREL_SESSION_ID": session.id,
             "CARREL_SESSION_NAME": session.name,
             **_array_variables(session, requested),
@@ -54,7 +58,12 @@ def container_spec(
         ports=tuple(int(app["port"]) for app in session.apps),
         mounts=folders,
         network=clusters.network(session.id, requests, container.index) if together else None,
-        files=clusters.files(seal, session.id, requests, container.index) if together else (),
+        files=(
+            *startup.files(requested, dotfiles.opened(seal, member.dotfiles), folders),
+            *(clusters.files(seal, session.id, requests, container.index) if together else ()),
+        ),
+        shm_bytes=requested.shm_bytes,
+        workdir=startup.workdir(requested),
         root=session.rights == Rights.ROOT,
         epoch=epoch,
     )

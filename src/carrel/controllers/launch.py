@@ -10,6 +10,7 @@ from typing import TypeVar
 import structlog
 from sqlalchemy import text
 
+from carrel.accounts.dotfiles import service as dotfiles
 from carrel.controllers import mount_sources
 from carrel.controllers.active_tasks import ActiveTasks, Work
 from carrel.controllers.container_specs import PlacedContainer, container_spec, runs_once
@@ -102,11 +103,17 @@ class Launch:
             devices = await nodes.devices_of(tx, [one.id for each in own.values() for one in each])
             held = await mounting.held_by(tx, [session.id for session in sessions])
             lost = {node for node, rule in (await nodes.gone(tx, self._tools.clock.now())).items() if rule}
+            homes = await dotfiles.of_users(tx, {session.owner_id for session in sessions})
             draining = {node.id for node in await nodes.draining(tx)}
         for session in sessions:
             key = session.id
             members = [
-                PlacedContainer(one, places.get(one.node_id or NodeId(""), _NOWHERE), devices.get(one.id, {}))
+                PlacedContainer(
+                    one,
+                    places.get(one.node_id or NodeId(""), _NOWHERE),
+                    devices.get(one.id, {}),
+                    homes.get(session.owner_id, ()),
+                )
                 for one in own.get(key, ())
             ]
             # A command that may have started must not start on another node as well, so its start continues.

@@ -12,7 +12,7 @@ from carrel.controllers import lifetime
 from carrel.controllers.each_engine import EachEngine
 from carrel.controllers.loop import ENGINE_TOPIC, Tools
 from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId
-from carrel.engines.port import Engine, EngineError, Observed, ObservedState
+from carrel.engines.port import BOOTSTRAP_FAILED, Engine, EngineError, Observed, ObservedState
 from carrel.nodes import service as nodes
 from carrel.nodes.engines import service as registry
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
@@ -43,6 +43,7 @@ _STRAY_S = 10.0
 _UNCONFIRMED = (
     "The engine did not confirm the removal in time; the container is removed when the engine responds."
 )
+_UNPREPARED = "Its bootstrap script failed; the end of the log shows why."
 _OOM = "A process was killed because the session reached its memory limit."
 _LOST_WITH_NODE = {
     NodeLoss.END: "Its node is lost.",
@@ -83,6 +84,7 @@ class Findings:
     restart: list[Ended] = field(default_factory=list)
     lost: list[Ended] = field(default_factory=list)
     completed: list[Ended] = field(default_factory=list)
+    unprepared: list[Ended] = field(default_factory=list)
     out_of_memory: list[Session] = field(default_factory=list)
     spared: list[tuple[Session, str]] = field(default_factory=list)
     moved: list[tuple[ContainerId, str]] = field(default_factory=list)
@@ -111,13 +113,14 @@ class LiveSessions:
 @dataclass(frozen=True)
 class OneEngine:
     """State of one engine. listed: its containers by id. nodes: its nodes. gone: DOWN nodes, as in `nodes.gone`.
-    restarts: recent restarts per session.
+    restarts: recent restarts per session. bootstrapping: sessions with a bootstrap script.
     """
 
     listed: Mapping[str, Observed]
     nodes: frozenset[NodeId]
     gone: Mapping[NodeId, NodeLoss | None]
     restarts: Mapping[SessionId, int]
+    bootstrapping: frozenset[SessionId] = frozenset()
 
 
 def compare(engine: OneEngine, before: Before, live: LiveSessions) -> Findings:
@@ -160,7 +163,17 @@ def _compare_session(
         findings.add_spared(session, absent, why)
     elif exited := [(one, observed) for one, observed in there if observed.state is ObservedState.EXITED]:
         is_batch = session.kind == SessionKind.BATCH
-        if completed := [one for one in exited if is_batch or one[0].has_command]:
+        unprepared = [one for one in exited if one[1].exit_code == BOOTSTRAP_FAILED]
+        if session.id not in engine.bootstrapping:
+            unprepared = []
+        completed = [one for one in exited if is_batch or one[0].has_command or one in unprepared]
+        if unprepared:
+            changes = tuple(
+                ContainerChange(one.id, exit_code=observed.exit_code) for one, observed in completed
+            )
+            findings.unprepared.append(Ended(session, changes, _UNPREPARED))
+            findings.add_spared(session, [one for one, _ in unprepared], _UNPREPARED)
+        elif completed:
             _add_completed(findings, session, own, completed)
         else:
             again = engine.restarts.get(session.id, 0) < MAX_RESTARTS
@@ -281,8 +294,11 @@ class Observe:
             live = LiveSessions(sessions, await containers.in_states(tx, *_LIVE))
             again = [key for key, own in live.containers.items() if any(one.id in stopped for one in own)]
             restarts = await queries.restarts_since(tx, again, now - RESTARTS_COUNTED) if again else {}
+            bootstrapping = await queries.with_bootstrap(tx, again) if again else frozenset()
             own_nodes, gone = await nodes.of_engine(tx, engine_id), await nodes.gone(tx, now)
-        there = OneEngine({observed.id: observed for observed in seen}, own_nodes, gone, restarts)
+        there = OneEngine(
+            {observed.id: observed for observed in seen}, own_nodes, gone, restarts, bootstrapping
+        )
         if findings := compare(there, before, live):
             await self._apply(findings)
             await self._clean_up(engine_id, engine, findings)
@@ -304,7 +320,10 @@ class Observe:
 
     async def _before(self) -> Before:
         async with self._tools.database.transaction() as tx:
-            return Before(await queries.marks(tx), await containers.ids_in_states(tx, *_LIVE))
+            known = await containers.ids_in_states(tx, *_LIVE)
+            # Reap removes what is abandoned.
+            left = {one.id for own in (await containers.abandoned(tx)).values() for one in own}
+            return Before(await queries.marks(tx), known | left)
 
     async def _engine_is_away(self, engine: EngineId, error: EngineError) -> None:
         """Close its nodes, and extend restarts: a session must not lose its files because the engine takes long to
@@ -337,7 +356,11 @@ class Observe:
                     reason=ended.reason,
                     now=now,
                 )
-            for cause, ends in (("lost", findings.lost), ("completed", findings.completed)):
+            for cause, ends in (
+                ("lost", findings.lost),
+                ("completed", findings.completed),
+                ("bootstrap_failed", findings.unprepared),
+            ):
                 for ended in ends:
                     await containers.change(
                         tx,

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,16 +15,15 @@ from carrel.controllers.loop import Tools
 from carrel.core.errors import Unavailable
 from carrel.core.ids import ContainerId, EngineId, SessionId
 from carrel.db.leader import LeadershipLost
-from carrel.engines.port import Engine, EngineError
+from carrel.engines.port import EngineError
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
-from carrel.sessions import containers, queries, service, transitions
+from carrel.sessions import containers, queries, repeating, service, transitions
 from carrel.tables.session_states import ContainerState, SessionState
-from carrel.tables.sessions import Session
+from carrel.tables.sessions import Container, Session
 
 log = structlog.get_logger()
 
-GRACE_S = 10.0
 _RETRY_S = 2.0
 _PATIENT, _FORCED = "patient", "forced"
 
@@ -36,6 +35,9 @@ class Ending:
     container: ContainerId
     engine: EngineId | None
     exited: bool
+
+
+End = Callable[[Ending], Awaitable[None]]
 
 
 class Reap:
@@ -52,28 +54,37 @@ class Reap:
         self._active = ActiveTasks[SessionId]()
 
     async def step(self) -> None:
-        """Start a task for every terminating session without one; restart those that are now forced."""
+        """Start a task for every terminating session without one, and for every session with abandoned containers."""
         async with self._tools.database.transaction() as tx:
             sessions = await queries.in_states(tx, SessionState.TERMINATING)
-            if not sessions:
+            abandoned = await containers.abandoned(tx)
+            if not sessions and not abandoned:
                 return
             own = await containers.in_states(tx, SessionState.TERMINATING)
             places = await nodes.addresses(tx)
-        for session in sessions:
-            key = session.id
-            if session.force and self._active.about(key) == _PATIENT:
-                await self._active.stop(key)
-            ending = [
+
+        def endings(some: Sequence[Container]) -> list[Ending]:
+            return [
                 Ending(
                     one.id,
                     places[one.node_id].engine if one.node_id else None,
                     exited=one.state == ContainerState.EXITED,
                 )
-                for one in own.get(key, ())
+                for one in some
                 if one.state != ContainerState.GONE
             ]
-            about = _FORCED if session.force else _PATIENT
-            self._active.begin(key, partial(self._reap, session, ending), about)
+
+        for session in sessions:
+            ending = endings(own.get(session.id, ()))
+            if session.outcome == SessionState.SCHEDULED:
+                work = partial(self._reap, session.id, self._restarting(session), ending, self._place_again)
+            else:
+                work = partial(self._reap, session.id, self._patient(session), ending)
+            self._active.begin(session.id, work, _PATIENT)
+        for key, left in abandoned.items():
+            if self._active.about(key) == _PATIENT:
+                await self._active.stop(key)
+            self._active.begin(key, partial(self._reap, key, self._forced, endings(left)), _FORCED)
 
     async def drain(self) -> None:
         """Wait until no task is running."""
@@ -82,45 +93,72 @@ class Reap:
     async def close(self) -> None:
         await self._active.close()
 
-    async def _reap(self, session: Session, ending: Sequence[Ending]) -> None:
+    async def _reap(
+        self,
+        session: SessionId,
+        end: End,
+        ending: Sequence[Ending],
+        then: Callable[[SessionId], Awaitable[None]] | None = None,
+    ) -> None:
         try:
-            await self._launch.abandon(session.id)
+            await self._launch.abandon(session)
             try:
-                await self._end_all(session, ending)
+                await _end_all(end, ending)
+                if then:
+                    await then(session)
             except EngineError as error:
-                log.warning("reap.engine", session=session.id, error=error.message)
+                log.warning("reap.engine", session=session, error=error.message)
                 # Keep its reason, which explains why it ended.
                 shown = {"phase": "remove", "fraction": None, "text": error.message}
                 async with self._tools.transaction() as tx:
                     await transitions.show_progress(
-                        tx, session.id, [SessionState.TERMINATING], progress=shown, reason=None
+                        tx, session, [SessionState.TERMINATING], progress=shown, reason=None
                     )
                 await asyncio.sleep(_RETRY_S)
         except (Unavailable, LeadershipLost) as error:
-            log.warning("reap.dropped", session=session.id, error=str(error))
+            log.warning("reap.dropped", session=session, error=str(error))
         except Exception:
-            log.exception("reap.failed", session=session.id)
+            log.exception("reap.failed", session=session)
             await asyncio.sleep(_RETRY_S)
 
-    async def _end_all(self, session: Session, ending: Sequence[Ending]) -> None:
-        """Remove all concurrently; a failure does not stop the others. Raises: the first error."""
-        ends = await asyncio.gather(*(self._end(session, one) for one in ending), return_exceptions=True)
-        for failed in filter(None, ends):
-            raise failed
-
-    async def _end(self, session: Session, ending: Ending) -> None:
-        tools = self._tools
-        async with self._room[ending.engine]:
-            # 1. skip containers that were never placed
-            if ending.engine:
-                await self._remove(session, ending, await tools.engines.of(ending.engine))
+    def _patient(self, session: Session) -> End:
+        async def end(ending: Ending) -> None:
+            # 1. remove it from the engine, unless it was never placed
+            await self._remove(ending, grace_s=session.grace_s, signal=session.stop_signal)
             # 2. release its slots, and with the last one end the session, in one transaction
-            async with tools.transaction() as tx:
+            async with self._tools.transaction() as tx:
                 await service.remove_container(
-                    tx, session.id, ending.container, cause="removed", now=tools.clock.now()
+                    tx, session.id, ending.container, cause="removed", now=self._tools.clock.now()
                 )
 
-    async def _remove(self, session: Session, ending: Ending, engine: Engine) -> None:
-        container, grace_s = ending.container, 0 if session.force else GRACE_S
-        async with self._logs.until_gone(container, engine, exited=ending.exited):
-            await in_time(engine.remove(container, grace_s=grace_s), REMOVAL_S)
+        return end
+
+    def _restarting(self, session: Session) -> End:
+        return partial(self._remove, grace_s=session.grace_s, signal=session.stop_signal)
+
+    async def _place_again(self, session: SessionId) -> None:
+        async with self._tools.transaction() as tx:
+            await repeating.place_again(tx, self._tools.clock, session)
+
+    async def _forced(self, ending: Ending) -> None:
+        """The session has ended already."""
+        await self._remove(ending, grace_s=0)
+        async with self._tools.transaction() as tx:
+            await service.release_abandoned(tx, ending.container, self._tools.clock.now())
+
+    async def _remove(self, ending: Ending, *, grace_s: int, signal: str = "SIGTERM") -> None:
+        if not ending.engine:
+            return
+        container = ending.container
+        async with self._room[ending.engine]:
+            engine = await self._tools.engines.of(ending.engine)
+            async with self._logs.until_gone(container, engine, exited=ending.exited):
+                removal = engine.remove(container, grace_s=grace_s, signal=signal)
+                await in_time(removal, REMOVAL_S + grace_s)
+
+
+async def _end_all(end: End, ending: Sequence[Ending]) -> None:
+    """End all concurrently; a failure does not stop the others. Raises: the first error."""
+    ends = await asyncio.gather(*(end(one) for one in ending), return_exceptions=True)
+    for failed in filter(None, ends):
+        raise failed

@@ -10,10 +10,10 @@ _MARK = "/dev/shm/carrel-open"
 PREPARE = "/etc/carrel/prepare.sh"
 """A file that a container may have, which its shell reads before it waits."""
 
-_WAIT = f"""trap 'exit 143' TERM
+_WAIT = f"""trap 'exit 143' TERM INT HUP QUIT USR1 USR2
 if [ -r {PREPARE} ]; then . {PREPARE}; fi
 until [ -e {_MARK} ]; do sleep 0.2 || sleep 1; done
-trap - TERM
+trap - TERM INT HUP QUIT USR1 USR2
 exec "$@"
 """
 _PREFIX = ("/bin/sh", "-c", _WAIT, "carrel")

@@ -70,7 +70,8 @@ class FakeEngine(FakeAdjusting):
         world.after("ensure")
         return self._observed(self.find(spec.id))
 
-    async def remove(self, container: str, *, grace_s: float) -> None:
+    async def remove(self, container: str, *, grace_s: float, signal: str = "SIGTERM") -> None:
+        self.world.stops[container] = (signal, grace_s)
         self.world.before("remove")
         await self.world.turn()
         self.world.require_answer("remove")
@@ -111,8 +112,8 @@ class FakeEngine(FakeAdjusting):
         if refused := fake_shell.refusal(command[0], terminal):
             yield refused
             return
-        around = self.world.around(container)
-        around.env, around.terminal = {**around.env, **env}, terminal
+        around = self.world.around(container, terminal)
+        around.env = {**around.env, **env}
         if tuple(command) == barrier.OPEN:
             self.world.open(container)
             command = ("true",)
@@ -279,6 +280,8 @@ class FakeProcess:
                         await self._output.put((1 if self._around.terminal else fd, chunk))
                     case fake_shell.Sleep(seconds):
                         await self._world.sleep(seconds)
+                    case fake_shell.Park():
+                        await self._container_ended()
                     case fake_shell.Read():
                         answer = await self._input.get()
         except StopIteration as end:

@@ -9,10 +9,19 @@ listening on every port with its name as the answer.
 import re
 import shlex
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from carrel.engines import fake_files
-from carrel.engines.port import WORK_HOME, WORK_UID, Mount, TerminalSize
+from carrel.engines.port import (
+    BOOTSTRAP,
+    BOOTSTRAP_FAILED,
+    IDLE,
+    WORK_HOME,
+    WORK_UID,
+    Mount,
+    TerminalSize,
+    after_bootstrap,
+)
 from carrel.engines.refused import RefusedProcess, forbidden, missing
 
 
@@ -32,7 +41,12 @@ class Read:
     """Requests the next chunk of its stdin; b"" at the end."""
 
 
-Step = Write | Sleep | Read
+@dataclass(frozen=True, slots=True)
+class Park:
+    """Continues until its container ends."""
+
+
+Step = Write | Sleep | Read | Park
 Process = Generator[Step, bytes, int]
 
 _SHELLS = {"sh", "bash", "/bin/sh", "/bin/bash"}
@@ -64,6 +78,8 @@ class ProcessEnvironment:
     terminal: TerminalSize | None = None
     mounts: Sequence[Mount] = ()
     hosts: Callable[[], frozenset[str]] = frozenset
+    files: dict[str, bytes] = field(default_factory=dict)
+    workdir: str = WORK_HOME
 
 
 def refusal(name: str, terminal: TerminalSize | None) -> RefusedProcess | None:
@@ -77,6 +93,11 @@ def refusal(name: str, terminal: TerminalSize | None) -> RefusedProcess | None:
 def run(command: Sequence[str], around: ProcessEnvironment) -> Process:
     """The process of `command`; a missing command ends with 127 and a message on stderr."""
     name, *arguments = command
+    if tuple(command) == IDLE:
+        while True:
+            yield Park()
+    if then := after_bootstrap(tuple(command)):
+        return (yield from _bootstrapped(then, around))
     if name in _SHELLS:
         if arguments[:2] == ["-c", 'exec "$@"']:
             return (yield from run(arguments[3:], around))
@@ -84,6 +105,15 @@ def run(command: Sequence[str], around: ProcessEnvironment) -> Process:
             return (yield from _script(arguments[1], around))
         return (yield from _lines(around))
     return (yield from _word(name, arguments, 1, around))
+
+
+def _bootstrapped(command: Sequence[str], around: ProcessEnvironment) -> Process:
+    if script := around.files.get(BOOTSTRAP):
+        if code := (yield from _script(script.decode().removeprefix("#!/bin/sh\n"), around)):
+            yield Write(2, f"The bootstrap script failed with exit code {code}.\n".encode())
+            return BOOTSTRAP_FAILED
+        around.files[BOOTSTRAP] = b""
+    return (yield from run(command, around))
 
 
 def _script(text: str, around: ProcessEnvironment) -> Process:
@@ -160,7 +190,7 @@ def _answer(name: str, arguments: Sequence[str], around: ProcessEnvironment) -> 
         case "id":
             return str(WORK_UID)
         case "pwd":
-            return WORK_HOME
+            return around.workdir
         case "hostname":
             return around.hostname
         case "printenv" if arguments:
@@ -180,7 +210,9 @@ def _cat(fd: int, around: ProcessEnvironment) -> Process:
 
 def _file(name: str, path: str, fd: int, around: ProcessEnvironment) -> Process:
     try:
-        if name == "cat":
+        if name == "cat" and path in around.files:
+            yield Write(fd, around.files[path])
+        elif name == "cat":
             yield Write(fd, fake_files.read(around.mounts, path))
         else:
             fake_files.touch(around.mounts, path)

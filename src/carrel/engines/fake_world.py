@@ -28,6 +28,7 @@ from carrel.engines.port import (
     MountUnusable,
     NodeInfo,
     ObservedState,
+    TerminalSize,
 )
 
 KILLED_BY_SIGKILL = 137
@@ -129,6 +130,11 @@ class FakeContainer:
     """Callbacks to run when its processes resume."""
     behind: tuple[str, ...] | None = None
     """The command that waits for its barrier to open."""
+    files: dict[str, bytes] = field(init=False)
+    """Contents by path."""
+
+    def __post_init__(self) -> None:
+        self.files = {one.path: one.content for one in self.spec.files}
 
     @property
     def running(self) -> bool:
@@ -151,6 +157,8 @@ class FakeWorld:
         """How often each main process was started, by id; deleted containers included."""
         self.opened: list[tuple[ContainerSpec, frozenset[str]]] = []
         """Containers whose barrier was opened, with the host names that they reached then."""
+        self.stops: dict[str, tuple[str, float]] = {}
+        """The last signal and grace period of each container's removal, by id."""
         self.nodes: list[NodeInfo] = [
             NodeInfo("local", "x86_64", {"cpu": 8000, "mem": 32 << 30}, "Fake 1", frozenset({"fake"}))
         ]
@@ -298,11 +306,19 @@ class FakeWorld:
             process = fake_shell.run(command, self.around(container))
             self._step(container, process, container.starts)
 
-    def around(self, container: FakeContainer) -> fake_shell.ProcessEnvironment:
-        """What its processes find."""
+    def around(
+        self, container: FakeContainer, terminal: TerminalSize | None = None
+    ) -> fake_shell.ProcessEnvironment:
+        """The environment of a process in the container."""
         spec = container.spec
         return fake_shell.ProcessEnvironment(
-            self.environment(container), spec.hostname, mounts=spec.mounts, hosts=self._hosts(container)
+            self.environment(container),
+            spec.hostname,
+            terminal,
+            spec.mounts,
+            self._hosts(container),
+            container.files,
+            spec.workdir,
         )
 
     def _hosts(self, container: FakeContainer) -> Callable[[], frozenset[str]]:
@@ -358,6 +374,8 @@ class FakeWorld:
                 answer = b"" if isinstance(step, fake_shell.Read) else None
                 if isinstance(step, fake_shell.Write):
                     self.write(container, step.chunk, fd=step.fd)
+                elif isinstance(step, fake_shell.Park):
+                    return
                 elif isinstance(step, fake_shell.Sleep):
                     self._later(step.seconds, lambda: self._step(container, process, start))
                     return

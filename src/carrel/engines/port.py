@@ -173,19 +173,49 @@ class PrivateNetwork:
 class InitialFile:
     """A file that a container has before its first start. path: absolute.
 
-    private: owned by the session's user and readable by nobody else; otherwise owned by root and readable.
+    private: owned by the session's user and accessible to nobody else; otherwise owned by root and readable.
+    New directories belong to the session's user below the home, and to root elsewhere.
     """
 
     path: str
     content: bytes = field(repr=False)
     private: bool = False
+    executable: bool = False
 
 
-IDLE = ("/bin/sh", "-c", "trap 'exit 0' TERM; while /bin/sh -c 'kill -STOP $$' & wait $!; do :; done")
+BOOTSTRAP = "/etc/carrel/bootstrap"
+"""An initial file: the program that `bootstrapped` runs."""
+BOOTSTRAP_FAILED = 213
+"""Exit code of a main process whose bootstrap script failed."""
+_BOOTSTRAPPED = (
+    "/bin/sh",
+    "-c",
+    f"if [ -s {BOOTSTRAP} ]; then {BOOTSTRAP}; code=$?; if [ $code != 0 ]; then"
+    f' echo "The bootstrap script failed with exit code $code." >&2; exit {BOOTSTRAP_FAILED}; fi;'
+    f' : > {BOOTSTRAP}; fi; exec "$@"',
+    "sh",
+)
+
+
+def bootstrapped(command: tuple[str, ...]) -> tuple[str, ...]:
+    """A main process that becomes the command after the bootstrap script has succeeded once in the container."""
+    return (*_BOOTSTRAPPED, *command)
+
+
+def after_bootstrap(command: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The command that a main process of `bootstrapped` becomes; None for others."""
+    return command[len(_BOOTSTRAPPED) :] if command[: len(_BOOTSTRAPPED)] == _BOOTSTRAPPED else None
+
+
+IDLE = (
+    "/bin/sh",
+    "-c",
+    "trap 'exit 0' TERM INT HUP QUIT USR1 USR2; while /bin/sh -c 'kill -STOP $$' & wait $!; do :; done",
+)
 """A main process that idles until the container is removed and needs only the image's shell.
 
-The shell stays PID 1: it reaps orphans while it waits, and exits immediately on SIGTERM. Its child stops itself, so
-no `sleep` is needed.
+The shell stays PID 1: it reaps orphans while it waits, and exits immediately on every signal that ends sessions. Its
+child stops itself, so no `sleep` is needed.
 """
 
 
@@ -212,6 +242,10 @@ class ContainerSpec:
     mounts: tuple[Mount, ...] = ()
     network: PrivateNetwork | None = None
     files: tuple[InitialFile, ...] = ()
+    shm_bytes: int | None = None
+    """Size of /dev/shm, which counts as memory of the container; None: the engine's choice."""
+    workdir: str = WORK_HOME
+    """Working directory of its processes, absolute; created for the session's user if it is missing below the home."""
     pids_limit: int = 1024
     root: bool = False
     """Set-user-id programs work, and `sudo` needs no password. Refused on a node without ROOT_INSIDE."""
@@ -341,8 +375,9 @@ class Engine(Protocol):
         """
         ...
 
-    async def remove(self, container: str, *, grace_s: float) -> None:
-        """Stop it (SIGTERM, then SIGKILL after the grace period) and delete all resources of the id.
+    async def remove(self, container: str, *, grace_s: float, signal: str = "SIGTERM") -> None:
+        """Stop it (the signal to its main process, then SIGKILL after the grace period) and delete all resources of
+        the id. grace_s 0: SIGKILL at once.
 
         Twice, or absent: success. Returns only when nothing is left.
         """
@@ -359,7 +394,7 @@ class Engine(Protocol):
     def exec(
         self, container: str, command: Sequence[str], *, env: Mapping[str, str], terminal: TerminalSize | None
     ) -> AbstractAsyncContextManager[ExecStream]:
-        """Run a process as the session's user in its home directory.
+        """Run a process as the session's user in the container's working directory.
 
         Leaving the context while it runs sends SIGHUP to it and its children if it has no terminal, and only detaches
         if it has one. Background processes stay. A missing command ends with exit code 127 and a sentence on stderr

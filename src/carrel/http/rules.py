@@ -57,3 +57,13 @@ SlotName = Annotated[
     StringConstraints(pattern=rf"^(?:{SLOT})$"),
     says("A slot is cpu, mem, or an accelerator such as cuda.device or cuda.shares."),
 ]
+TimeZone = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+){0,2}$", max_length=64),
+    says("A time zone has a name such as Europe/Berlin, Asia/Seoul or UTC."),
+]
+Locale = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z0-9_]+(?:\.[A-Za-z0-9-]+)?(?:@[A-Za-z0-9]+)?$", max_length=64),
+    says("A locale has a name such as C.UTF-8, en_US.UTF-8 or ko_KR.UTF-8."),
+]

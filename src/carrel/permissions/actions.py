@@ -140,6 +140,8 @@ ACTIONS = {
         _personal("token.read", "See your personal tokens."),
         _personal("token.create", "Create a personal token for scripts, with scopes and an expiry."),
         _personal("token.remove", "Revoke a personal token."),
+        _personal("dotfile.read", "See your dotfiles."),
+        _personal("dotfile.update", "Add, change or remove a dotfile."),
         _personal("ssh_key.read", "See your SSH keys."),
         _personal("ssh_key.update", "Add, generate or remove an SSH key."),
         _personal("notification.read", "See which notifications reach you, and where."),
@@ -234,13 +236,15 @@ ACTIONS = {
         # sessions
         _member("session.create", "Start a session in one of your projects."),
         _own("session.read", "See a session, its history, logs and resource usage."),
-        _own("session.update", "Rename a session, and change its priority."),
+        _own("session.update", "Rename a session, change its priority and extend its time limit."),
         _of_project(
             "session.prioritise", "Raise the priority of the project's sessions above their owners' limit."
         ),
         _of_all("session.designate", "Choose the node of a session."),
         _own("session.keep", "Keep an idle session running."),
         _of_project("session.exempt", "Exempt sessions of the project from idle checks."),
+        _own("session.restart", "Restart a session in place."),
+        _personal("session.again", "Start one of your sessions again."),
         _own("session.remove", "Terminate a session."),
         _own("schedule.read", "See a schedule of recurring sessions and its runs."),
         _personal("schedule.preview", "See the next times of a cron expression."),

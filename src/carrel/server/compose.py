@@ -9,6 +9,7 @@ from fastapi import FastAPI, Response
 
 import carrel
 from carrel.accounts.domains import routes as domains
+from carrel.accounts.dotfiles import routes as dotfiles
 from carrel.accounts.projects import routes as projects
 from carrel.accounts.users import routes as users
 from carrel.apps import routes as access
@@ -103,6 +104,7 @@ _ROUTERS = (
     greeting.router,
     site.router,
     keypairs.router,
+    dotfiles.router,
     users.router,
     projects.router,
     domains.router,

@@ -7,6 +7,7 @@ import carrel.http.rate_limits
 import carrel.tables.apps
 import carrel.tables.audit
 import carrel.tables.dependencies
+import carrel.tables.dotfiles
 import carrel.tables.engines
 import carrel.tables.events
 import carrel.tables.folders

@@ -40,6 +40,7 @@ PAGES = (
     "/settings/keypairs",
     "/settings/tokens",
     "/settings/ssh-keys",
+    "/settings/dotfiles",
     "/settings/sign-ins",
     "/settings/preferences",
     "/settings/activity",

@@ -88,7 +88,7 @@ async def admit(
         project=project,
         group=group.id,
         priority=priority,
-        time_limit_s=_time_limit(spec.time_limit_s, policy),
+        time_limit_s=time_limit(spec.time_limit_s, policy),
         node=node.id if node else None,
         after=(),
     )
@@ -207,7 +207,8 @@ def require_priority(actor: Actor, target: Target, priority: int, most: int) -> 
         )
 
 
-def _time_limit(requested_s: int | None, policy: KeypairPolicy) -> int | None:
+def time_limit(requested_s: int | None, policy: KeypairPolicy) -> int | None:
+    """The requested time limit, or that of the policy. Raises: Invalid if it exceeds that of the policy."""
     most = policy.lifetime_s
     if requested_s is None or most is None:
         return requested_s or most

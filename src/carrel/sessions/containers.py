@@ -246,6 +246,25 @@ async def change(
     return True
 
 
+async def abandoned(tx: AsyncSession) -> Mapping[SessionId, Sequence[Container]]:
+    """The ABANDONED containers by session. One query."""
+    rows = await tx.execute(select(Container).where(Container.state == text("'ABANDONED'")))
+    by_session: defaultdict[SessionId, list[Container]] = defaultdict(list)
+    for container in rows.scalars():
+        by_session[container.session_id].append(container)
+    return by_session
+
+
+async def give_up(tx: AsyncSession, container: ContainerId) -> SessionId | None:
+    """Record that an ABANDONED container is gone. Returns its session; None if it was not ABANDONED."""
+    return (await tx.execute(_GIVE_UP, {"id": container})).scalar()
+
+
+_GIVE_UP = text("""
+    UPDATE containers SET state = 'GONE' WHERE id = :id AND state = 'ABANDONED' RETURNING session_id
+""")
+
+
 async def relocate(tx: AsyncSession, container: ContainerId, address: str) -> None:
     """Update the address of a running container."""
     await tx.execute(_RELOCATE, {"id": container, "address": address})

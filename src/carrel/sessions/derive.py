@@ -9,7 +9,7 @@
     some EXITED or GONE that are still needed     TERMINATING, if its kind's rule ends it
     some EXITED or GONE that are not              as the others
     ending requested, some not GONE               TERMINATING
-    ending requested, all GONE                    the requested final state
+    ending requested, all GONE or ABANDONED       the requested final state
 
 Containers are placed all or none, and the session runs only when all of them run. A restarted container takes its
 session back to STARTING. A sub container is no longer needed once its command has succeeded, or once it has failed in
@@ -105,7 +105,7 @@ def derive(
         else:
             states -= ENDED
     if outcome is not None:
-        return Derived(outcome if states == {_C.GONE} else _S.TERMINATING, outcome, result)
+        return Derived(outcome if states <= {_C.GONE, _C.ABANDONED} else _S.TERMINATING, outcome, result)
     if _C.PENDING in states:
         return Derived(_S.PENDING)
     if states == {_C.SCHEDULED}:

@@ -76,12 +76,13 @@ def require_apart(paths: Sequence[tuple[str, str]]) -> None:
     """Check that no two paths are equal or nested. paths: each with its field. Raises: Conflict for the later one."""
     for number, (path, field) in enumerate(paths):
         for other, _ in paths[:number]:
-            if _overlap(PurePosixPath(path), PurePosixPath(other)):
+            if overlap(path, other):
                 raise _overlapping(path, other, field)
 
 
-def _overlap(one: PurePosixPath, other: PurePosixPath) -> bool:
-    return one.is_relative_to(other) or other.is_relative_to(one)
+def overlap(path: str, other: str) -> bool:
+    """True if the paths are equal or nested."""
+    return PurePosixPath(path).is_relative_to(other) or PurePosixPath(other).is_relative_to(path)
 
 
 def _overlapping(path: str, other: str, field: str) -> CarrelError:

@@ -74,7 +74,8 @@ _JOINS = """
 
 _DETAIL = text(f"""
     SELECT row_to_json(x)::text
-    FROM (SELECT {_COLUMNS}, {_ARRAY} AS "array", s.spec, {_APPS} AS apps, {_MOUNTS} AS mounts,
+    FROM (SELECT {_COLUMNS}, {_ARRAY} AS "array", s.spec, s.stop_signal, s.grace_s,
+            {_APPS} AS apps, {_MOUNTS} AS mounts,
             {_CONTAINERS} AS containers, {graph.AFTER} AS after, {graph.DEPENDANTS} AS dependants
         FROM sessions s {_JOINS} WHERE s.id = :id) x
 """)  # noqa: S608 - no input in it
@@ -237,7 +238,7 @@ _FROM_SPEC = SessionDetail.model_fields.keys() & {one.name for one in fields(Ses
 
 
 async def detail(tx: AsyncSession, seal: SecretBox, actor: Actor, session: SessionId) -> bytes:
-    """One `SessionDetail` as JSON. Environment values are visible only to the owner."""
+    """One `SessionDetail` as JSON. Environment values and the bootstrap script are visible only to the owner."""
     bound = {"id": session, **visibility(actor)}
     row = orjson.loads((await tx.execute(_DETAIL, bound)).scalar_one())
     spec = SessionSpec.from_json(row.pop("spec"))
@@ -246,6 +247,8 @@ async def detail(tx: AsyncSession, seal: SecretBox, actor: Actor, session: Sessi
     shown = partial(environment.opened, seal) if own else environment.hidden
     row["env"] = shown(spec.env)
     row["roles"] = [{**asdict(role), "env": shown(role.env)} for role in spec.roles]
+    if spec.bootstrap and not own:
+        row["bootstrap"] = environment.HIDDEN
     return orjson.dumps(row)
 
 
@@ -414,6 +417,14 @@ async def restarts_since(
         .group_by(HistoryEntry.session_id)
     )
     return {session: count for session, count in rows}
+
+
+async def with_bootstrap(tx: AsyncSession, sessions: Iterable[SessionId]) -> frozenset[SessionId]:
+    """Those of the sessions that have a bootstrap script."""
+    rows = await tx.execute(
+        select(Session.id).where(Session.id.in_(list(sessions)), Session.spec.has_key("bootstrap"))
+    )
+    return frozenset(rows.scalars())
 
 
 async def overdue(tx: AsyncSession, now: datetime) -> list[Session]:

@@ -9,7 +9,7 @@ from carrel.http.auth import CurrentActor, names
 from carrel.http.fast_path import FastRoute
 from carrel.http.query import QueryBool
 from carrel.http.services import Services, ServicesOf
-from carrel.sessions import environment, graph, mounting, queries, service
+from carrel.sessions import environment, graph, mounting, queries, repeating, service
 from carrel.sessions.schemas import (
     HistoryList,
     HistoryView,
@@ -20,7 +20,9 @@ from carrel.sessions.schemas import (
     SessionPriority,
     SessionQuery,
     SessionRename,
+    SessionTimeLimit,
 )
+from carrel.sessions.spec import GraceS, StopSignal
 
 router = APIRouter(tags=["sessions"])
 Ref = Annotated[str, Path(max_length=64, description="An id, a unique prefix of it, or a name.")]
@@ -127,6 +129,63 @@ async def prioritise(
         return _json(await queries.detail(tx, services.seal, actor, session))
 
 
+@router.put(
+    "/sessions/{ref}/time-limit",
+    operation_id="sessions.extend",
+    summary="Extend the time limit of a session",
+    openapi_extra=names("session.update"),
+    response_model=SessionDetail,
+)
+async def extend(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: SessionTimeLimit
+) -> Response:
+    """Set a longer time limit of a live session, up to what your policy allows."""
+    async with services.database.transaction() as tx:
+        session = await repeating.extend(tx, services.clock, actor, ref, body.time_limit_s)
+    async with services.database.transaction() as tx:
+        return _json(await queries.detail(tx, services.seal, actor, session))
+
+
+@router.post(
+    "/sessions/{ref}/restart",
+    operation_id="sessions.restart",
+    summary="Restart a session in place",
+    openapi_extra=names("session.restart"),
+    status_code=202,
+    response_model=SessionDetail,
+)
+async def restart(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> Response:
+    """Restart a running interactive session: the same session on the same node, with new containers. It keeps its
+    slots and folders; files outside of folders are lost.
+    """
+    async with services.database.transaction() as tx:
+        session = await repeating.restart(tx, services.clock, actor, ref)
+    async with services.database.transaction() as tx:
+        return _json(await queries.detail(tx, services.seal, actor, session), 202)
+
+
+@router.post(
+    "/sessions/{ref}/again",
+    operation_id="sessions.again",
+    summary="Start a session again",
+    openapi_extra=names("session.again"),
+    status_code=201,
+    response_model=SessionDetail,
+)
+async def again(
+    services: ServicesOf[Services],
+    actor: CurrentActor,
+    ref: Ref,
+    idempotency_key: Annotated[str | None, Header(max_length=100)] = None,
+) -> Response:
+    """Start one of your sessions again: another session with its stored definition, and its name if that is free."""
+    session = await repeating.again(
+        services.database, services.clock, actor, ref, idempotency_key=idempotency_key
+    )
+    async with services.database.transaction() as tx:
+        return _json(await queries.detail(tx, services.seal, actor, session), 201)
+
+
 @router.delete(
     "/sessions/{ref}",
     operation_id="sessions.remove",
@@ -139,12 +198,26 @@ async def remove(
     services: ServicesOf[Services],
     actor: CurrentActor,
     ref: Ref,
-    force: QueryBool = False,
+    force: Annotated[
+        QueryBool, Query(description="End it now, even if the engine does not respond.")
+    ] = False,
+    signal: Annotated[
+        StopSignal | None, Query(description="Sent to its main process; default: as requested with it.")
+    ] = None,
+    grace_s: Annotated[
+        GraceS | None, Query(description="Seconds until it is killed; default: as requested with it.")
+    ] = None,
     array: Annotated[QueryBool, Query(description="end all sessions of its array")] = False,
 ) -> Response:
-    """Terminate a session, or cancel it while it is pending; for the name of an array, all its sessions. Idempotent."""
+    """Terminate a session, or cancel it while it is pending; for the name of an array, all its sessions. Idempotent.
+
+    With force it has ended on return; containers that may remain on the engine are ABANDONED and hold their slots until
+    the engine confirms that they are gone.
+    """
     async with services.database.transaction() as tx:
-        session = await service.remove(tx, services.clock, actor, ref, force=force, array=array)
+        session = await service.remove(
+            tx, services.clock, actor, ref, force=force, array=array, signal=signal, grace_s=grace_s
+        )
     async with services.database.transaction() as tx:
         return _json(await queries.detail(tx, services.seal, actor, session), 202)
 

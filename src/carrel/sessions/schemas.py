@@ -10,7 +10,7 @@ from carrel.core.ids import ContainerId, FolderId, SessionId
 from carrel.http.paging import PageQuery
 from carrel.images.schemas import AppRef
 from carrel.nodes.groups.schemas import GroupRef
-from carrel.sessions.spec import Priority, SessionName, SessionSpec
+from carrel.sessions.spec import Priority, SessionName, SessionSpec, StopSignal, TimeLimit
 from carrel.tables.dependencies import DependencyCondition, DependencyFailure
 from carrel.tables.session_states import (
     ClusterPlacement,
@@ -46,6 +46,13 @@ class SessionCreate(SessionSpec):
     roles: containers that differ, instead of that; main, if it is not among them, is as the session. placement:
     together on one node, or spread over any nodes that reach each other. on_failure: whether the session ends when a
     container other than main fails, or continues.
+
+    bootstrap: a script that runs once before the session is used: before the command of a batch session, and at the
+    first start of an interactive one. Its output is in the log; if it fails, the session ends. shm_bytes: size of
+    /dev/shm, part of the memory. workdir: working directory, absolute or relative to /home/work. timezone, locale:
+    values of TZ and LANG; default: those of your preferences. OMP_NUM_THREADS and similar variables are set to the
+    number of CPUs unless env has them. stop_signal: sent to the main process when the session is terminated, default
+    SIGTERM; grace_s: seconds until it is killed, default 10.
     """
 
 
@@ -64,6 +71,12 @@ class SessionPriority(BaseModel):
     model_config = {"extra": "forbid"}
 
     priority: Priority
+
+
+class SessionTimeLimit(BaseModel):
+    model_config = {"extra": "forbid"}
+
+    time_limit_s: TimeLimit
 
 
 class SessionRename(BaseModel):
@@ -144,7 +157,8 @@ class SessionView(BaseModel):
 class ContainerView(BaseModel):
     """name: the value for `?container=` and `--container`: main, sub1, sub2 ... host: its name in the network of the
     session. id: part of the container's name on the engine. state: EXITED means stopped and not restarted, GONE means
-    removed. exit_code: of its main process, if known.
+    removed, ABANDONED means that its session was ended by force and that the engine has not confirmed its removal.
+    exit_code: of its main process, if known.
     """
 
     id: ContainerId
@@ -187,7 +201,8 @@ class SessionDetail(SessionView):
     """env: values are shown to the owner; others see ******** for each. containers: the main one first.
 
     command, retries: of a batch session, as requested. after: the sessions that it starts after. dependants: the
-    sessions that start after it and that you may see, the newest 100.
+    sessions that start after it and that you may see, the newest 100. bootstrap: shown to the owner; others see
+    ********.
     """
 
     description: str
@@ -200,6 +215,13 @@ class SessionDetail(SessionView):
     roles: list[ClusterRoleView]
     placement: ClusterPlacement
     on_failure: OnFailure
+    bootstrap: str
+    shm_bytes: int | None
+    workdir: str | None
+    timezone: str | None
+    locale: str | None
+    stop_signal: StopSignal
+    grace_s: int
     rights: Rights
     env: dict[str, str]
     apps: list[AppRef]

@@ -2,7 +2,8 @@
 
 import re
 import zlib
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 
@@ -21,7 +22,16 @@ from carrel.images import service as images
 from carrel.limits.scopes import policy_of
 from carrel.nodes import service as nodes
 from carrel.permissions.decide import Actor, Target, require
-from carrel.sessions import admission, arrays, containers, dependencies, mounting, queries, transitions
+from carrel.sessions import (
+    admission,
+    arrays,
+    containers,
+    dependencies,
+    mounting,
+    queries,
+    startup,
+    transitions,
+)
 from carrel.sessions.admission import AdmittedSpec
 from carrel.sessions.containers import ContainerChange
 from carrel.sessions.names import generated_name
@@ -36,8 +46,11 @@ from carrel.tables.session_states import (
     SessionState,
 )
 from carrel.tables.sessions import KeptLog, Session
+from carrel.tables.tenancy import User
 from carrel.tenancy import service as tenancy
 
+GRACE_S = 10
+"""Unless a session requests another."""
 REFERENCE = re.compile(
     r"^(?:(?:localhost|[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+|[a-zA-Z0-9.-]+(?=:\d+/))(?::\d+)?/)?[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
     r"(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*(?::[\w][\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$"
@@ -114,6 +127,8 @@ async def create(
     )
     require_command(spec)
     arrays.require_possible(spec)
+    startup.require(spec)
+    spec = startup.preferred(spec, (await tx.get_one(User, actor.user_id)).preferences)
     image = await image_of(tx, actor, spec.image, spec.slots)
     spec = await with_role_images(tx, actor, image, spec)
     replaced = former.id if former else None
@@ -186,6 +201,8 @@ def _row(
         priority=admitted.priority,
         kind=spec.kind,
         retries_left=spec.retries,
+        stop_signal=spec.stop_signal or "SIGTERM",
+        grace_s=GRACE_S if spec.grace_s is None else spec.grace_s,
         not_before=spec.start_at,
         reason=admission.not_before(spec.start_at) if spec.start_at else None,
         time_limit_s=spec.time_limit_s,
@@ -337,12 +354,22 @@ def _target(session: Session) -> Target:
 
 
 async def remove(
-    tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, force: bool, array: bool = False
+    tx: AsyncSession,
+    clock: Clock,
+    actor: Actor,
+    ref: str,
+    *,
+    force: bool = False,
+    array: bool = False,
+    signal: str | None = None,
+    grace_s: int | None = None,
 ) -> SessionId:
-    """End a session: cancel it if it has not run, otherwise terminate it. Ended or terminating: no-op.
+    """End a session: cancel it if it has not run, otherwise terminate it. Ended: no-op; terminating: only force has
+    an effect.
 
-    force: kill its processes without a grace period. array, or ref is the name of an array: all sessions of the
-    array.
+    force: end it now; its containers are killed, and hold their slots until the engine confirms that they are gone.
+    signal, grace_s: how its main processes are asked to end; None: as requested with the session.
+    array, or ref is the name of an array: all sessions of the array.
     """
     session, whole = await find_any(tx, actor, ref, "session.remove")
     if array and not session.array_id:
@@ -367,12 +394,41 @@ async def remove(
     )
     placed = [one for one in members if one not in set(cancelled)]
     if placed:
-        await transitions.terminate(
-            tx, placed, cause=cause, reason=reason, actor=actor.user_id, force=force, now=now
-        )
-    details = {"force": force, "array": len(members)} if whole or array else {"force": force}
+        await transitions.stop_by(tx, placed, signal, grace_s)
+        await transitions.terminate(tx, placed, cause=cause, reason=reason, actor=actor.user_id, now=now)
+        if force:
+            await abandon(tx, placed, actor, now)
+    details: dict[str, object] = {"force": force}
+    if whole or array:
+        details["array"] = len(members)
+    details |= {name: one for name, one in (("signal", signal), ("grace_s", grace_s)) if one is not None}
     note(tx, actor, "session.remove", session, details=details)
     return session.id
+
+
+async def abandon(tx: AsyncSession, sessions: Collection[SessionId], actor: Actor, now: datetime) -> None:
+    """Move TERMINATING sessions to their final states; their containers may remain, and keep their slots."""
+    for outcome, ended in (await _outcomes(tx, sessions)).items():
+        await transitions.move(
+            tx,
+            ended,
+            outcome,
+            sources=[SessionState.TERMINATING],
+            cause="forced",
+            reason=f"Ended by {actor.email} by force.",
+            actor=actor.user_id,
+            abandon=True,
+            now=now,
+        )
+
+
+async def release_abandoned(tx: AsyncSession, container: ContainerId, now: datetime) -> None:
+    """Record that the engine removed a container of a session that was ended by force, and release its slots. Twice:
+    no-op.
+    """
+    if session := await containers.give_up(tx, container):
+        await nodes.release(tx, [container], now)
+        await transitions.announce(tx, session, SessionState.TERMINATED)
 
 
 async def _cancel_replaced(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> Session:
@@ -448,23 +504,38 @@ async def remove_container(
 
 async def finish(tx: AsyncSession, session: SessionId, *, cause: str, reason: str, now: datetime) -> None:
     """Move a TERMINATING session to its final state, even if containers remain, and release its slots."""
-    # Read again: the outcome may have changed while it was terminating.
-    statement = select(Session.outcome).where(
-        Session.id == session, Session.state == SessionState.TERMINATING
-    )
-    outcome = (await tx.execute(statement.with_for_update())).scalar()
+    outcome = next(iter(await _outcomes(tx, [session])), None)
     if outcome is None:
         return
+    if outcome == SessionState.SCHEDULED:
+        # What may remain of it must not be taken for the restarted session.
+        outcome = SessionState.PENDING
     await transitions.move(
         tx,
         [session],
-        SessionState(outcome),
+        outcome,
         sources=[SessionState.TERMINATING],
         cause=cause,
         reason=reason,
         now=now,
     )
     await nodes.release(tx, containers.ids_of(session), now)
+
+
+async def _outcomes(
+    tx: AsyncSession, sessions: Collection[SessionId]
+) -> Mapping[SessionState, Collection[SessionId]]:
+    """Those of the sessions that are TERMINATING, by the state they end in, which may have changed meanwhile. Locks
+    them.
+    """
+    statement = select(Session.id, Session.outcome).where(
+        Session.id.in_(sessions), Session.state == SessionState.TERMINATING
+    )
+    by_outcome = defaultdict[SessionState, list[SessionId]](list)
+    for session, outcome in await tx.execute(statement.order_by(Session.id).with_for_update()):
+        if outcome:
+            by_outcome[SessionState(outcome)].append(session)
+    return by_outcome
 
 
 async def end_in_a_copy(tx: AsyncSession, now: datetime) -> None:

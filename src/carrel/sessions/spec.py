@@ -22,7 +22,7 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from carrel.core.units import LEAST, Slots
-from carrel.http.rules import SLOT, EnvName, EnvValue, broken, says
+from carrel.http.rules import SLOT, EnvName, EnvValue, Locale, TimeZone, broken, says
 from carrel.tables.dependencies import DependencyCondition, DependencyFailure
 from carrel.tables.session_states import ClusterPlacement, OnFailure, Rights, SessionKind
 
@@ -66,6 +66,20 @@ RoleName = Annotated[
     str,
     StringConstraints(pattern=r"^[a-z]([a-z-]{0,18}[a-z])?$"),
     says("A role has a name of 1 to 20 letters a-z, and - between them; numbers are added."),
+]
+Script = Annotated[
+    str,
+    StringConstraints(pattern=r"^[^\x00]*$", max_length=65_536),
+    says("A bootstrap script has at most 65,536 characters and no zero byte."),
+]
+ShmBytes = Annotated[
+    int,
+    Field(ge=1 << 20, le=1 << 50),
+    says("The size of shared memory is a whole number of bytes, at least 1048576 (1 MiB)."),
+]
+StopSignal = Literal["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"]
+GraceS = Annotated[
+    int, Field(ge=0, le=300), says("The grace period is a whole number of seconds from 0 to 300.")
 ]
 _MAX_BIGINT = 2**62
 MAX_ARRAY_INDEX = 999_999
@@ -270,6 +284,10 @@ class SessionSpec(SchedulingSpec):
     image: a name in the catalogue or a reference; "" for a check without an image. env: plain text in the API,
     encrypted by `environment.closed` inside. command: main process of the main container of a batch session. retries:
     how often the command is repeated if it fails. on_failure: what a sub container that fails means for the others.
+
+    bootstrap: script that runs once in each container before its command, and in an interactive session at its first
+    start. shm_bytes: size of /dev/shm. workdir: absolute, or relative to the home. timezone, locale: for TZ and LANG.
+    stop_signal, grace_s: how the main process is asked to end, and seconds until it is killed.
     """
 
     image: Annotated[str, Field(min_length=1, max_length=512, examples=["starter"])]
@@ -278,6 +296,13 @@ class SessionSpec(SchedulingSpec):
     command: Annotated[tuple[Argument, ...], Field(max_length=1000)] = ()
     retries: Retries = 0
     on_failure: OnFailure = OnFailure.END
+    bootstrap: Script = ""
+    shm_bytes: ShmBytes | None = None
+    workdir: MountPath | None = None
+    timezone: TimeZone | None = None
+    locale: Locale | None = None
+    stop_signal: StopSignal | None = None
+    grace_s: GraceS | None = None
     env: Annotated[Mapping[EnvName, EnvValue], Field(max_length=200, json_schema_extra={"default": {}})] = (
         field(default_factory=dict)
     )

@@ -75,7 +75,7 @@ WITH given AS (
         CAST(:blamed AS text) AS blamed, CAST(:now AS timestamptz) AS now, CAST(:final AS bool) AS final,
         CAST(:deadline AS timestamptz) AS deadline, CAST(:not_before AS timestamptz) AS not_before,
         CAST(:result AS text) AS result,
-        CAST(:force AS bool) AS force, CAST(:cause AS text) AS cause, CAST(:actor AS text) AS actor
+        CAST(:abandon AS bool) AS abandon, CAST(:cause AS text) AS cause, CAST(:actor AS text) AS actor
 ), old AS (
     SELECT id, state FROM sessions WHERE id = ANY(:ids) AND state = ANY(:sources) ORDER BY id FOR UPDATE
 ), changed AS (
@@ -90,7 +90,7 @@ WITH given AS (
             THEN ARRAY(SELECT unnest(s.avoided_nodes) UNION SELECT c.node_id FROM containers c
                 WHERE c.session_id = s.id AND c.node_id = coalesce(g.blamed, c.node_id))
             ELSE s.avoided_nodes END,
-        outcome = CASE WHEN g.target = 'PENDING' THEN NULL WHEN g.final THEN g.target
+        outcome = CASE WHEN g.target IN ('PENDING', 'SCHEDULED') THEN NULL WHEN g.final THEN g.target
             WHEN g.target <> 'TERMINATING' THEN s.outcome
             WHEN g.outcome = 'CANCELLED' AND s.started_at IS NOT NULL THEN 'TERMINATED'
             ELSE g.outcome END,
@@ -100,25 +100,27 @@ WITH given AS (
                 CASE WHEN g.target = 'ERROR' THEN 'failure' ELSE 'cancelled' END)
             ELSE coalesce(s.result, g.result) END,
         retries_left = s.retries_left - CASE WHEN g.outcome = 'PENDING' AND g.result IS NOT NULL THEN 1 ELSE 0 END,
-        force = g.target <> 'PENDING' AND (s.force OR g.force),
         attempts = s.attempts + CASE WHEN g.target = 'PENDING' THEN 1 ELSE 0 END,
-        restarts = s.restarts + CASE WHEN s.state = 'RUNNING' AND g.target = 'STARTING' THEN 1 ELSE 0 END,
+        restarts = s.restarts + CASE WHEN (s.state, g.target) IN (('RUNNING', 'STARTING'), ('TERMINATING', 'SCHEDULED'))
+            THEN 1 ELSE 0 END,
         not_before = g.not_before,
         started_at = CASE WHEN g.target = 'RUNNING' THEN coalesce(s.started_at, g.now)
-            WHEN g.target = 'PENDING' THEN NULL ELSE s.started_at END,
+            WHEN g.target IN ('PENDING', 'SCHEDULED') THEN NULL ELSE s.started_at END,
         ended_at = CASE WHEN g.final THEN g.now END
     FROM old, given g WHERE s.id = old.id
     RETURNING s.*, old.state AS old_state
 ), taken_along AS (
     UPDATE containers c SET
-        state = CASE WHEN g.final THEN 'GONE' ELSE 'PENDING' END,
-        node_id = CASE WHEN g.final THEN c.node_id END,
+        state = CASE WHEN g.abandon AND c.state <> 'PENDING' THEN 'ABANDONED'
+            WHEN g.final THEN 'GONE' ELSE g.target END,
+        node_id = CASE WHEN g.target <> 'PENDING' THEN c.node_id END,
         address = NULL,
         exit_code = CASE WHEN g.final THEN c.exit_code END,
         started_at = CASE WHEN g.final THEN c.started_at END,
         ended_at = CASE WHEN g.final THEN coalesce(c.ended_at, g.now) END
     FROM changed s, given g
-    WHERE c.session_id = s.id AND (g.target = 'PENDING' OR g.final AND c.state <> 'GONE')
+    WHERE c.session_id = s.id AND (g.target = 'PENDING' OR g.final AND c.state <> 'GONE'
+        OR g.target = 'SCHEDULED' AND s.old_state = 'TERMINATING')
 ), kept AS (
     INSERT INTO session_history (session_id, at, from_state, to_state, cause, reason, actor)
     SELECT c.id, g.now, c.old_state, c.state, g.cause, c.reason, g.actor FROM changed c, given g
@@ -183,15 +185,20 @@ SELECT id, {_NOTIFY} FROM changed
 """)  # noqa: S608 - no input in it
 
 
-_FORCE = text("""
-WITH changed AS (UPDATE sessions SET force = true WHERE id = ANY(:ids) AND state = 'TERMINATING' RETURNING id)
-SELECT id, pg_notify('carrel', :topic) FROM changed
+_ANNOUNCE = text(f"""
+WITH changed AS (SELECT * FROM sessions WHERE id = :id), published AS ({_INSERT_EVENT})
+SELECT id, {_NOTIFY} FROM changed
+""")  # noqa: S608 - no input in it
+
+_STOP_BY = text("""
+UPDATE sessions SET stop_signal = coalesce(:signal, stop_signal), grace_s = coalesce(:grace_s, grace_s)
+WHERE id = ANY(:ids) AND state = ANY(:sources)
 """)
 
 _STAY = text("""
     UPDATE sessions SET reason = :reason,
         outcome = CASE WHEN started_at IS NULL THEN 'CANCELLED' ELSE 'TERMINATED' END
-    WHERE id = ANY(:ids) AND state = 'TERMINATING' AND outcome = 'PENDING'
+    WHERE id = ANY(:ids) AND state = 'TERMINATING' AND outcome IN ('PENDING', 'SCHEDULED')
 """)
 
 _RENEW = text("UPDATE sessions SET deadline = :deadline WHERE state = :state")
@@ -208,6 +215,14 @@ _RENEW_ONE = text("UPDATE sessions SET deadline = :deadline WHERE id = :id AND s
 _PRIORITISE = text(f"""
 WITH changed AS (UPDATE sessions SET priority = :priority WHERE id = :id RETURNING *), published AS ({_INSERT_EVENT})
 SELECT id, {_NOTIFY} FROM changed
+""")  # noqa: S608 - no input in it
+
+_EXTEND = text(f"""
+WITH changed AS (UPDATE sessions SET time_limit_s = :limit_s WHERE id = :id RETURNING *), kept AS (
+    INSERT INTO session_history (session_id, at, from_state, to_state, cause, reason, actor)
+    SELECT id, :now, state, state, 'extended', :reason, :actor FROM changed
+), published AS ({_INSERT_EVENT})
+SELECT id, pg_notify('carrel', 'events') FROM changed
 """)  # noqa: S608 - no input in it
 
 _RENAME = text(f"""
@@ -239,14 +254,15 @@ async def move(
     actor: str | None = None,
     outcome: SessionState | None = None,
     result: Result | None = None,
-    force: bool = False,
+    abandon: bool = False,
     not_before: datetime | None = None,
     blamed: NodeId | None = None,
 ) -> list[SessionId]:
     """Move sessions to the target state. Returns those that moved.
 
     sources: a subset of the source states that the lifecycle allows. result: of a batch session, unless it has one.
-    blamed: the node that a requeued session avoids; None: all of its nodes.
+    blamed: the node that a requeued session avoids; None: all of its nodes. abandon: the containers of a session that
+    ends may remain on the engine and become ABANDONED.
     """
     allowed = LIFECYCLE.sources(target) & frozenset(sources or LIFECYCLE.moves)
     lasts = LIFECYCLE.deadlines.get(target)
@@ -261,7 +277,7 @@ async def move(
             "blamed": blamed,
             "outcome": str(outcome) if outcome else None,
             "result": str(result) if result else None,
-            "force": force,
+            "abandon": abandon,
             "not_before": not_before,
             "final": target in LIFECYCLE.final,
             "now": now,
@@ -282,11 +298,10 @@ async def terminate(
     reason: str | None,
     now: datetime,
     actor: str | None = None,
-    force: bool = False,
 ) -> None:
     """Start to terminate placed sessions on request: CANCELLED those that never ran, otherwise TERMINATED.
 
-    For one that is TERMINATING already: only sets force, and keeps it from being requeued.
+    One that is TERMINATING already is only kept from being requeued or restarted.
     """
     ids = list(sessions)
     await keep_ended(tx, ids, reason=reason)
@@ -298,15 +313,27 @@ async def terminate(
         cause=cause,
         reason=reason,
         actor=actor,
-        force=force,
         now=now,
     )
-    if force:
-        await tx.execute(_FORCE, {"ids": ids, "topic": topic(SessionState.TERMINATING)})
+
+
+async def stop_by(
+    tx: AsyncSession, sessions: Sequence[SessionId], signal: str | None, grace_s: int | None
+) -> None:
+    """Set how the main processes of sessions that do not end yet are asked to end; None: as before."""
+    sources = _words(LIFECYCLE.live - {SessionState.TERMINATING})
+    await tx.execute(
+        _STOP_BY, {"ids": list(sessions), "signal": signal, "grace_s": grace_s, "sources": sources}
+    )
+
+
+async def announce(tx: AsyncSession, session: SessionId, state: SessionState) -> None:
+    """Publish a change of a session in this state, and wake those that wait for such sessions."""
+    await tx.execute(_ANNOUNCE, {"id": session, "event": "session.updated", "topic": topic(state)})
 
 
 async def keep_ended(tx: AsyncSession, sessions: Iterable[SessionId], *, reason: str | None) -> None:
-    """Make sessions that terminate in order to be requeued end instead."""
+    """Make sessions that terminate in order to be requeued or restarted end instead."""
     await tx.execute(_STAY, {"ids": list(sessions), "reason": reason})
 
 
@@ -345,6 +372,14 @@ async def prioritise(tx: AsyncSession, session: SessionId, priority: int) -> Non
         "topic": topic(SessionState.PENDING),
     }
     await tx.execute(_PRIORITISE, bound)
+
+
+async def extend(
+    tx: AsyncSession, session: SessionId, limit_s: int, *, reason: str, actor: str, now: datetime
+) -> None:
+    """Set the time limit of a session, and note it in the history."""
+    bound = {"id": session, "limit_s": limit_s, "reason": reason, "actor": actor, "now": now}
+    await tx.execute(_EXTEND, {**bound, "event": "session.updated"})
 
 
 async def announce_created(tx: AsyncSession, sessions: Iterable[SessionId], *, actor: str) -> None:

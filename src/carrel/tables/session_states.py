@@ -1,8 +1,8 @@
 """The lifecycle of a session: the single definition of its states.
 
-TERMINATING has a target state (the row's `outcome`): TERMINATED, CANCELLED if it never ran, or ERROR; or PENDING, when
-the session leaves its node to restart elsewhere. A session that failed to start returns to PENDING, up to a number of
-attempts.
+TERMINATING has a target state (the row's `outcome`): TERMINATED, CANCELLED if it never ran, or ERROR; PENDING, when the
+session leaves its node to restart elsewhere; or SCHEDULED, when it restarts in place and keeps its slots. A session
+that failed to start returns to PENDING, up to a number of attempts.
 """
 
 from datetime import timedelta
@@ -60,7 +60,7 @@ LIFECYCLE = Lifecycle(
         _S.PREPARING: frozenset({_S.STARTING, _S.RUNNING, _S.TERMINATING, _S.PENDING}),
         _S.STARTING: frozenset({_S.RUNNING, _S.TERMINATING, _S.PENDING}),
         _S.RUNNING: frozenset({_S.STARTING, _S.TERMINATING}),
-        _S.TERMINATING: frozenset({_S.TERMINATED, _S.CANCELLED, _S.ERROR, _S.PENDING}),
+        _S.TERMINATING: frozenset({_S.TERMINATED, _S.CANCELLED, _S.ERROR, _S.PENDING, _S.SCHEDULED}),
         _S.TERMINATED: frozenset(),
         _S.CANCELLED: frozenset(),
         _S.ERROR: frozenset(),
@@ -83,7 +83,8 @@ class ContainerState(StrEnum):
     """State of one container of a session. PENDING: without a node.
 
     EXITED: it ended or disappeared, and is not restarted; still to be removed from the engine. GONE: nothing of it is
-    left on the engine, and it holds no slots.
+    left on the engine, and it holds no slots. ABANDONED: its session was ended by force; it may still be on the engine,
+    and holds its slots until the engine confirms that it is gone.
     """
 
     PENDING = "PENDING"
@@ -92,6 +93,7 @@ class ContainerState(StrEnum):
     STARTING = "STARTING"
     RUNNING = "RUNNING"
     EXITED = "EXITED"
+    ABANDONED = "ABANDONED"
     GONE = "GONE"
 
 
@@ -100,11 +102,12 @@ _C = ContainerState
 CONTAINER_LIFECYCLE = Lifecycle(
     moves={
         _C.PENDING: frozenset({_C.SCHEDULED, _C.GONE}),
-        _C.SCHEDULED: frozenset({_C.PREPARING, _C.PENDING, _C.GONE}),
-        _C.PREPARING: frozenset({_C.STARTING, _C.RUNNING, _C.PENDING, _C.GONE}),
-        _C.STARTING: frozenset({_C.RUNNING, _C.PENDING, _C.GONE}),
-        _C.RUNNING: frozenset({_C.STARTING, _C.EXITED, _C.PENDING, _C.GONE}),
-        _C.EXITED: frozenset({_C.GONE}),
+        _C.SCHEDULED: frozenset({_C.PREPARING, _C.PENDING, _C.ABANDONED, _C.GONE}),
+        _C.PREPARING: frozenset({_C.STARTING, _C.RUNNING, _C.PENDING, _C.ABANDONED, _C.GONE}),
+        _C.STARTING: frozenset({_C.RUNNING, _C.PENDING, _C.ABANDONED, _C.GONE}),
+        _C.RUNNING: frozenset({_C.SCHEDULED, _C.STARTING, _C.EXITED, _C.PENDING, _C.ABANDONED, _C.GONE}),
+        _C.EXITED: frozenset({_C.SCHEDULED, _C.ABANDONED, _C.GONE}),
+        _C.ABANDONED: frozenset({_C.GONE}),
         # A session that leaves its nodes restarts elsewhere, with the same containers.
         _C.GONE: frozenset({_C.PENDING}),
     },
@@ -112,8 +115,8 @@ CONTAINER_LIFECYCLE = Lifecycle(
 )
 
 
-ENDED = frozenset({_C.EXITED, _C.GONE})
-"""States of a container without a main process that runs or will run."""
+ENDED = frozenset({_C.EXITED, _C.ABANDONED, _C.GONE})
+"""States of a container whose main process has ended, or counts as ended."""
 
 
 class ContainerRole(StrEnum):

@@ -71,8 +71,9 @@ class Session(Table):
     requested on the page or with a token. priority: 0..100, the highest goes first. wanted_node: required node, set by
     an administrator. avoided_nodes: where it failed to start. time_limit_s: maximum run time. idle_ends_at: when it
     ends for being idle, once announced. not_before: earliest next start. result: of a batch session, set when its end
-    is known; retries_left: how often its command may still be repeated after a failure. array_id, array_index: of a
-    session of an array. The first session of an array has its id, and stands for it in lists.
+    is known; retries_left: how often its command may still be repeated after a failure. stop_signal, grace_s: how its
+    main processes are asked to end, and for how long. array_id, array_index: of a session of an array. The first
+    session of an array has its id, and stands for it in lists.
 
     spec: the request as admitted: a `sessions.spec.SessionSpec` as JSON. It is immutable; fields that are listed,
     joined, sorted by, changed later, or read in each scheduler pass have a column of their own as well. It is loaded on
@@ -154,7 +155,8 @@ class Session(Table):
     progress: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     warnings: Mapped[list[str]] = mapped_column(JSONB, default=list)
     queue_position: Mapped[int | None]
-    force: Mapped[bool] = mapped_column(default=False)
+    stop_signal: Mapped[str] = mapped_column(String(10), server_default="SIGTERM")
+    grace_s: Mapped[int] = mapped_column(SmallInteger, server_default=text("10"))
     attempts: Mapped[int] = mapped_column(default=0)
     restarts: Mapped[int] = mapped_column(default=0)
     not_before: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
@@ -189,6 +191,7 @@ class Container(Table):
         CheckConstraint("(role = 'main') = (index = 0)", name="role"),
         CheckConstraint("state <> 'PENDING' OR node_id IS NULL", name="node"),
         UniqueConstraint("session_id", "index", name="uq_containers_session_id_index"),
+        Index("ix_containers_abandoned", "session_id", postgresql_where=text("state = 'ABANDONED'")),
     )
 
     id: Mapped[ContainerId] = mapped_column(String, primary_key=True)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
 from carrel.core.ids import DomainId, PolicyId, ProjectId, UserId
-from carrel.http.rules import SLOT, says
+from carrel.http.rules import SLOT, Locale, TimeZone, says
 from carrel.permissions.actions import Role
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -112,7 +112,8 @@ class PolicyRef(BaseModel):
 class Preferences(BaseModel):
     """
     Preferences of a user. null: the default of browser or installation. shell: for terminals, such as "zsh".
-    notifications: of one's own sessions (the default), or of all that the user can see.
+    notifications: of one's own sessions (the default), or of all that the user can see. timezone, locale: of new
+    sessions.
     """
 
     model_config = {"extra": "forbid"}
@@ -128,6 +129,8 @@ class Preferences(BaseModel):
         ]
         | None
     ) = None
+    timezone: TimeZone | None = None
+    locale: Locale | None = None
 
 
 class UserProfile(BaseModel):

@@ -41,12 +41,15 @@ READS = {
 }
 # Found by their owner alone: for others there is none.
 PRIVATE = (
+    "dotfiles.show",
     "tokens.remove",
     "ssh_keys.remove",
     "passkeys.rename",
     "passkeys.remove",
     "invitations.accept",
     "invitations.decline",
+    "dotfiles.set",
+    "dotfiles.remove",
 )
 OIDC = {"issuer": "http://127.0.0.1:9", "client_id": "carrel"}
 BODIES: Mapping[str, object] = {
@@ -109,6 +112,7 @@ BODIES: Mapping[str, object] = {
     "sessions.check": {"slots": SMALL},
     "sessions.create": {"image": "debian:12", "slots": SMALL},
     "sessions.exempt": {"exempt": True},
+    "sessions.extend": {"time_limit_s": 7200},
     "sessions.prioritise": {"priority": 40},
     "sessions.rename": {"name": "another-name"},
     "shares.create": {"users": ["nobody@example.org"]},
@@ -121,6 +125,7 @@ BODIES: Mapping[str, object] = {
     "storage_hosts.set_access": {"projects": []},
     "storage_hosts.update": {"description": "another"},
     "ssh_keys.add": {"name": "key"},
+    "dotfiles.set": {"content": "x"},
     "tokens.create": {"name": "token", "scopes": ["session.read"]},
     "totp.confirm": {"code": "000000"},
     "users.create": {"email": "another@example.org", "name": "Another", "password": PASSWORD},
@@ -219,6 +224,8 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
     assert schedule.status_code == 201, schedule.text
     token = (await own.post("/tokens", {"name": "t", "scopes": ["*"]})).json()
     key = (await own.post("/ssh-keys", {"name": "k"})).json()
+    dotfile = f".rc-{actor.user_id}"
+    assert (await own.ask("PUT", f"/dotfiles/{dotfile}", json={"content": "x"})).status_code == 200
     login = (await own.get("/logins")).json()["items"][0]
     folder = (await own.post("/vfolders", {"name": "data"})).json()["id"]
     upload = await own.post(f"/vfolders/{folder}/uploads", headers=BEGIN)
@@ -233,6 +240,7 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
             "schedule": schedule.json()["id"],
             "token": token["id"],
             "key": key["id"],
+            "dotfile": dotfile,
             "login": login["id"],
             "user": actor.user_id,
             "project": project,
@@ -258,7 +266,18 @@ def place_of(path: str, things: Things) -> str:
         "vfolders": "folder",
         "vfolder-tasks": "task",
     }
-    for name in ("access_key", "token", "key", "login", "user", "app", "passkey", "share", "upload"):
+    for name in (
+        "access_key",
+        "token",
+        "key",
+        "login",
+        "user",
+        "app",
+        "passkey",
+        "share",
+        "upload",
+        "dotfile",
+    ):
         path = path.replace("{" + name + "}", things.ids[name])
     first = path.split("/")[1]
     return path.replace("{ref}", things.ids[kind.get(first, "user")])
@@ -375,7 +394,7 @@ async def test_each_role_gets_at_the_things_of_each_place_as_the_table_says(api:
             status, code = await ask(who, name, path)
             got[place, name] = outcome(status, code, name)
             expected_outcomes[place, name] = expected(actor, name, things)
-            if name in PRIVATE[2:]:
+            if name in PRIVATE[3:]:
                 expected_outcomes[place, name] = "in" if actor else "out"
     assert got == expected_outcomes
 

@@ -41,7 +41,7 @@ async def test_a_live_name_is_taken_for_its_owner_only(database, people, clock):
     assert taken.value.code == "session.name_taken"
     await enqueue(database, people.colleague, name="desk")
     async with database.transaction() as tx:
-        await service.remove(tx, clock, people.user, first, force=False)
+        await service.remove(tx, clock, people.user, first)
     await enqueue(database, people.user, name="desk")
 
 

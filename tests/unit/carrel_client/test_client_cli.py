@@ -48,6 +48,7 @@ def _session(**changes: object) -> dict[str, object]:
         "queue_position": None,
         "description": "",
         "env": {"SEED": "7"},
+        "containers": [],
         "apps": [{"name": "jupyter", "title": "JupyterLab", "protocol": "http"}],
     }
     return {**session, **changes}
@@ -196,6 +197,24 @@ def test_create_sends_what_was_asked_in_base_units(api: Api, monkeypatch: pytest
         ],
     }
     assert api.requests[0].headers["idempotency-key"]
+
+
+def test_create_sends_how_a_session_starts_and_ends(api: Api, tmp_path: Path) -> None:
+    script = tmp_path / "prepare.sh"
+    script.write_text("make\n")
+    start = f"--bootstrap {script} --shm 1g --workdir src --timezone Asia/Seoul --locale ko_KR.UTF-8"
+    assert main(["session", "create", *start.split(), "--stop-signal", "INT", "--grace", "2m", "-q"]) == 0
+    sent = {
+        "bootstrap": "make\n",
+        "shm_bytes": 1 << 30,
+        "workdir": "src",
+        "timezone": "Asia/Seoul",
+        "locale": "ko_KR.UTF-8",
+        "stop_signal": "SIGINT",
+        "grace_s": 120,
+    }
+    body = api.requests[0].body
+    assert sent == {field: body[field] for field in sent}
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,7 @@ POLLED = {
     "ssh-key ls",
     "audit ls",
     "sign-in ls",
+    "dotfile ls",
     "provider ls",
     "webhook ls",
 }
@@ -169,6 +170,9 @@ KEEPING = {
     "add",
     "api",
     "appoint",
+    "again",
+    "extend",
+    "restart",
     "archive",
     "assign",
     "cat",

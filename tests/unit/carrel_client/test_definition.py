@@ -22,6 +22,8 @@ kind: batch
 command: [python, train.py]
 time_limit_s: 2h
 start_at: 2026-12-24T22:00:00Z
+shm_bytes: 1g
+grace_s: 2m
 array: 1-100%8
 env: {SEED: "7"}
 mounts: [{folder: data}]
@@ -43,6 +45,8 @@ def test_amounts_are_read_as_people_write_them(tmp_path: Path) -> None:
         "command": ["python", "train.py"],
         "time_limit_s": 7200,
         "start_at": "2026-12-24T22:00:00+00:00",
+        "shm_bytes": 1 << 30,
+        "grace_s": 120,
         "array": {"first": 1, "last": 100, "max_parallel": 8},
         "env": {"SEED": "7"},
         "mounts": [{"folder": "data"}],
@@ -114,6 +118,13 @@ SESSION: Any = {
     "array": {"id": "x", "name": "train", "first": 1, "last": 9, "max_parallel": 2, "counts": []},
     "roles": [],
     "cluster_size": 1,
+    "bootstrap": "make\n",
+    "shm_bytes": 1 << 30,
+    "workdir": None,
+    "timezone": "Asia/Seoul",
+    "locale": None,
+    "stop_signal": "SIGTERM",
+    "grace_s": 120,
 }
 
 
@@ -132,4 +143,12 @@ def test_an_exported_definition_requests_the_same_session() -> None:
         "env": {"A": "b"},
         "mounts": [{"folder": "data", "path": "/data", "read_only": True}],
         "array": {"first": 1, "last": 9, "max_parallel": 2},
+        "bootstrap": "make\n",
+        "shm_bytes": 1 << 30,
+        "timezone": "Asia/Seoul",
+        "grace_s": 120,
     }
+
+
+def test_a_bootstrap_script_that_is_hidden_is_left_out() -> None:
+    assert "bootstrap" not in definition_of({**SESSION, "bootstrap": HIDDEN})

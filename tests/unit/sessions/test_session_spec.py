@@ -20,6 +20,11 @@ FULL = SessionSpec(
     node="n",
     mounts=(MountRequest(folder="data", path="/data", read_only=True),),
     containers=3,
+    bootstrap="echo",
+    shm_bytes=1 << 20,
+    workdir="src",
+    timezone="UTC",
+    locale="C",
 )
 CLUSTER = SessionSpec(
     image="debian:12",

@@ -25,7 +25,7 @@ def test_from_every_live_state_every_end_that_makes_sense_is_near():
     for state in LIFECYCLE.live - {S.PENDING, S.TERMINATING}:
         assert S.TERMINATING in LIFECYCLE.moves[state]
     assert S.CANCELLED in LIFECYCLE.moves[S.PENDING]
-    assert LIFECYCLE.moves[S.TERMINATING] == LIFECYCLE.final | {S.PENDING}
+    assert LIFECYCLE.moves[S.TERMINATING] == LIFECYCLE.final | {S.PENDING, S.SCHEDULED}
 
 
 def test_what_holds_slots_ends_only_by_way_of_the_engines_word():

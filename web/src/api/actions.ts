@@ -179,6 +179,20 @@ export const ACTIONS = {
     domainAdmin: "own",
     superadmin: "own",
   },
+  "dotfile.read": {
+    sentence: "See your dotfiles.",
+    user: "own",
+    projectAdmin: "own",
+    domainAdmin: "own",
+    superadmin: "own",
+  },
+  "dotfile.update": {
+    sentence: "Add, change or remove a dotfile.",
+    user: "own",
+    projectAdmin: "own",
+    domainAdmin: "own",
+    superadmin: "own",
+  },
   "ssh_key.read": {
     sentence: "See your SSH keys.",
     user: "own",
@@ -656,7 +670,7 @@ export const ACTIONS = {
     superadmin: "all",
   },
   "session.update": {
-    sentence: "Rename a session, and change its priority.",
+    sentence: "Rename a session, change its priority and extend its time limit.",
     user: "own",
     projectAdmin: "project",
     domainAdmin: "domain",
@@ -689,6 +703,20 @@ export const ACTIONS = {
     projectAdmin: "project",
     domainAdmin: "domain",
     superadmin: "all",
+  },
+  "session.restart": {
+    sentence: "Restart a session in place.",
+    user: "own",
+    projectAdmin: "project",
+    domainAdmin: "domain",
+    superadmin: "all",
+  },
+  "session.again": {
+    sentence: "Start one of your sessions again.",
+    user: "own",
+    projectAdmin: "own",
+    domainAdmin: "own",
+    superadmin: "own",
   },
   "session.remove": {
     sentence: "Terminate a session.",

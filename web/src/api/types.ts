@@ -20,6 +20,8 @@ export type {
   DomainCreate,
   DomainUpdate,
   DomainView as Domain,
+  DotfileDetail,
+  DotfileView as Dotfile,
   DrainedSession,
   Draining,
   DrainView as Drain,

@@ -211,6 +211,13 @@ const sshKeysRoute = createRoute({
   component: page(() => import("@/features/account/SshKeysPage"), "SshKeysPage"),
 });
 
+const dotfilesRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "dotfiles",
+  validateSearch: ownListSearch,
+  component: page(() => import("@/features/account/DotfilesPage"), "DotfilesPage"),
+});
+
 const signInsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "sign-ins",
@@ -420,6 +427,7 @@ export const router = createRouter({
         keypairsRoute,
         tokensRoute,
         sshKeysRoute,
+        dotfilesRoute,
         signInsRoute,
         preferencesRoute,
         notificationsRoute,

@@ -229,18 +229,24 @@ export function useReplaceSession() {
   });
 }
 
+interface Removal {
+  id: string;
+  force: boolean;
+  array?: boolean;
+  signal?: SessionDetail["stop_signal"];
+  grace_s?: number;
+}
+
 /** Terminates or cancels a session, or all of its array. Updates its row optimistically. */
 export function useRemoveSession() {
   const client = useQueryClient();
-  return useMutation<SessionDetail, Problem, { id: string; force: boolean; array?: boolean }>({
-    mutationFn: async ({ id, force, array }) => {
+  return useMutation<SessionDetail, Problem, Removal>({
+    mutationFn: async ({ id, ...query }) => {
       const before = cachedSession(client, id);
       const requestedAt = performance.now();
       if (before && !hasEnded(before.state)) changeSession(client, { id, state: "TERMINATING" });
       try {
-        const { data } = await retryWhileUnreachable(() =>
-          sessionsRemove({ path: { ref: id }, query: { force, array } }),
-        );
+        const { data } = await retryWhileUnreachable(() => sessionsRemove({ path: { ref: id }, query }));
         const session = withLaterChanges(data, requestedAt);
         changeSession(client, session);
         return session;

@@ -13,6 +13,12 @@ export interface LaunchLink {
   rights?: "plain" | "root";
   priority?: number | null;
   time_limit_s?: number | null;
+  bootstrap?: string;
+  shm_bytes?: number | null;
+  workdir?: string;
+  timezone?: string;
+  locale?: string;
+  grace_s?: number | null;
   slots?: Record<string, number>;
   mounts?: LinkedMount[];
   after?: LinkedDependency[];
@@ -33,9 +39,22 @@ interface LinkedMount {
   readOnly?: boolean;
 }
 
-const TEXTS = ["image", "name", "description", "script", "start_at", "project", "group", "node"] as const;
+const TEXTS = [
+  "image",
+  "name",
+  "description",
+  "script",
+  "start_at",
+  "project",
+  "group",
+  "node",
+  "bootstrap",
+  "workdir",
+  "timezone",
+  "locale",
+] as const;
+const NUMBERS = ["priority", "time_limit_s", "shm_bytes", "grace_s"] as const;
 const CONDITIONS = ["succeeded", "failed", "ended"] as const;
-const NUMBERS = ["priority", "time_limit_s"] as const;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -36,6 +36,7 @@ const KINDS: Record<string, MessageDescriptor> = {
   session: msg`Sessions`,
   share: msg`Shares`,
   site: msg`Site settings`,
+  dotfile: msg`Dotfiles`,
   ssh_key: msg`SSH keys`,
   storage_host: msg`Storage hosts`,
   token: msg`Tokens`,

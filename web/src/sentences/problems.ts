@@ -230,6 +230,27 @@ export const PROBLEMS: Record<string, Sentences> = {
     detail: msg`The session has reached its limit of terminals.`,
     hint: msg`Close one that you no longer use.`,
   },
+  "dotfile.nested": { detail: msg`Another dotfile has the path of a directory of this one, or the reverse.` },
+  "dotfile.not_found": { detail: msg`You have no such dotfile.` },
+  "dotfile.too_large": { detail: msg`A dotfile has at most 65,536 bytes.` },
+  "dotfile.too_many": {
+    detail: msg`You have as many dotfiles as a user can have.`,
+    hint: msg`Remove one first.`,
+  },
+  "session.no_time_limit": { detail: msg`The session has no time limit.` },
+  "session.not_interactive": {
+    detail: msg`The session is a batch session, whose command must not run twice.`,
+    hint: msg`Start it again as another session.`,
+  },
+  "session.not_longer": {
+    detail: msg`The time limit can only be extended.`,
+    hint: msg`Give a longer one.`,
+  },
+  "session.shm_too_large": {
+    detail: msg`Shared memory is part of the session's memory and cannot exceed it.`,
+    hint: msg`Request less shared memory, or more memory.`,
+  },
+  "session.workdir": { detail: msg`This is not a valid working directory.`, hint: msg`Do not use . or ..` },
   "ssh_key.invalid": { detail: msg`This is not a public SSH key.` },
   "ssh_key.known": { detail: msg`You already have this SSH key.` },
   "ssh_key.not_found": { detail: msg`You have no such SSH key.` },

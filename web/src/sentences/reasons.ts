@@ -69,6 +69,9 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
   [/^It is waiting for the next start attempt\.$/, () => msg`It is waiting for the next start attempt.`],
   [/^No single node has all of these resources\.$/, () => msg`No single node has all of these resources.`],
   [/^Replaced by (.+)\.$/, ([who = ""]) => msg`Replaced by ${who}.`],
+  [/^Restarted by (.+)\.$/, ([who = ""]) => msg`Restarted by ${who}.`],
+  [/^Its time limit is (.+) now\.$/, ([limit = ""]) => msg`Its time limit is ${limit} now.`],
+  [/^Ended by (.+) by force\.$/, ([who = ""]) => msg`Ended by ${who} by force.`],
   [/^Ended by (.+)\.$/, ([who = ""]) => msg`Ended by ${who}.`],
   [/^It reached its time limit of (.+)\.$/, ([limit = ""]) => msg`It reached its time limit of ${limit}.`],
   [/^Idle: no traffic for (.+)\.$/, ([limit = ""]) => msg`Idle: no traffic for ${limit}.`],
@@ -142,6 +145,10 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
     /^Its node (\S+) is draining: it is requeued/,
     ([node = ""]) =>
       msg`Its node ${node} is draining: it is requeued and restarts on another node, without the files outside mounted folders.`,
+  ],
+  [
+    /^Its bootstrap script failed; the end of the log shows why\.$/,
+    () => msg`Its bootstrap script failed; the end of the log shows why.`,
   ],
   [/^Its container disappeared from the engine\.$/, () => msg`Its container disappeared from the engine.`],
   [

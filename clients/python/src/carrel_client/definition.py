@@ -22,8 +22,32 @@ if TYPE_CHECKING:
     from carrel_client import models
 
 _ARRAY = re.compile(r"(\d+)-(\d+)(?:%(\d+))?")
-_COPIED = ("description", "kind", "command", "retries", "start_at", "time_limit_s", "priority")
-_DEFAULTS = {"description": "", "kind": "interactive", "command": [], "retries": 0, "priority": 50}
+_COPIED = (
+    "description",
+    "kind",
+    "command",
+    "retries",
+    "start_at",
+    "time_limit_s",
+    "priority",
+    "bootstrap",
+    "shm_bytes",
+    "workdir",
+    "timezone",
+    "locale",
+    "stop_signal",
+    "grace_s",
+)
+_DEFAULTS = {
+    "description": "",
+    "kind": "interactive",
+    "command": [],
+    "retries": 0,
+    "priority": 50,
+    "bootstrap": "",
+    "stop_signal": "SIGTERM",
+    "grace_s": 10,
+}
 
 
 def load(path: str) -> dict[str, Any]:
@@ -48,8 +72,11 @@ def request_of(given: Mapping[str, Any]) -> dict[str, Any]:
     request = _with_slots(given)
     if "roles" in request:
         request["roles"] = [_with_slots(role) for role in request["roles"] or ()]
-    if isinstance(request.get("time_limit_s"), str):
-        request["time_limit_s"] = round(parse_duration(request["time_limit_s"]))
+    for field in ("time_limit_s", "grace_s"):
+        if isinstance(request.get(field), str):
+            request[field] = round(parse_duration(request[field]))
+    if isinstance(request.get("shm_bytes"), str):
+        request["shm_bytes"] = parse_size(request["shm_bytes"])
     if isinstance(request.get("array"), str):
         request["array"] = parse_array(request["array"])
     if "start_at" in request:
@@ -87,7 +114,7 @@ def parse_array(text: str) -> models.ArrayRequest:
 def definition_of(session: models.SessionDetail) -> dict[str, Any]:
     """The definition with which the session was requested, without what is the default.
 
-    Values of its environment are left out if they are not visible.
+    Values of its environment and its bootstrap script are left out if they are not visible.
     """
     array, slots = session["array"], session["slots"]
     mounts = [
@@ -145,7 +172,7 @@ HIDDEN = "********"
 
 def _copied(session: Mapping[str, Any], field: str) -> object:
     value = session[field]
-    return None if value == _DEFAULTS.get(field) else value
+    return None if value in (_DEFAULTS.get(field), HIDDEN) else value
 
 
 def _number(text: str) -> float | int:

@@ -301,7 +301,16 @@ class ClusterRoleView(TypedDict):
 ContainerRole = Literal["main", "sub"]
 
 
-ContainerState = Literal["PENDING", "SCHEDULED", "PREPARING", "STARTING", "RUNNING", "EXITED", "GONE"]
+ContainerState = Literal[
+    "PENDING",
+    "SCHEDULED",
+    "PREPARING",
+    "STARTING",
+    "RUNNING",
+    "EXITED",
+    "ABANDONED",
+    "GONE",
+]
 
 
 class ContainerUsageView(TypedDict):
@@ -317,7 +326,8 @@ class ContainerUsageView(TypedDict):
 class ContainerView(TypedDict):
     """name: the value for `?container=` and `--container`: main, sub1, sub2 ... host: its name in the network of the
     session. id: part of the container's name on the engine. state: EXITED means stopped and not restarted, GONE means
-    removed. exit_code: of its main process, if known."""
+    removed, ABANDONED means that its session was ended by force and that the engine has not confirmed its removal.
+    exit_code: of its main process, if known."""
 
     ended_at: str | None
     exit_code: int | None
@@ -496,6 +506,32 @@ class DomainWeight(TypedDict):
     id: str
     name: str
     weight: float
+
+
+class DotfileContent(TypedDict):
+    """content: text, at most 64 KiB."""
+
+    content: str
+
+
+class DotfileDetail(TypedDict):
+    content: str
+    path: str
+    size_bytes: int
+    updated_at: str
+
+
+class DotfileList(TypedDict):
+    items: list[DotfileView]
+    next_cursor: str | None
+
+
+class DotfileView(TypedDict):
+    """path: relative to the home of a session."""
+
+    path: str
+    size_bytes: int
+    updated_at: str
 
 
 DrainOutcome = Literal["stays", "ends", "moves", "requeues", "is_ending"]
@@ -1690,12 +1726,15 @@ class PolicyView(TypedDict):
 
 class Preferences(TypedDict):
     """Preferences of a user. null: the default of browser or installation. shell: for terminals, such as "zsh".
-    notifications: of one's own sessions (the default), or of all that the user can see."""
+    notifications: of one's own sessions (the default), or of all that the user can see. timezone, locale: of new
+    sessions."""
 
     language: NotRequired[Literal["en", "ko", "ja"] | None]
+    locale: NotRequired[str | None]
     notifications: NotRequired[Literal["own", "all"] | None]
     shell: NotRequired[str | None]
     theme: NotRequired[Literal["light", "dark", "auto"] | None]
+    timezone: NotRequired[str | None]
 
 
 class PresetCreate(TypedDict):
@@ -2185,17 +2224,27 @@ class SessionCreate(TypedDict):
     containers: a cluster session of the main container and others like it, sub1, sub2 ... in a network of their own.
     roles: containers that differ, instead of that; main, if it is not among them, is as the session. placement:
     together on one node, or spread over any nodes that reach each other. on_failure: whether the session ends when a
-    container other than main fails, or continues."""
+    container other than main fails, or continues.
+
+    bootstrap: a script that runs once before the session is used: before the command of a batch session, and at the
+    first start of an interactive one. Its output is in the log; if it fails, the session ends. shm_bytes: size of
+    /dev/shm, part of the memory. workdir: working directory, absolute or relative to /home/work. timezone, locale:
+    values of TZ and LANG; default: those of your preferences. OMP_NUM_THREADS and similar variables are set to the
+    number of CPUs unless env has them. stop_signal: sent to the main process when the session is terminated, default
+    SIGTERM; grace_s: seconds until it is killed, default 10."""
 
     after: NotRequired[list[DependencyRequest]]
     array: NotRequired[ArrayRequest | None]
+    bootstrap: NotRequired[str]
     command: NotRequired[list[str]]
     containers: NotRequired[int]
     description: NotRequired[str]
     env: NotRequired[dict[str, str]]
+    grace_s: NotRequired[int | None]
     group: NotRequired[str | None]
     image: str
     kind: NotRequired[Literal["interactive", "batch"]]
+    locale: NotRequired[str | None]
     mounts: NotRequired[list[MountRequest]]
     name: NotRequired[str | None]
     node: NotRequired[str | None]
@@ -2207,22 +2256,28 @@ class SessionCreate(TypedDict):
     retries: NotRequired[int]
     rights: NotRequired[Rights]
     roles: NotRequired[list[ClusterRole]]
+    shm_bytes: NotRequired[int | None]
     slots: SlotRequest
     start_at: NotRequired[str | None]
+    stop_signal: NotRequired[Literal["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] | None]
     time_limit_s: NotRequired[int | None]
+    timezone: NotRequired[str | None]
+    workdir: NotRequired[str | None]
 
 
 class SessionDetail(TypedDict):
     """env: values are shown to the owner; others see ******** for each. containers: the main one first.
 
     command, retries: of a batch session, as requested. after: the sessions that it starts after. dependants: the
-    sessions that start after it and that you may see, the newest 100."""
+    sessions that start after it and that you may see, the newest 100. bootstrap: shown to the owner; others see
+    ********."""
 
     after: list[DependencyView]
     apps: list[AppRef]
     array: ArrayView | None
     array_id: str | None
     array_index: int | None
+    bootstrap: str
     cluster_size: int
     command: list[str]
     containers: list[ContainerView]
@@ -2232,12 +2287,14 @@ class SessionDetail(TypedDict):
     domain: DomainRef
     ended_at: str | None
     env: dict[str, str]
+    grace_s: int
     group: GroupRef
     id: str
     idle_ends_at: str | None
     image: str
     image_name: str | None
     kind: SessionKind
+    locale: str | None
     mounts: list[MountView]
     name: str
     node: str | None
@@ -2254,12 +2311,16 @@ class SessionDetail(TypedDict):
     retries: int
     rights: Rights
     roles: list[ClusterRoleView]
+    shm_bytes: int | None
     slots: dict[str, int]
     start_at: str | None
     started_at: str | None
     state: SessionState
+    stop_signal: Literal["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"]
     time_limit_s: int | None
+    timezone: str | None
     warnings: list[str]
+    workdir: str | None
 
 
 class SessionGraph(TypedDict):
@@ -2299,6 +2360,10 @@ SessionState = Literal[
     "CANCELLED",
     "ERROR",
 ]
+
+
+class SessionTimeLimit(TypedDict):
+    time_limit_s: int
 
 
 class SessionUsageView(TypedDict):

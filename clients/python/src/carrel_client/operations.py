@@ -297,6 +297,29 @@ class Domains(Group):
         return answer
 
 
+class Dotfiles(Group):
+    def list(self) -> models.DotfileList:
+        """Your dotfiles by path, without their contents."""
+        answer: models.DotfileList = self._transport.call("GET", "/api/v1/dotfiles")
+        return answer
+
+    def remove(self, dotfile: str) -> None:
+        """Delete a dotfile. Sessions that have it keep it."""
+        self._transport.call("DELETE", f"/api/v1/dotfiles/{segment(dotfile)}")
+
+    def set(self, dotfile: str, *, content: str) -> models.DotfileDetail:
+        """Create or replace a dotfile. Sessions that start later have it in their home."""
+        answer: models.DotfileDetail = self._transport.call(
+            "PUT", f"/api/v1/dotfiles/{segment(dotfile)}", body=_given(content=content)
+        )
+        return answer
+
+    def show(self, dotfile: str) -> models.DotfileDetail:
+        """Get one of your dotfiles with its content."""
+        answer: models.DotfileDetail = self._transport.call("GET", f"/api/v1/dotfiles/{segment(dotfile)}")
+        return answer
+
+
 class EngineKinds(Group):
     def list(self) -> models.EngineKindList:
         """The available engine kinds with their settings."""
@@ -1376,6 +1399,13 @@ class Server(Group):
 
 
 class Sessions(Group):
+    def again(self, ref: str, *, idempotency_key: str | None = None) -> models.SessionDetail:
+        """Start one of your sessions again: another session with its stored definition, and its name if that is free."""
+        answer: models.SessionDetail = self._transport.call(
+            "POST", f"/api/v1/sessions/{segment(ref)}/again", key=_key(idempotency_key)
+        )
+        return answer
+
     def check(
         self,
         *,
@@ -1430,12 +1460,15 @@ class Sessions(Group):
         slots: models.SlotRequest,
         after: Sequence[models.DependencyRequest] = UNSET,
         array: models.ArrayRequest | None = UNSET,
+        bootstrap: str = UNSET,
         command: Sequence[str] = UNSET,
         containers: int = UNSET,
         description: str = UNSET,
         env: dict[str, str] = UNSET,
+        grace_s: int | None = UNSET,
         group: str | None = UNSET,
         kind: Literal["interactive", "batch"] = UNSET,
+        locale: str | None = UNSET,
         mounts: Sequence[models.MountRequest] = UNSET,
         name: str | None = UNSET,
         node: str | None = UNSET,
@@ -1447,8 +1480,12 @@ class Sessions(Group):
         retries: int = UNSET,
         rights: models.Rights = UNSET,
         roles: Sequence[models.ClusterRole] = UNSET,
+        shm_bytes: int | None = UNSET,
         start_at: str | None = UNSET,
+        stop_signal: Literal["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] | None = UNSET,
         time_limit_s: int | None = UNSET,
+        timezone: str | None = UNSET,
+        workdir: str | None = UNSET,
         replaces: str | None = None,
         idempotency_key: str | None = None,
     ) -> models.SessionDetail:
@@ -1460,13 +1497,16 @@ class Sessions(Group):
             body=_given(
                 after=after,
                 array=array,
+                bootstrap=bootstrap,
                 command=command,
                 containers=containers,
                 description=description,
                 env=env,
+                grace_s=grace_s,
                 group=group,
                 image=image,
                 kind=kind,
+                locale=locale,
                 mounts=mounts,
                 name=name,
                 node=node,
@@ -1478,9 +1518,13 @@ class Sessions(Group):
                 retries=retries,
                 rights=rights,
                 roles=roles,
+                shm_bytes=shm_bytes,
                 slots=slots,
                 start_at=start_at,
+                stop_signal=stop_signal,
                 time_limit_s=time_limit_s,
+                timezone=timezone,
+                workdir=workdir,
             ),
             key=_key(idempotency_key),
         )
@@ -1490,6 +1534,13 @@ class Sessions(Group):
         """Exempt a session from idle rules, or revoke the exemption; for administrators."""
         answer: models.IdleView = self._transport.call(
             "PUT", f"/api/v1/sessions/{segment(ref)}/exemption", body=_given(exempt=exempt)
+        )
+        return answer
+
+    def extend(self, ref: str, *, time_limit_s: int) -> models.SessionDetail:
+        """Set a longer time limit of a live session, up to what your policy allows."""
+        answer: models.SessionDetail = self._transport.call(
+            "PUT", f"/api/v1/sessions/{segment(ref)}/time-limit", body=_given(time_limit_s=time_limit_s)
         )
         return answer
 
@@ -1561,11 +1612,22 @@ class Sessions(Group):
         return answer
 
     def remove(
-        self, ref: str, *, force: bool | None = None, array: bool | None = None
+        self,
+        ref: str,
+        *,
+        force: bool | None = None,
+        signal: Literal["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] | None = None,
+        grace_s: int | None = None,
+        array: bool | None = None,
     ) -> models.SessionDetail:
-        """Terminate a session, or cancel it while it is pending; for the name of an array, all its sessions. Idempotent."""
+        """Terminate a session, or cancel it while it is pending; for the name of an array, all its sessions. Idempotent.
+
+        With force it has ended on return; containers that may remain on the engine are ABANDONED and hold their slots until
+        the engine confirms that they are gone."""
         answer: models.SessionDetail = self._transport.call(
-            "DELETE", f"/api/v1/sessions/{segment(ref)}", query={"force": force, "array": array}
+            "DELETE",
+            f"/api/v1/sessions/{segment(ref)}",
+            query={"force": force, "signal": signal, "grace_s": grace_s, "array": array},
         )
         return answer
 
@@ -1573,6 +1635,14 @@ class Sessions(Group):
         """Rename a live session."""
         answer: models.SessionDetail = self._transport.call(
             "PATCH", f"/api/v1/sessions/{segment(ref)}", body=_given(name=name)
+        )
+        return answer
+
+    def restart(self, ref: str) -> models.SessionDetail:
+        """Restart a running interactive session: the same session on the same node, with new containers. It keeps its
+        slots and folders; files outside of folders are lost."""
+        answer: models.SessionDetail = self._transport.call(
+            "POST", f"/api/v1/sessions/{segment(ref)}/restart"
         )
         return answer
 
@@ -2374,6 +2444,7 @@ class Operations:
         self.audit = Audit(transport)
         self.auth = Auth(transport)
         self.domains = Domains(transport)
+        self.dotfiles = Dotfiles(transport)
         self.engine_kinds = EngineKinds(transport)
         self.engines = Engines(transport)
         self.events = Events(transport)

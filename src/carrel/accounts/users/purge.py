@@ -17,6 +17,7 @@ from carrel.folders.grantees import recipient
 from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor
 from carrel.sessions import live_sessions
+from carrel.tables.dotfiles import Dotfile
 from carrel.tables.keypairs import Keypair, SshKey, Token
 from carrel.tables.limits import DEFAULT_POLICIES, PolicyKind
 from carrel.tables.logins import Challenge, FormerPassword, OneTimeLink, Passkey, RecoveryCode, Totp
@@ -31,6 +32,7 @@ _THEIRS = (
     Keypair,
     Token,
     SshKey,
+    Dotfile,
     Totp,
     RecoveryCode,
     Passkey,

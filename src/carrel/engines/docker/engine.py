@@ -1,7 +1,6 @@
 """The engine port over one Docker daemon."""
 
 import asyncio
-import math
 import re
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -143,12 +142,12 @@ class DockerEngine(Adjusting):
                 await self._homes.check(name, spec.image, inspected["Image"], root=spec.root)
             return self._observed(inspected)
 
-    async def remove(self, container: str, *, grace_s: float) -> None:
+    async def remove(self, container: str, *, grace_s: float, signal: str = "SIGTERM") -> None:
         with sentences():
             await self.claim.require()
             name = self._names.container(container)
             if grace_s > 0:
-                await self._stop(name, grace_s)
+                await self._stop(name, grace_s, signal)
             private = await self._private_network_of(name)
             await self._delete(name)
             await self._networks.leave(container, private)
@@ -283,15 +282,15 @@ class DockerEngine(Adjusting):
         return self._takes_profile
 
     async def _furnish(self, spec: ContainerSpec) -> None:
-        """Add home, user and links to its folders.
+        """Add home, user, initial files and links to its folders.
 
         Only before its first start: afterwards it could have planted symbolic links through which the daemon, which has
         its folders mounted while unpacking, would write elsewhere.
         """
         name = self._names.container(spec.id)
         await self._homes.furnish(name, spec.image, root=spec.root)
-        if spec.files:
-            await self._homes.unpack(name, files_archive(spec.files))
+        if files := files_archive(spec):
+            await self._homes.unpack(name, files)
         if not spec.mounts:
             return
         await self._homes.check(name, spec.image, (await self._inspect(name))["Image"], root=spec.root)
@@ -338,16 +337,17 @@ class DockerEngine(Adjusting):
             raise
         return labels.get(LABEL_NETWORK) or None
 
-    async def _stop(self, name: str, grace_s: float) -> None:
+    async def _stop(self, name: str, grace_s: float, signal: str) -> None:
+        # Daemons before API 1.42 take no signal in a stop request.
         try:
-            await self._api.call(
-                "POST",
-                f"containers/{name}/stop",
-                params={"t": str(math.ceil(grace_s))},
-                timeout_s=grace_s + ANSWER_S,
-            )
+            await self._api.call("POST", f"containers/{name}/kill", params={"signal": signal})
+            async with asyncio.timeout(grace_s):
+                await self._api.call("POST", f"containers/{name}/wait", timeout_s=grace_s + ANSWER_S)
+        except TimeoutError:
+            return
         except aiodocker.DockerError as error:
-            if error.status != 404:
+            # 409: it does not run, or is paused and takes no signal.
+            if error.status not in (404, 409):
                 raise
 
     async def _delete(self, name: str) -> None:

@@ -3,14 +3,14 @@
 import hashlib
 import io
 import tarfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from carrel.accelerators.port import NOTHING, Attachment
 from carrel.engines.docker import attached, rights, seccomp
 from carrel.engines.docker.mounts import binds
-from carrel.engines.port import IDLE, WORK_HOME, WORK_UID, ContainerSpec, InitialFile
+from carrel.engines.port import IDLE, WORK_HOME, WORK_UID, ContainerSpec
 
 LABEL_INSTALLATION = "carrel.installation"
 LABEL_ID = "carrel.id"
@@ -20,6 +20,7 @@ LABEL_NETWORK = "carrel.network"
 LABEL_USER = "carrel.user"
 """Images with this label set to "work" already have the user and the home."""
 
+_HOME = PurePosixPath(WORK_HOME)
 _MIB = 1 << 20
 _SHM_MAX = 1024 * _MIB
 _SHM_MIN = 64 * _MIB
@@ -83,7 +84,9 @@ def configuration(
     }
     if mem_bytes:
         shm_bytes = min(max(mem_bytes // 2, _SHM_MIN), _SHM_MAX)
-        host["ShmSize"] = shm_bytes
+        host["ShmSize"] = spec.shm_bytes or shm_bytes
+    elif spec.shm_bytes:
+        host["ShmSize"] = spec.shm_bytes
     if mounts := [*binds(spec.mounts), *attached.binds(attachment)]:
         host["Mounts"] = mounts
     host |= limits(spec.slots)
@@ -98,7 +101,7 @@ def configuration(
         "Image": spec.image,
         "Hostname": spec.hostname,
         "User": f"{WORK_UID}:{WORK_UID}",
-        "WorkingDir": WORK_HOME,
+        "WorkingDir": spec.workdir,
         "Env": [
             f"{name}={value}" for name, value in {**_environment(), **attachment.env, **spec.env}.items()
         ],
@@ -158,24 +161,40 @@ def home_archive(passwd: bytes | None, group: bytes | None, *, root: bool = Fals
     return out.getvalue()
 
 
-def files_archive(files: Sequence[InitialFile]) -> bytes:
-    """A tar of the files for the root of a container."""
+def files_archive(spec: ContainerSpec) -> bytes | None:
+    """A tar for the root of a new container: its initial files, and its working directory; None if there are none.
+
+    New directories belong to the user below the home, and to root elsewhere; a mounted working directory is not
+    created.
+    """
+    directories = list(_directories(spec))
+    if not spec.files and not directories:
+        return None
     out = io.BytesIO()
-    directories = {
-        str(parent) for file in files for parent in PurePosixPath(file.path).parents if len(parent.parts) > 2
-    }
     with tarfile.open(fileobj=out, mode="w") as tar:
-        for path in sorted(directories):
-            directory = tarfile.TarInfo(path.lstrip("/"))
-            directory.type, directory.mode = tarfile.DIRTYPE, 0o755
-            tar.addfile(directory)
-        for file in files:
+        for directory in directories:
+            entry = tarfile.TarInfo(str(directory.relative_to("/")))
+            entry.type, entry.mode = tarfile.DIRTYPE, 0o755
+            entry.uid = entry.gid = WORK_UID if _HOME in directory.parents else 0
+            tar.addfile(entry)
+        for file in spec.files:
             entry = tarfile.TarInfo(file.path.lstrip("/"))
             entry.size, entry.mode = len(file.content), 0o600 if file.private else 0o644
+            entry.mode |= (0o100 if file.private else 0o111) if file.executable else 0
             if file.private:
                 entry.uid = entry.gid = WORK_UID
             tar.addfile(entry, io.BytesIO(file.content))
     return out.getvalue()
+
+
+def _directories(spec: ContainerSpec) -> Iterator[PurePosixPath]:
+    """The directories that are created, parents first; those at the root and the home itself are there already."""
+    workdir = PurePosixPath(spec.workdir)
+    of_files = {parent for file in spec.files for parent in PurePosixPath(file.path).parents}
+    made = {one for one in of_files if len(one.parts) > 2 and one != _HOME}
+    if not any(workdir.is_relative_to(mount.target) for mount in spec.mounts):
+        made |= {one for one in (workdir, *workdir.parents) if _HOME in one.parents}
+    return iter(sorted(made))
 
 
 def _names_id(database: bytes) -> bool:

@@ -775,9 +775,10 @@ export type ContainerRole = 'main' | 'sub';
  * State of one container of a session. PENDING: without a node.
  *
  * EXITED: it ended or disappeared, and is not restarted; still to be removed from the engine. GONE: nothing of it is
- * left on the engine, and it holds no slots.
+ * left on the engine, and it holds no slots. ABANDONED: its session was ended by force; it may still be on the engine,
+ * and holds its slots until the engine confirms that it is gone.
  */
-export type ContainerState = 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'GONE';
+export type ContainerState = 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'ABANDONED' | 'GONE';
 
 /**
  * ContainerUsageView
@@ -808,7 +809,8 @@ export type ContainerUsageView = {
  *
  * name: the value for `?container=` and `--container`: main, sub1, sub2 ... host: its name in the network of the
  * session. id: part of the container's name on the engine. state: EXITED means stopped and not restarted, GONE means
- * removed. exit_code: of its main process, if known.
+ * removed, ABANDONED means that its session was ended by force and that the engine has not confirmed its removal.
+ * exit_code: of its main process, if known.
  */
 export type ContainerView = {
     /**
@@ -1318,6 +1320,74 @@ export type DomainWeight = {
      * Weight
      */
     weight: number;
+};
+
+/**
+ * DotfileContent
+ *
+ * content: text, at most 64 KiB.
+ */
+export type DotfileContent = {
+    /**
+     * Content
+     */
+    content: string;
+};
+
+/**
+ * DotfileDetail
+ */
+export type DotfileDetail = {
+    /**
+     * Content
+     */
+    content: string;
+    /**
+     * Path
+     */
+    path: string;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number;
+    /**
+     * Updated At
+     */
+    updated_at: string;
+};
+
+/**
+ * DotfileList
+ */
+export type DotfileList = {
+    /**
+     * Items
+     */
+    items: Array<DotfileView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor?: string | null;
+};
+
+/**
+ * DotfileView
+ *
+ * path: relative to the home of a session.
+ */
+export type DotfileView = {
+    /**
+     * Path
+     */
+    path: string;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number;
+    /**
+     * Updated At
+     */
+    updated_at: string;
 };
 
 /**
@@ -4395,13 +4465,18 @@ export type PolicyView = {
  * Preferences
  *
  * Preferences of a user. null: the default of browser or installation. shell: for terminals, such as "zsh".
- * notifications: of one's own sessions (the default), or of all that the user can see.
+ * notifications: of one's own sessions (the default), or of all that the user can see. timezone, locale: of new
+ * sessions.
  */
 export type Preferences = {
     /**
      * Language
      */
     language?: 'en' | 'ko' | 'ja' | null;
+    /**
+     * Locale
+     */
+    locale?: string | null;
     /**
      * Notifications
      */
@@ -4414,6 +4489,10 @@ export type Preferences = {
      * Theme
      */
     theme?: 'light' | 'dark' | 'auto' | null;
+    /**
+     * Timezone
+     */
+    timezone?: string | null;
 };
 
 /**
@@ -5644,6 +5723,13 @@ export type ServerView = {
  * roles: containers that differ, instead of that; main, if it is not among them, is as the session. placement:
  * together on one node, or spread over any nodes that reach each other. on_failure: whether the session ends when a
  * container other than main fails, or continues.
+ *
+ * bootstrap: a script that runs once before the session is used: before the command of a batch session, and at the
+ * first start of an interactive one. Its output is in the log; if it fails, the session ends. shm_bytes: size of
+ * /dev/shm, part of the memory. workdir: working directory, absolute or relative to /home/work. timezone, locale:
+ * values of TZ and LANG; default: those of your preferences. OMP_NUM_THREADS and similar variables are set to the
+ * number of CPUs unless env has them. stop_signal: sent to the main process when the session is terminated, default
+ * SIGTERM; grace_s: seconds until it is killed, default 10.
  */
 export type SessionCreate = {
     /**
@@ -5651,6 +5737,10 @@ export type SessionCreate = {
      */
     after?: Array<DependencyRequest>;
     array?: ArrayRequest | null;
+    /**
+     * Bootstrap
+     */
+    bootstrap?: string;
     /**
      * Command
      */
@@ -5670,6 +5760,10 @@ export type SessionCreate = {
         [key: string]: unknown | string;
     };
     /**
+     * Grace S
+     */
+    grace_s?: number | null;
+    /**
      * Group
      */
     group?: string | null;
@@ -5681,6 +5775,10 @@ export type SessionCreate = {
      * Kind
      */
     kind?: 'interactive' | 'batch';
+    /**
+     * Locale
+     */
+    locale?: string | null;
     /**
      * Mounts
      */
@@ -5713,15 +5811,31 @@ export type SessionCreate = {
      * Roles
      */
     roles?: Array<ClusterRole>;
+    /**
+     * Shm Bytes
+     */
+    shm_bytes?: number | null;
     slots: SlotRequest;
     /**
      * Start At
      */
     start_at?: string | null;
     /**
+     * Stop Signal
+     */
+    stop_signal?: 'SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGQUIT' | 'SIGUSR1' | 'SIGUSR2' | null;
+    /**
      * Time Limit S
      */
     time_limit_s?: number | null;
+    /**
+     * Timezone
+     */
+    timezone?: string | null;
+    /**
+     * Workdir
+     */
+    workdir?: string | null;
 };
 
 /**
@@ -5730,7 +5844,8 @@ export type SessionCreate = {
  * env: values are shown to the owner; others see ******** for each. containers: the main one first.
  *
  * command, retries: of a batch session, as requested. after: the sessions that it starts after. dependants: the
- * sessions that start after it and that you may see, the newest 100.
+ * sessions that start after it and that you may see, the newest 100. bootstrap: shown to the owner; others see
+ * ********.
  */
 export type SessionDetail = {
     /**
@@ -5750,6 +5865,10 @@ export type SessionDetail = {
      * Array Index
      */
     array_index: number | null;
+    /**
+     * Bootstrap
+     */
+    bootstrap: string;
     /**
      * Cluster Size
      */
@@ -5785,6 +5904,10 @@ export type SessionDetail = {
     env: {
         [key: string]: string;
     };
+    /**
+     * Grace S
+     */
+    grace_s: number;
     group: GroupRef;
     /**
      * Id
@@ -5803,6 +5926,10 @@ export type SessionDetail = {
      */
     image_name: string | null;
     kind: SessionKind;
+    /**
+     * Locale
+     */
+    locale: string | null;
     /**
      * Mounts
      */
@@ -5844,6 +5971,10 @@ export type SessionDetail = {
      */
     roles: Array<ClusterRoleView>;
     /**
+     * Shm Bytes
+     */
+    shm_bytes: number | null;
+    /**
      * Slots
      */
     slots: {
@@ -5859,13 +5990,25 @@ export type SessionDetail = {
     started_at: string | null;
     state: SessionState;
     /**
+     * Stop Signal
+     */
+    stop_signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGQUIT' | 'SIGUSR1' | 'SIGUSR2';
+    /**
      * Time Limit S
      */
     time_limit_s: number | null;
     /**
+     * Timezone
+     */
+    timezone: string | null;
+    /**
      * Warnings
      */
     warnings: Array<string>;
+    /**
+     * Workdir
+     */
+    workdir: string | null;
 };
 
 /**
@@ -5935,6 +6078,16 @@ export type SessionRename = {
  * SessionState
  */
 export type SessionState = 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' | 'RUNNING' | 'TERMINATING' | 'TERMINATED' | 'CANCELLED' | 'ERROR';
+
+/**
+ * SessionTimeLimit
+ */
+export type SessionTimeLimit = {
+    /**
+     * Time Limit S
+     */
+    time_limit_s: number;
+};
 
 /**
  * SessionUsageView
@@ -9876,6 +10029,143 @@ export type DomainsOverResponses = {
 
 export type DomainsOverResponse = DomainsOverResponses[keyof DomainsOverResponses];
 
+export type DotfilesListData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/dotfiles';
+};
+
+export type DotfilesListErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type DotfilesListError = DotfilesListErrors[keyof DotfilesListErrors];
+
+export type DotfilesListResponses = {
+    /**
+     * Successful Response
+     */
+    200: DotfileList;
+};
+
+export type DotfilesListResponse = DotfilesListResponses[keyof DotfilesListResponses];
+
+export type DotfilesRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Dotfile
+         *
+         * Path relative to the home, such as .bashrc.
+         */
+        dotfile: string;
+    };
+    query?: never;
+    url: '/api/v1/dotfiles/{dotfile}';
+};
+
+export type DotfilesRemoveErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type DotfilesRemoveError = DotfilesRemoveErrors[keyof DotfilesRemoveErrors];
+
+export type DotfilesRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type DotfilesRemoveResponse = DotfilesRemoveResponses[keyof DotfilesRemoveResponses];
+
+export type DotfilesShowData = {
+    body?: never;
+    path: {
+        /**
+         * Dotfile
+         *
+         * Path relative to the home, such as .bashrc.
+         */
+        dotfile: string;
+    };
+    query?: never;
+    url: '/api/v1/dotfiles/{dotfile}';
+};
+
+export type DotfilesShowErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type DotfilesShowError = DotfilesShowErrors[keyof DotfilesShowErrors];
+
+export type DotfilesShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: DotfileDetail;
+};
+
+export type DotfilesShowResponse = DotfilesShowResponses[keyof DotfilesShowResponses];
+
+export type DotfilesSetData = {
+    body: DotfileContent;
+    path: {
+        /**
+         * Dotfile
+         *
+         * Path relative to the home, such as .bashrc.
+         */
+        dotfile: string;
+    };
+    query?: never;
+    url: '/api/v1/dotfiles/{dotfile}';
+};
+
+export type DotfilesSetErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type DotfilesSetError = DotfilesSetErrors[keyof DotfilesSetErrors];
+
+export type DotfilesSetResponses = {
+    /**
+     * Successful Response
+     */
+    200: DotfileDetail;
+};
+
+export type DotfilesSetResponse = DotfilesSetResponses[keyof DotfilesSetResponses];
+
 export type FilesByLinkData = {
     body?: never;
     path: {
@@ -13620,8 +13910,22 @@ export type SessionsRemoveData = {
     query?: {
         /**
          * Force
+         *
+         * End it now, even if the engine does not respond.
          */
         force?: boolean;
+        /**
+         * Signal
+         *
+         * Sent to its main process; default: as requested with it.
+         */
+        signal?: 'SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGQUIT' | 'SIGUSR1' | 'SIGUSR2' | null;
+        /**
+         * Grace S
+         *
+         * Seconds until it is killed; default: as requested with it.
+         */
+        grace_s?: number | null;
         /**
          * Array
          *
@@ -13725,6 +14029,48 @@ export type SessionsRenameResponses = {
 };
 
 export type SessionsRenameResponse = SessionsRenameResponses[keyof SessionsRenameResponses];
+
+export type SessionsAgainData = {
+    body?: never;
+    headers?: {
+        /**
+         * Idempotency-Key
+         */
+        'idempotency-key'?: string | null;
+    };
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/again';
+};
+
+export type SessionsAgainErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SessionsAgainError = SessionsAgainErrors[keyof SessionsAgainErrors];
+
+export type SessionsAgainResponses = {
+    /**
+     * Successful Response
+     */
+    201: SessionDetail;
+};
+
+export type SessionsAgainResponse = SessionsAgainResponses[keyof SessionsAgainResponses];
 
 export type AppsListData = {
     body?: never;
@@ -14160,6 +14506,78 @@ export type SessionsPrioritiseResponses = {
 };
 
 export type SessionsPrioritiseResponse = SessionsPrioritiseResponses[keyof SessionsPrioritiseResponses];
+
+export type SessionsRestartData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/restart';
+};
+
+export type SessionsRestartErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SessionsRestartError = SessionsRestartErrors[keyof SessionsRestartErrors];
+
+export type SessionsRestartResponses = {
+    /**
+     * Successful Response
+     */
+    202: SessionDetail;
+};
+
+export type SessionsRestartResponse = SessionsRestartResponses[keyof SessionsRestartResponses];
+
+export type SessionsExtendData = {
+    body: SessionTimeLimit;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/time-limit';
+};
+
+export type SessionsExtendErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SessionsExtendError = SessionsExtendErrors[keyof SessionsExtendErrors];
+
+export type SessionsExtendResponses = {
+    /**
+     * Successful Response
+     */
+    200: SessionDetail;
+};
+
+export type SessionsExtendResponse = SessionsExtendResponses[keyof SessionsExtendResponses];
 
 export type SessionsUsageData = {
     body?: never;

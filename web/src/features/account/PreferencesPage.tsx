@@ -7,6 +7,7 @@ import { useMe } from "@/me/use-me";
 import { useUpdateProfile } from "@/queries/profile";
 import { Form } from "@/ui/form/Form";
 import { useProblemForm } from "@/ui/form/use-problem-form";
+import { SessionDefaults } from "./SessionDefaults";
 import { Panel, Sheet } from "./Sheet";
 
 const AS_BROWSER = "browser";
@@ -68,6 +69,9 @@ export function PreferencesPage() {
       )}
       <Panel title={t`Terminals`}>
         <ShellForm shell={preferences?.shell ?? ""} />
+      </Panel>
+      <Panel title={t`Sessions`}>
+        <SessionDefaults timezone={preferences?.timezone ?? ""} locale={preferences?.locale ?? ""} />
       </Panel>
     </Sheet>
   );

@@ -1,5 +1,5 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
-import { Alert, Button, Checkbox, Group, List, Stack, Text } from "@mantine/core";
+import { Alert, Button, Checkbox, Group, List, Progress, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import type { Session } from "@/api/types";
 import { useRemoveSession } from "@/queries/sessions";
@@ -7,6 +7,7 @@ import { CommandLine } from "@/ui/CommandLine";
 import { commandLine } from "@/ui/command";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { rowName } from "./arrays";
+import { type Ending, EndingFields, endingWords, given } from "./EndingFields";
 
 /** Confirms terminating sessions, and says what is lost. */
 export function TerminateDialog({ sessions, onDone }: { sessions: Session[]; onDone: () => void }) {
@@ -16,13 +17,21 @@ export function TerminateDialog({ sessions, onDone }: { sessions: Session[]; onD
   const [problem, setProblem] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const remove = useRemoveSession();
+  const [ending, setEnding] = useState<Ending>({ signal: null, grace_s: null });
+  const [done, setDone] = useState(0);
   const started = left.some((session) => session.started_at !== null);
 
   const go = async () => {
     setBusy(true);
     setProblem(null);
+    setDone(0);
+    const how = force ? {} : given(ending);
     const results = await Promise.allSettled(
-      left.map(({ id, array }) => remove.mutateAsync({ id, force, array: array !== null })),
+      left.map(({ id, array }) =>
+        remove
+          .mutateAsync({ id, force, array: array !== null, ...how })
+          .finally(() => setDone((count) => count + 1)),
+      ),
     );
     const failed = left.filter((_, index) => results[index]?.status === "rejected");
     const firstFailure = results.find((result) => result.status === "rejected");
@@ -63,12 +72,16 @@ export function TerminateDialog({ sessions, onDone }: { sessions: Session[]; onD
       <Checkbox
         checked={force}
         onChange={(event) => setForce(event.currentTarget.checked)}
-        label={t`Force: kill programs without waiting for them to exit`}
+        label={t`Force: end it now, without waiting for programs or the engine`}
         description={t`Use this only if normal termination does not work.`}
       />
+      {started && !force && <EndingFields values={ending} onChange={setEnding} />}
       {force && (
         <Alert color="red" variant="light" p="xs">
-          <Trans>Programs are killed immediately and cannot save their work.</Trans>
+          <Trans>
+            Programs are killed and cannot save their work. Containers may remain until the engine confirms
+            that they are gone; their resources stay allocated until then.
+          </Trans>
         </Alert>
       )}
       <CommandLine
@@ -77,9 +90,16 @@ export function TerminateDialog({ sessions, onDone }: { sessions: Session[]; onD
           "session",
           "rm",
           ...left.map(({ id, array }) => array?.name ?? id),
-          ...(force ? ["--force"] : []),
+          ...(force ? ["--force"] : endingWords(ending)),
         )}
       />
+      {busy && left.length > 1 && (
+        <Progress.Root size="lg" aria-label={t`Progress`}>
+          <Progress.Section value={(done / left.length) * 100} aria-label={t`Progress`}>
+            <Progress.Label>{`${done} / ${left.length}`}</Progress.Label>
+          </Progress.Section>
+        </Progress.Root>
+      )}
       {problem != null && <ProblemAlert problem={problem} />}
       <Group justify="flex-end">
         <Button variant="default" onClick={onDone} data-autofocus>

@@ -24,6 +24,7 @@ export const CONTAINER_STATE_WORDS: Record<ContainerState, MessageDescriptor> = 
   STARTING: SESSION_STATE_WORDS.STARTING.label,
   RUNNING: SESSION_STATE_WORDS.RUNNING.label,
   EXITED: msg`Exited`,
+  ABANDONED: msg`Removal not confirmed`,
   GONE: msg`Removed`,
 };
 

@@ -59,6 +59,7 @@ const OWN_SYNONYMS: Partial<Record<(typeof SECTIONS)[number]["to"], readonly str
   "/settings/keypairs": ["api key", "api keys", "access key", "secret key", "credentials"],
   "/settings/tokens": ["token", "api token", "access token", "bearer"],
   "/settings/ssh-keys": ["ssh", "ssh key", "public key", "authorized keys", "id_rsa"],
+  "/settings/dotfiles": ["dotfile", "bashrc", "vimrc", "gitconfig", "profile"],
   "/settings/sign-ins": ["logins", "browsers", "devices", "sign out everywhere"],
   "/settings/preferences": ["options", "appearance", "설정", "設定"],
   "/settings/activity": ["history", "my audit", "기록", "履歴"],

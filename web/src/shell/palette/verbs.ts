@@ -78,6 +78,14 @@ export const VERBS: readonly VerbEntry[] = [
     shown: (me) => may(me, "ssh_key.update"),
   },
   {
+    id: "new-dotfile",
+    title: msg`New dotfile`,
+    synonyms: ["add dotfile", "bashrc"],
+    icon: IconPlus,
+    does: goTo({ to: "/settings/dotfiles", search: { form: "new" } }),
+    shown: (me) => may(me, "dotfile.update"),
+  },
+  {
     id: "new-user",
     title: msg`New user`,
     synonyms: ["add user", "create user", "invite user", "사용자 추가", "ユーザー追加"],

@@ -73,7 +73,8 @@ def create_arguments(parser: Arguments) -> None:
     parser.followed_by_command("file")
     parser.explain(
         "Create a session at recurring times. It is created with your rights at that time; if it is refused\n"
-        "then, the history says why. Missed are times more than 5 minutes ago, when Carrel was down."
+        "then, the history says why. Missed are times more than 5 minutes ago, when Carrel was down.\n"
+        "The time zone is that of the times (default UTC) and of the sessions (default: of your preferences)."
     )
     parser.example(
         "carrel schedule create nightly --cron '0 6 * * 1-5' --timezone Europe/Berlin -v data -- python report.py",
@@ -97,6 +98,7 @@ def edit_arguments(parser: Arguments) -> None:
     parser.add_argument("schedule", metavar="SCHEDULE", help=_REF)
     parser.add_argument("--name", help="new name")
     _time_arguments(parser, required=False)
+    parser.add_argument("--timezone", metavar="ZONE", help="such as Europe/Berlin")
     parser.add_argument(
         "-f", "--file", metavar="FILE", help="a definition that replaces that of its sessions"
     )
@@ -212,7 +214,6 @@ def _time_arguments(parser: Arguments, *, required: bool) -> None:
         required=required,
         help="minute, hour, day of month, month, day of week: '0 6 * * 1-5'",
     )
-    parser.add_argument("--timezone", metavar="ZONE", help="such as Europe/Berlin (default UTC)")
     parser.add_argument(
         "--missed",
         choices=("skip", "run_once"),

@@ -14,7 +14,7 @@ from carrel_client.cli.output import print_line, report, say
 from carrel_client.cli.parser import Arguments, reading
 from carrel_client.cli.people import each
 from carrel_client.cli.progress import ProgressLine
-from carrel_client.cli.session_request import session_arguments, session_request
+from carrel_client.cli.session_request import SIGNALS, session_arguments, session_request, signal
 from carrel_client.cli.session_views import print_session, progress_text
 from carrel_client.cli.times import local_time
 from carrel_client.client import ENDED, SETTLED
@@ -132,7 +132,18 @@ def keep(args: argparse.Namespace, context: Context) -> int:
 
 def rm_arguments(parser: Arguments) -> None:
     parser.add_argument("ids", metavar="ID", nargs="+", help="ids, unique id prefixes, or names")
-    parser.add_argument("--force", action="store_true", help="kill immediately, without a grace period")
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="end it now, even if the engine does not respond; programs are killed",
+    )
+    parser.add_argument("--signal", choices=SIGNALS, help="sent to its main process")
+    parser.add_argument(
+        "--grace",
+        metavar="TIME",
+        type=reading(parse_duration),
+        help="time until it is killed: 0s to 5m (default: as requested with it, else 10s)",
+    )
     parser.add_argument(
         "--array", action="store_true", help="end all sessions of the arrays that these belong to"
     )
@@ -146,9 +157,16 @@ def rm_arguments(parser: Arguments) -> None:
     yes_argument(parser)
     parser.explain(
         "End sessions; pending ones are cancelled. Their content outside mounted folders is lost.\n"
-        "The name of an array, train for train[1-100], ends all its sessions."
+        "The name of an array, train for train[1-100], ends all its sessions.\n"
+        "Signal and grace period are about the main process: the command of a batch session. With --force the\n"
+        "session has ended at once; what may remain of it on the engine is listed and removed later, and its\n"
+        "slots stay allocated until then."
     )
-    parser.example("carrel session rm train-3", "carrel session rm train-3 train-4 --force --wait --yes")
+    parser.example(
+        "carrel session rm train-3",
+        "carrel session rm train-3 --signal INT --grace 2m",
+        "carrel session rm train-3 train-4 --force --wait --yes",
+    )
 
 
 def rm(args: argparse.Namespace, context: Context) -> int:
@@ -161,7 +179,13 @@ def rm(args: argparse.Namespace, context: Context) -> int:
             if not args.yes and not _confirmed(context.client.sessions.show(ref), ref, array=args.array):
                 worst = max(worst, 1)
                 continue
-            session = context.client.sessions.remove(ref, force=args.force, array=args.array or None)
+            session = context.client.sessions.remove(
+                ref,
+                force=args.force,
+                array=args.array or None,
+                signal=signal(args.signal),
+                grace_s=None if args.grace is None else round(args.grace),
+            )
             whole = args.array or is_array_name(session, ref)
             if args.wait:
                 session = (
@@ -169,7 +193,7 @@ def rm(args: argparse.Namespace, context: Context) -> int:
                     if whole
                     else wait_for(context, session, ENDED, args.timeout)
                 )
-            context.answer(session, partial(print_line, _ended(session, whole=whole)))
+            context.answer(session, partial(_print_end, session, whole=whole))
         except CarrelError as error:
             report(error)
             worst = max(worst, exit_code(error))
@@ -195,6 +219,16 @@ def wait_for(
         say(f"\n{session['name']} keeps running; carrel session rm {session['id']} ends it")
         raise
     raise AssertionError("watching ends only by an error")
+
+
+def _print_end(session: models.SessionDetail, *, whole: bool) -> None:
+    print_line(_ended(session, whole=whole))
+    for one in session["containers"]:
+        if one["state"] == "ABANDONED":
+            say(
+                f"Its container {one['name']} ({one['id']}) may remain on {one['node']} until the engine "
+                "confirms that it is gone."
+            )
 
 
 def _ended(session: models.SessionDetail, *, whole: bool) -> str:

@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 
 from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.cli.times import utc_time
 from carrel_client.definition import load, parse_array
 from carrel_client.dependencies import parse_dependency
+from carrel_client.errors import CarrelError
 from carrel_client.slots import parse_slot
 from carrel_client.units import parse_cpu, parse_duration, parse_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
+    from typing import Any, Literal
 
     from carrel_client import models
+
+    Signal = Literal["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"]
+
+SIGNALS: dict[str, Signal] = {
+    "TERM": "SIGTERM",
+    "INT": "SIGINT",
+    "HUP": "SIGHUP",
+    "QUIT": "SIGQUIT",
+    "USR1": "SIGUSR1",
+    "USR2": "SIGUSR2",
+}
 
 _SLOTS = {"cpu": 1000, "mem": 1 << 30}
 
@@ -127,6 +140,8 @@ def session_arguments(parser: Arguments) -> None:
         metavar="FOLDER[:SUBPATH][:PATH][:ro]",
         help="mount a folder, or a directory of it, at a path (default /home/work/FOLDER); repeatable",
     )
+    start_up_arguments(parser)
+    ending_arguments(parser)
     scheduling_arguments(parser)
     parser.add_argument(
         "--on-failure",
@@ -142,6 +157,43 @@ def batch_arguments(parser: Arguments) -> None:
         metavar="N",
         type=reading(whole_number),
         help="repeat the command up to N times if it fails (default 0: it never runs twice)",
+    )
+
+
+def start_up_arguments(parser: Arguments) -> None:
+    """Add the arguments for what the session has before it is used."""
+    parser.add_argument(
+        "--bootstrap",
+        metavar="FILE",
+        help="script that runs once before the session is used; - for standard input",
+    )
+    parser.add_argument(
+        "--shm",
+        metavar="SIZE",
+        type=reading(parse_size),
+        help="size of /dev/shm, part of the memory: 512m, 4g",
+    )
+    parser.add_argument(
+        "--workdir", metavar="DIR", help="working directory, absolute or relative to /home/work"
+    )
+    parser.add_argument("--timezone", metavar="ZONE", help="time zone: Europe/Berlin, Asia/Seoul")
+    parser.add_argument(
+        "--locale", metavar="LOCALE", help="locale, such as ko_KR.UTF-8; the image must have it"
+    )
+
+
+def ending_arguments(parser: Arguments) -> None:
+    """Add the arguments for how the main process is asked to end."""
+    parser.add_argument(
+        "--stop-signal",
+        choices=SIGNALS,
+        help="sent to the main process when the session is terminated (default TERM)",
+    )
+    parser.add_argument(
+        "--grace",
+        metavar="TIME",
+        type=reading(parse_duration),
+        help="time until it is killed: 0s to 5m (default 10s)",
     )
 
 
@@ -181,6 +233,13 @@ def session_request(args: argparse.Namespace) -> models.SessionCreate:
         "on_failure": args.on_failure,
         "array": args.array,
         "retries": getattr(args, "retries", None),
+        "bootstrap": None if args.bootstrap is None else _script(args.bootstrap),
+        "shm_bytes": args.shm,
+        "workdir": args.workdir,
+        "timezone": args.timezone,
+        "locale": args.locale,
+        "stop_signal": signal(args.stop_signal),
+        "grace_s": None if args.grace is None else round(args.grace),
     }
     request: Any = {
         "image": "starter",
@@ -206,6 +265,21 @@ def _variable(text: str) -> tuple[str, str]:
     if not given and name not in os.environ:
         raise ValueError(f"{name} is not set; write {name}=VALUE")
     return name, value if given else os.environ[name]
+
+
+def signal(name: str | None) -> Signal | None:
+    """The signal with this short name, such as INT."""
+    return SIGNALS[name] if name else None
+
+
+def _script(path: str) -> str:
+    if path == "-":
+        return sys.stdin.read()
+    try:
+        with open(os.path.expanduser(path), encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as wrong:
+        raise CarrelError("client.file", f"{path} cannot be read: {wrong}.", status=422) from None
 
 
 def _mount(text: str) -> models.MountRequest:

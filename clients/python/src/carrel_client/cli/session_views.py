@@ -247,6 +247,17 @@ def print_session(session: models.SessionDetail) -> None:
             ("time limit", format_duration(session["time_limit_s"]) if session["time_limit_s"] else ""),
             *(("after", after_text(one)) for one in session["after"]),
             *(("before", f"{one['name']} ({one['state']})") for one in session["dependants"]),
+            ("shared memory", format_size(session["shm_bytes"]) if session["shm_bytes"] else ""),
+            ("workdir", session["workdir"] or ""),
+            ("time zone", session["timezone"] or ""),
+            ("locale", session["locale"] or ""),
+            (
+                "stops by",
+                f"{session['stop_signal']}, {session['grace_s']} s"
+                if (session["stop_signal"], session["grace_s"]) != ("SIGTERM", 10)
+                else "",
+            ),
+            ("bootstrap", first_line(session["bootstrap"])),
             ("project", session["project"]["name"]),
             ("owner", session["owner"]["email"]),
             ("rights", "root" if session["rights"] == "root" else ""),
@@ -263,6 +274,13 @@ def print_session(session: models.SessionDetail) -> None:
             *(("container", container_text(one)) for one in session["containers"]),
         ]
     )
+
+
+def first_line(script: str) -> str:
+    """The first line of a script that is no comment, and the number of lines: "pip install torch (12 lines)"."""
+    lines = script.strip().splitlines()
+    shown = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    return f"{shown.strip()} ({len(lines)} lines)" if len(lines) > 1 else shown.strip()
 
 
 def rule_text(rule: models.IdleRuleView) -> str:

@@ -237,9 +237,30 @@ class AsyncSession:
         await threads.call(lambda: self._sync.rename(name))
         return self
 
-    async def terminate(self, *, force: bool = False) -> AsyncSession:
-        """This object, terminating; or cancelled when it was pending. A second call changes nothing."""
-        await threads.call(lambda: self._sync.terminate(force=force))
+    async def terminate(
+        self, *, force: bool = False, signal: str | None = None, grace: float | str | None = None
+    ) -> AsyncSession:
+        """This object, terminating; or cancelled when it was pending. A second call changes nothing.
+
+        force: it has ended on return, even if the engine does not respond. signal, grace: sent to its main process, and
+        the time until it is killed; default: as requested with the session.
+        """
+        await threads.call(lambda: self._sync.terminate(force=force, signal=signal, grace=grace))
+        return self
+
+    async def restart(self) -> AsyncSession:
+        """This object, restarting in place with new containers; it keeps its slots and folders."""
+        await threads.call(lambda: self._sync.restart())
+        return self
+
+    async def extend(self, time: float | str) -> AsyncSession:
+        """This object with a longer time limit. time: added to it, in seconds or "2h"."""
+        await threads.call(lambda: self._sync.extend(time))
+        return self
+
+    async def again(self) -> AsyncSession:
+        """Another session with the stored definition of this one."""
+        await threads.call(lambda: self._sync.again())
         return self
 
     async def history(self) -> list[models.HistoryView]:
@@ -308,6 +329,13 @@ class AsyncSessions:
         node: str | None = None,
         after: Sequence[str | models.DependencyRequest] = (),
         on_dependency_failure: models.DependencyFailure | None = None,
+        bootstrap: str = "",
+        shm: int | str | None = None,
+        workdir: str | None = None,
+        timezone: str | None = None,
+        locale: str | None = None,
+        stop_signal: str | None = None,
+        grace: float | str | None = None,
         root: bool = False,
         replaces: str | None = None,
         idempotency_key: str | None = None,
@@ -326,6 +354,9 @@ class AsyncSessions:
         cluster_size: so many containers, main1, sub1, sub2 ... in a network of their own. roles: containers that
         differ, instead. placement: "together" on one node, or "spread". on_failure: whether the session has to "end"
         when a container besides the main one fails, or to "continue".
+        bootstrap: text of a script that runs once before the session is used. shm: size of /dev/shm, as mem. workdir:
+        working directory, absolute or relative to the home. timezone, locale: such as "Asia/Seoul", "ko_KR.UTF-8".
+        stop_signal, grace: sent to the main process when the session is terminated, and the time until it is killed.
         idempotency_key: a repeat with the same key returns the first session. Without one a key is generated, so that a
         request repeated after a broken connection never creates two.
         """
@@ -354,6 +385,13 @@ class AsyncSessions:
                     node=node,
                     after=after,
                     on_dependency_failure=on_dependency_failure,
+                    bootstrap=bootstrap,
+                    shm=shm,
+                    workdir=workdir,
+                    timezone=timezone,
+                    locale=locale,
+                    stop_signal=stop_signal,
+                    grace=grace,
                     root=root,
                     replaces=replaces,
                     idempotency_key=idempotency_key,

@@ -281,10 +281,36 @@ class Session:
         self._raw = self._api.sessions.rename(self.id, name=name)
         return self
 
-    def terminate(self, *, force: bool = False) -> Session:
-        """This object, terminating; or cancelled when it was pending. A second call changes nothing."""
-        self._raw = self._api.sessions.remove(self.id, force=force)
+    def terminate(
+        self, *, force: bool = False, signal: str | None = None, grace: float | str | None = None
+    ) -> Session:
+        """This object, terminating; or cancelled when it was pending. A second call changes nothing.
+
+        force: it has ended on return, even if the engine does not respond. signal, grace: sent to its main process, and
+        the time until it is killed; default: as requested with the session.
+        """
+        grace_s = None if grace is None else round(parse_duration(str(grace)))
+        query: dict[str, Any] = {"force": force, "signal": signal, "grace_s": grace_s}
+        self._raw = self._api.sessions.remove(self.id, **query)
         return self
+
+    def restart(self) -> Session:
+        """This object, restarting in place with new containers; it keeps its slots and folders."""
+        self._raw = self._api.sessions.restart(self.id)
+        return self
+
+    def extend(self, time: float | str) -> Session:
+        """This object with a longer time limit. time: added to it, in seconds or "2h"."""
+        limit = self.refresh().raw["time_limit_s"]
+        if limit is None:
+            raise CarrelError("session.no_time_limit", f"{self.name} has no time limit.", status=409)
+        longer = limit + round(parse_duration(str(time)))
+        self._raw = self._api.sessions.extend(self.id, time_limit_s=longer)
+        return self
+
+    def again(self) -> Session:
+        """Another session with the stored definition of this one."""
+        return Session(self._api, self._api.sessions.again(self.id))
 
     def history(self) -> list[models.HistoryView]:
         """Every state transition with time, cause and actor, oldest first."""
@@ -352,6 +378,13 @@ class Sessions:
         node: str | None = None,
         after: Sequence[str | models.DependencyRequest] = (),
         on_dependency_failure: models.DependencyFailure | None = None,
+        bootstrap: str = "",
+        shm: int | str | None = None,
+        workdir: str | None = None,
+        timezone: str | None = None,
+        locale: str | None = None,
+        stop_signal: str | None = None,
+        grace: float | str | None = None,
         root: bool = False,
         replaces: str | None = None,
         idempotency_key: str | None = None,
@@ -370,6 +403,9 @@ class Sessions:
         cluster_size: so many containers, main1, sub1, sub2 ... in a network of their own. roles: containers that
         differ, instead. placement: "together" on one node, or "spread". on_failure: whether the session has to "end"
         when a container besides the main one fails, or to "continue".
+        bootstrap: text of a script that runs once before the session is used. shm: size of /dev/shm, as mem. workdir:
+        working directory, absolute or relative to the home. timezone, locale: such as "Asia/Seoul", "ko_KR.UTF-8".
+        stop_signal, grace: sent to the main process when the session is terminated, and the time until it is killed.
         idempotency_key: a repeat with the same key returns the first session. Without one a key is generated, so that a
         request repeated after a broken connection never creates two.
         """
@@ -392,6 +428,13 @@ class Sessions:
             "node": node,
             "after": [parse_dependency(each) if isinstance(each, str) else each for each in after] or None,
             "on_dependency_failure": on_dependency_failure,
+            "bootstrap": bootstrap or None,
+            "shm_bytes": None if shm is None else parse_size(str(shm)),
+            "workdir": workdir,
+            "timezone": timezone,
+            "locale": locale,
+            "stop_signal": stop_signal,
+            "grace_s": None if grace is None else round(parse_duration(str(grace))),
             "rights": "root" if root else None,
             "time_limit_s": None if time_limit is None else round(parse_duration(str(time_limit))),
         }

@@ -65,6 +65,7 @@ const LABELS: Readonly<Record<string, MessageDescriptor>> = {
   "session.prioritise": msg`Raise priority`,
   "session.read": msg`Read log`,
   "session.remove": msg`Terminate`,
+  "session.restart": msg`Restart`,
   "site.update": msg`Change settings`,
   "user.appoint": msg`Appoint administrators`,
   "user.purge": msg`Delete permanently`,

@@ -162,6 +162,7 @@ export const WORK: Readonly<Record<string, Sentence>> = {
     entry.details.force === true
       ? say(msg`Force-terminated the session ${nameOf(entry)}`)
       : say(msg`Terminated the session ${nameOf(entry)}`),
+  "session.restart": (entry, { say }) => say(msg`Restarted the session ${nameOf(entry)}`),
   "vfolder.hand_over": ownershipTransferred,
   "vfolder.join": joined,
   "vfolder.remove": folderRemoved,

@@ -1,13 +1,14 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { ActionIcon, Button, Group, Text, Tooltip } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { IconNotebook, IconPencil, IconPlayerPlay, IconTerminal2, IconTrash } from "@tabler/icons-react";
+import { IconCopyPlus, IconNotebook, IconPencil, IconTerminal2, IconTrash } from "@tabler/icons-react";
 import { hasEnded } from "@/api/session-states";
 import type { SessionDetail } from "@/api/types";
 import { ProgressLine } from "@/features/sessions/ProgressLine";
 import { SessionBadge } from "@/features/sessions/SessionBadge";
 import { useSessionActions } from "@/features/sessions/use-actions";
 import { useSessionText } from "@/sentences/use-session-text";
+import { AgainButton, ExtendButton, RestartButton } from "./LifeButtons";
 import { OwnButton } from "./OwnButton";
 import { RenameForm } from "./RenameForm";
 
@@ -70,13 +71,16 @@ export function SessionActions({ session }: { session: SessionDetail }) {
           )}
         </>
       )}
+      <RestartButton session={session} />
+      <ExtendButton session={session} />
+      {ended && <AgainButton session={session} />}
       <Button
         size="xs"
         variant="default"
-        leftSection={<IconPlayerPlay size={16} aria-hidden />}
+        leftSection={<IconCopyPlus size={16} aria-hidden />}
         onClick={() => void actions.startAgain(session.id)}
       >
-        {ended ? <Trans>Start again</Trans> : <Trans>Start a similar session</Trans>}
+        <Trans>Start a similar session</Trans>
       </Button>
       {!ended && (
         <Button

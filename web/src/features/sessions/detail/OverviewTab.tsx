@@ -14,8 +14,10 @@ import { formatDuration, formatInstant } from "@/ui/format";
 import { AfterList } from "./AfterList";
 import { BatchFacts } from "./BatchFacts";
 import { ContainersTable } from "./ContainersTable";
+import { Leftovers } from "./Leftovers";
 import { MountList } from "./MountList";
 import styles from "./SessionDrawer.module.css";
+import { StartFacts } from "./StartFacts";
 
 /** Details of a session. */
 export function OverviewTab({ session }: { session: SessionDetail }) {
@@ -25,6 +27,7 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
   const again = createCommand(requestLike(session), folderName);
   return (
     <Stack gap="lg">
+      <Leftovers session={session} />
       <dl className={styles.facts}>
         <dt>
           <Trans>Id</Trans>
@@ -111,6 +114,7 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
             </dd>
           </>
         )}
+        <StartFacts session={session} />
         <dt>
           <Trans>Owner</Trans>
         </dt>

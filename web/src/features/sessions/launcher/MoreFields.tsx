@@ -9,8 +9,9 @@ import { nodesAllQuery } from "@/queries/nodes";
 import { DurationInput } from "@/ui/form/DurationInput";
 import { AfterRows } from "./AfterRows";
 import { BLANK, type LaunchForm, USUAL_PRIORITY } from "./request";
+import { START_FIELDS, StartFields } from "./StartFields";
 
-const FIELDS = ["description", "priority", "time_limit_s", "node"] as const;
+const FIELDS = ["description", "priority", "time_limit_s", "node", ...START_FIELDS] as const;
 type Fields = Pick<LaunchForm, (typeof FIELDS)[number] | "after" | "on_dependency_failure" | "rights">;
 
 interface Props {
@@ -24,7 +25,10 @@ interface Props {
   onChange: (part: Partial<Fields>) => void;
 }
 
-/** Advanced options: priority, time limit, sessions to start after, rights, and the node for users who may choose it. */
+/**
+ * Advanced options: priority, time limit, sessions to start after, start-up, rights, and the node for users who may
+ * choose it.
+ */
 export function MoreFields({ values, group, mayHaveRoot, errors, onChange }: Props) {
   const { t } = useLingui();
   const given =
@@ -84,6 +88,7 @@ export function MoreFields({ values, group, mayHaveRoot, errors, onChange }: Pro
             error={errors.after}
             onChange={onChange}
           />
+          <StartFields values={values} errors={errors} onChange={onChange} />
           {(mayHaveRoot || values.rights === "root") && (
             <Switch
               size="xs"

@@ -26,6 +26,11 @@ const SPELLINGS: { [Field in keyof SessionCreate]?: (value: never) => string[] }
   env: (env: Record<string, string>) =>
     Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
   after: (after: DependencyRequest[]) => after.flatMap((one) => ["--after", dependencyWord(one)]),
+  // A script is a file on the command line.
+  bootstrap: () => ["--bootstrap", "bootstrap.sh"],
+  shm_bytes: (bytes: number) => ["--shm", cliSize(bytes)],
+  stop_signal: (signal: string) => ["--stop-signal", signal.replace("SIG", "")],
+  grace_s: (seconds: number) => ["--grace", cliTime(seconds)],
   time_limit_s: (seconds: number) => ["--time-limit", cliTime(seconds)],
   kind: () => [],
   containers: (count: number) => ["--cluster-size", String(count)],

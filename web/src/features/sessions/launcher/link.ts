@@ -18,11 +18,22 @@ const PLAIN = [
   "priority",
   "time_limit_s",
   "on_dependency_failure",
+  "bootstrap",
+  "shm_bytes",
+  "workdir",
+  "timezone",
+  "locale",
+  "grace_s",
 ] as const;
+
+/** Longer texts do not fit in an address. */
+const LONGEST = 4000;
 
 /** What a link must hold to restore the form; undefined if nothing differs from its initial values. */
 export function toLink(form: LaunchForm, initial: LaunchForm): LaunchLink | undefined {
-  const plain = PLAIN.filter((field) => form[field] !== initial[field]);
+  const plain = PLAIN.filter(
+    (field) => form[field] !== initial[field] && String(form[field]).length <= LONGEST,
+  );
   const mounts = form.mounts.map(withoutKey);
   const after = form.after.map(withoutKey);
   const link: LaunchLink = {

@@ -30,6 +30,13 @@ export const BLANK = {
   start_at: "",
   node: "",
   project: "",
+  bootstrap: "",
+  shm_bytes: null,
+  workdir: "",
+  timezone: "",
+  locale: "",
+  stop_signal: null,
+  grace_s: null,
 } as const satisfies Partial<SessionCreate>;
 
 type PlainFields = {
@@ -197,11 +204,23 @@ export function toCheck(form: LaunchForm): CheckRequest {
   // Omit incomplete rows; the form itself shows their errors.
   const mounts = form.mounts.filter((_, at) => mountFault(form.mounts, at) === null);
   const after = form.after.filter((_, at) => !afterFault(form.after, at));
-  const { image, name, description, env, command, retries, on_failure, ...spec } = toRequest({
-    ...form,
-    mounts,
-    after,
-  });
+  const {
+    image,
+    name,
+    description,
+    env,
+    command,
+    retries,
+    on_failure,
+    bootstrap,
+    shm_bytes,
+    workdir,
+    timezone,
+    locale,
+    stop_signal,
+    grace_s,
+    ...spec
+  } = toRequest({ ...form, mounts, after });
   return { ...spec, ...(image ? { image } : {}) };
 }
 
@@ -216,6 +235,12 @@ export function requestLike(session: SessionDetail): SessionCreate {
       name: "",
       start_at: "",
       node: "",
+      bootstrap: session.bootstrap === HIDDEN ? "" : session.bootstrap,
+      workdir: session.workdir ?? "",
+      timezone: session.timezone ?? "",
+      locale: session.locale ?? "",
+      stop_signal: session.stop_signal === USUAL_SIGNAL ? null : session.stop_signal,
+      grace_s: session.grace_s === USUAL_GRACE_S ? null : session.grace_s,
       project: session.project.name,
       group: group.id === DEFAULT_GROUP ? "" : group.name,
       priority: priority === USUAL_PRIORITY ? null : priority,
@@ -262,7 +287,11 @@ const chosenMounts = (session: SessionDetail): MountRow[] =>
   session.mounts.filter(({ automatic, folder_id }) => !automatic && folder_id).map(mountRow);
 
 export const USUAL_PRIORITY = 50;
+const USUAL_SIGNAL = "SIGTERM";
+const USUAL_GRACE_S = 10;
 const DEFAULT_GROUP = "default";
+/** What others see of the owner's script. */
+const HIDDEN = "********";
 
 /** The slots with one amount changed; slots of the same devices exclude each other. */
 export function withSlot(

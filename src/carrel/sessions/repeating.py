@@ -1,0 +1,138 @@
+"""Use cases that continue a session: restart it in place, extend its time limit, start it again."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import undefer
+
+from carrel.core.clock import Clock
+from carrel.core.errors import Conflict, Invalid
+from carrel.core.ids import SessionId
+from carrel.db.database import Database
+from carrel.images import service as images
+from carrel.limits.scopes import policy_of
+from carrel.permissions.decide import Actor
+from carrel.sessions import admission, queries, service, transitions
+from carrel.sessions.spec import SessionSpec
+from carrel.tables.session_states import LIFECYCLE, SessionKind, SessionState
+from carrel.tables.sessions import IS_LIVE, Session
+
+
+async def restart(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> SessionId:
+    """Restart a running interactive session in place, with new containers of the same definition on the same nodes.
+
+    It keeps its slots and folders; files outside of these are lost. Raises: Conflict if it does not run.
+    """
+    session = await service.find(tx, actor, ref, "session.restart")
+    if session.kind != SessionKind.INTERACTIVE:
+        raise Conflict(
+            "session.not_interactive",
+            f"{session.name} is a batch session, whose command must not run twice.",
+            hint="Start it again as another session.",
+        )
+    moved = await transitions.move(
+        tx,
+        [session.id],
+        SessionState.TERMINATING,
+        sources=[SessionState.RUNNING],
+        outcome=SessionState.SCHEDULED,
+        cause="restart",
+        reason=f"Restarted by {actor.email}.",
+        actor=actor.user_id,
+        now=clock.now(),
+    )
+    if not moved:
+        raise Conflict(
+            "session.not_running",
+            f"{session.name} is {session.state}; only a running session can be restarted.",
+            details={"state": session.state},
+        )
+    service.note(tx, actor, "session.restart", session, details={})
+    return session.id
+
+
+async def place_again(tx: AsyncSession, clock: Clock, session: SessionId) -> None:
+    """Record that all containers of a session that restarts are removed. No-op if it is to end meanwhile."""
+    statement = select(Session.reason).where(
+        Session.id == session,
+        Session.state == SessionState.TERMINATING,
+        Session.outcome == SessionState.SCHEDULED,
+    )
+    if row := (await tx.execute(statement.with_for_update())).first():
+        await transitions.move(
+            tx,
+            [session],
+            SessionState.SCHEDULED,
+            sources=[SessionState.TERMINATING],
+            cause="restart",
+            reason=row.reason,
+            now=clock.now(),
+        )
+
+
+async def extend(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, limit_s: int) -> SessionId:
+    """Set a longer time limit of a live session, within the actor's policy. Twice: no-op.
+
+    Raises: Conflict if it ends or has none; Invalid if it is shorter, or longer than allowed.
+    """
+    session = await service.find(tx, actor, ref, "session.update")
+    if not await queries.lock(tx, session.id, *sorted(LIFECYCLE.live - {SessionState.TERMINATING})):
+        raise Conflict("session.ended", f"{session.name} has ended and cannot be extended.")
+    before = session.time_limit_s
+    if before is None:
+        raise Conflict("session.no_time_limit", f"{session.name} has no time limit.")
+    if limit_s < before:
+        raise Invalid(
+            "session.not_longer",
+            f"The time limit of {session.name} is {before} s already.",
+            hint="Give a longer one.",
+            field="time_limit_s",
+            details={"least": before},
+        )
+    admission.time_limit(limit_s, await policy_of(tx, actor))
+    if limit_s == before:
+        return session.id
+    reason = f"Its time limit is {timedelta(seconds=limit_s)} now."
+    await transitions.extend(tx, session.id, limit_s, reason=reason, actor=actor.user_id, now=clock.now())
+    details = {"before": {"time_limit_s": before}, "after": {"time_limit_s": limit_s}}
+    service.note(tx, actor, "session.update", session, details=details)
+    return session.id
+
+
+async def again(
+    database: Database, clock: Clock, actor: Actor, ref: str, *, idempotency_key: str | None
+) -> SessionId:
+    """Start one of the actor's sessions again: another session with the same definition, and its name if it is free.
+
+    Twice with the same idempotency key: the first one's id. Raises: as `service.enqueue`.
+    """
+    async with database.transaction() as tx:
+        session = await service.find(tx, actor, ref, "session.again")
+        spec = await _definition(tx, actor, session.id)
+    return await service.enqueue(database, clock, actor, spec, idempotency_key=idempotency_key)
+
+
+async def _definition(tx: AsyncSession, actor: Actor, session: SessionId) -> SessionSpec:
+    """The stored spec, with the present slots unless its roles have their own; without an earliest start.
+
+    That of a session of an array is the whole array.
+    """
+    statement = select(Session).where(Session.id == session).options(undefer(Session.spec))
+    row = (await tx.execute(statement.execution_options(populate_existing=True))).scalar_one()
+    name, holders = row.name, Session.name == row.name
+    if row.array_id:
+        name, holders = name.removesuffix(f"-{row.array_index}"), Session.array_id == row.array_id
+    taken = await tx.execute(
+        select(Session.id).where(Session.owner_id == actor.user_id, holders, IS_LIVE).limit(1)
+    )
+    named = row.image_name if row.image_name and await images.find(tx, row.image_name) else None
+    spec = SessionSpec.from_json(row.spec)
+    return replace(
+        spec,
+        name=None if taken.first() else name,
+        image=named or row.image,
+        slots=spec.slots if spec.roles else row.slots,
+        start_at=None,
+    )
