@@ -38,6 +38,7 @@ READS = {
     "factor": "user.read",
     "vfolder": "vfolder.read",
     "schedule": "schedule.read",
+    "webhook": "webhook.read",
 }
 # Found by their owner alone: for others there is none.
 PRIVATE = (
@@ -97,6 +98,7 @@ BODIES: Mapping[str, object] = {
     "profile.update": {"name": "Another"},
     "project_members.add": {"users": ["user@example.org"]},
     "project_members.update": {"admin": False},
+    "notifications.update": {"started": ["page"]},
     "projects.archive": {"sessions": "keep"},
     "projects.create": {"name": "new"},
     "projects.over": {"ceilings": {"cpu": 1}},
@@ -138,6 +140,8 @@ BODIES: Mapping[str, object] = {
     "vfolders.hand_over": {},
     "vfolders.move": {"host": "local"},
     "vfolders.update": {"usage_mode": "data"},
+    "webhooks.create": {"name": "other", "url": "https://hooks.example.org/other"},
+    "webhooks.update": {"active": False},
 }
 
 QUERIES: Mapping[str, Mapping[str, str]] = {
@@ -224,6 +228,8 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
     assert schedule.status_code == 201, schedule.text
     token = (await own.post("/tokens", {"name": "t", "scopes": ["*"]})).json()
     key = (await own.post("/ssh-keys", {"name": "k"})).json()
+    hook = (await own.post("/webhooks", {"name": "hook", "url": "https://hooks.example.org/"})).json()["id"]
+    delivery = (await own.post(f"/webhooks/{hook}/test")).json()["id"]
     dotfile = f".rc-{actor.user_id}"
     assert (await own.ask("PUT", f"/dotfiles/{dotfile}", json={"content": "x"})).status_code == 200
     login = (await own.get("/logins")).json()["items"][0]
@@ -241,6 +247,8 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
             "token": token["id"],
             "key": key["id"],
             "dotfile": dotfile,
+            "webhook": hook,
+            "delivery": delivery,
             "login": login["id"],
             "user": actor.user_id,
             "project": project,
@@ -277,6 +285,8 @@ def place_of(path: str, things: Things) -> str:
         "share",
         "upload",
         "dotfile",
+        "webhook",
+        "delivery",
     ):
         path = path.replace("{" + name + "}", things.ids[name])
     first = path.split("/")[1]
@@ -290,6 +300,8 @@ def target_of(path: str, things: Things) -> Target:
         return Target(domain_id=things.target.domain_id)
     if first == "projects":
         return Target(project_id=things.target.project_id, domain_id=things.target.domain_id)
+    if first == "webhooks":
+        return Target(owner_id=things.target.owner_id)
     if first in ("keypairs", "logins", "vfolders", "vfolder-tasks"):
         return Target(owner_id=things.target.owner_id, domain_id=things.target.domain_id)
     return things.target
