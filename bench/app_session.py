@@ -17,13 +17,13 @@ from carrel.tenancy import service as tenancy
 _SESSION = """
     WITH made AS (
         INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, apps, slots, spec, state,
-            warnings, force, attempts, restarts, created_at, started_at)
+            warnings, attempts, restarts, created_at, started_at)
         SELECT :id, 'app', 'interactive', u.id, p.id, u.domain_id, 'app', CAST(:apps AS jsonb),
-            '{"cpu": 1, "mem": 1}', '{}', 'RUNNING', '[]', false, 0, 0, now(), now()
+            '{"cpu": 1, "mem": 1}', '{}', 'RUNNING', '[]', 0, 0, now(), now()
         FROM users u, projects p RETURNING *
     )
-    INSERT INTO containers (id, session_id, role, index, image, slots, state, address, started_at)
-    SELECT id, id, 'main', 0, image, slots, 'RUNNING', '127.0.0.1', started_at FROM made
+    INSERT INTO containers (id, session_id, role, index, host, image, slots, state, address, started_at)
+    SELECT id, id, 'main', 0, 'main1', image, slots, 'RUNNING', '127.0.0.1', started_at FROM made
 """
 
 

@@ -19,16 +19,16 @@ _SPEC = SessionSpec(
 _FILL = """
     WITH filled AS (
         INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, image_name, apps, slots, spec,
-            state, warnings, force, attempts, restarts, created_at, started_at, ended_at)
+            state, warnings, attempts, restarts, created_at, started_at, ended_at)
         SELECT 'a' || translate(lpad(to_hex(n), 11, '0'), '0189', 'ghij'), 'desk-' || n, 'interactive', u.id, p.id,
             u.domain_id, 'registry.example.org/team/image:1', 'starter', '[]',
-            '{"cpu": 1000, "mem": 1073741824}', CAST(:spec AS jsonb), CAST(:state AS varchar), '[]', false, 0, 0,
+            '{"cpu": 1000, "mem": 1073741824}', CAST(:spec AS jsonb), CAST(:state AS varchar), '[]', 0, 0,
             now() - n * interval '30 s', now() - n * interval '29 s',
             CASE WHEN :state = 'TERMINATED' THEN now() - n * interval '1 s' END
         FROM generate_series(CAST(:first AS bigint), CAST(:last AS bigint)) n, users u, projects p RETURNING *
     )
-    INSERT INTO containers (id, session_id, role, index, image, slots, state, started_at, ended_at)
-    SELECT id, id, 'main', 0, image, slots, CASE state WHEN 'TERMINATED' THEN 'GONE' ELSE state END,
+    INSERT INTO containers (id, session_id, role, index, host, image, slots, state, started_at, ended_at)
+    SELECT id, id, 'main', 0, 'main1', image, slots, CASE state WHEN 'TERMINATED' THEN 'GONE' ELSE state END,
         started_at, ended_at
     FROM filled
 """

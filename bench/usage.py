@@ -48,9 +48,9 @@ _FILL = text("""
 """)
 _SESSIONS_SQL = text("""
     INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, apps, slots, spec, state, warnings,
-        force, attempts, restarts, created_at, started_at, ended_at)
+        attempts, restarts, created_at, started_at, ended_at)
     SELECT CAST(:prefix AS text) || n, 's' || n, 'interactive', 'u' || n % 200, p.id, p.domain_id, 'image:' || n % 5,
-        '[]', '{"cpu": 2000, "mem": 4294967296}', '{}', CAST(:state AS varchar), '[]', false, 0, 0, at, at, ended
+        '[]', '{"cpu": 2000, "mem": 4294967296}', '{}', CAST(:state AS varchar), '[]', 0, 0, at, at, ended
     FROM (SELECT n, CAST(:start AS timestamptz) + n * (CAST(:span AS interval) / CAST(:count AS int)) AS at,
             CASE WHEN :state = 'TERMINATED' THEN CAST(:start AS timestamptz)
                 + n * (CAST(:span AS interval) / CAST(:count AS int)) + interval '20 minutes' END AS ended
@@ -58,8 +58,8 @@ _SESSIONS_SQL = text("""
         (SELECT id, domain_id FROM projects LIMIT 1) p
 """)
 _CONTAINERS_SQL = text("""
-    INSERT INTO containers (id, session_id, role, index, node_id, image, slots, state, started_at, ended_at)
-    SELECT id, id, 'main', 0, (SELECT id FROM nodes LIMIT 1), image, slots,
+    INSERT INTO containers (id, session_id, role, index, host, node_id, image, slots, state, started_at, ended_at)
+    SELECT id, id, 'main', 0, 'main1', (SELECT id FROM nodes LIMIT 1), image, slots,
         CASE state WHEN 'TERMINATED' THEN 'GONE' ELSE state END, started_at, ended_at
     FROM sessions WHERE id LIKE CAST(:prefix AS text) || '%'
 """)

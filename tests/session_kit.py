@@ -26,8 +26,8 @@ _HISTORY = """
             now() - n * interval '30 s', now()
         FROM generate_series(1, CAST(:count AS integer)) n RETURNING *
     )
-    INSERT INTO containers (id, session_id, role, index, image, slots, state, ended_at)
-    SELECT id, id, 'main', 0, image, slots, 'GONE', ended_at FROM filled
+    INSERT INTO containers (id, session_id, role, index, host, image, slots, state, ended_at)
+    SELECT id, id, 'main', 0, 'main1', image, slots, 'GONE', ended_at FROM filled
 """
 
 

@@ -67,6 +67,8 @@ PAGES = (
     "/storage",
     "/storage/folders",
     "/storage/quotas",
+    "/statistics",
+    "/settings/notifications",
 )
 _WILDCARDS = {"$": "[^/]+", "**": ".+"}
 _PAGE = re.compile(

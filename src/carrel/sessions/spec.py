@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     AwareDatetime,
     BaseModel,
     ConfigDict,
@@ -49,6 +50,20 @@ Description = Annotated[
 ]
 Priority = Annotated[int, Field(ge=0, le=100), says("A priority is a whole number from 0 to 100.")]
 TimeLimit = Annotated[int, Field(ge=60, le=10 * 365 * 86400)]
+
+
+def _in_calendar(at: datetime) -> datetime:
+    """Times near the ends of the calendar do not exist in all time zones."""
+    if not 1900 <= at.year <= 9000:
+        raise ValueError("not in the calendar")
+    return at
+
+
+StartTime = Annotated[
+    AwareDatetime,
+    AfterValidator(_in_calendar),
+    says("An earliest start is a time with an offset, such as 2026-12-24T22:00:00Z, from 1900 to 9000."),
+]
 Retries = Annotated[int, Field(ge=0, le=100), says("The number of retries is a whole number from 0 to 100.")]
 Argument = Annotated[
     str,
@@ -126,9 +141,8 @@ class SlotRequest(BaseModel):
 
     @model_validator(mode="after")
     def _others_are_accelerators(self) -> Self:
-        if wrong := next(
-            (slot for slot in self.__pydantic_extra__ if not _ACCELERATOR.fullmatch(slot)), None
-        ):
+        wrong = next((slot for slot in self.__pydantic_extra__ if not _ACCELERATOR.fullmatch(slot)), None)
+        if wrong is not None:
             raise broken(
                 f"{wrong[:60]} is not a slot. Use cpu, mem, or an accelerator such as cuda.device or cuda.shares."
             )
@@ -243,7 +257,7 @@ class SchedulingSpec:
     group: Annotated[str, Field(max_length=64)] | None = None
     priority: Priority | None = None
     time_limit_s: TimeLimit | None = None
-    start_at: AwareDatetime | None = None
+    start_at: StartTime | None = None
     rights: Rights = Rights.PLAIN
     node: Annotated[str, Field(max_length=253)] | None = None
     mounts: Annotated[tuple[MountRequest, ...], Field(max_length=50)] = ()

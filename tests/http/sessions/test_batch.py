@@ -10,7 +10,7 @@ import pytest
 from command_line import CommandLine, command_line
 from installation import Api
 from people import eventually
-from session_kit import request
+from session_kit import SMALL, request
 
 _SMALL = ("--cpu", "0.1", "--mem", "64m", "--image", "debian:12")
 
@@ -82,6 +82,8 @@ async def test_it_does_not_start_before_its_time(living: Api) -> None:
         ({"kind": "batch", "command": [""]}, "session.no_command", "command"),
         ({"command": ["true"]}, "session.not_batch", "command"),
         ({"retries": 1}, "session.not_batch", "retries"),
+        ({"start_at": "0001-01-01T00:00:00+12:00"}, "invalid.request", "start_at"),
+        ({"roles": [{"name": "worker", "slots": {**SMALL, "": 1}}]}, "invalid.request", "roles.0.slots"),
         ({"kind": "inference"}, "invalid.request", "kind"),
         ({"kind": "batch", "command": ["a\0b"]}, "invalid.request", "command.0"),
         ({"kind": "batch", "command": ["true"], "retries": 101}, "invalid.request", "retries"),
