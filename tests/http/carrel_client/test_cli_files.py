@@ -314,7 +314,7 @@ async def test_links_and_odd_things_of_a_local_tree_stay_here(
     assert (done.code, done.stderr.count("a symbolic link;"), done.stderr.count("neither")) == (0, 3, 1)
     assert set(content(data.files)) == {"tree", "tree/file"}
     done = await user.run("cp", "-r", "--follow", str(tree), "data:")
-    assert (done.code, "to what it is in" in done.stderr) == (0, True)
+    assert (done.code, "to a directory above it" in done.stderr) == (0, True)
     assert {"tree/link", "tree/out/secret"} < set(content(data.files))
     (tree / os.fsdecode(b"\xff")).write_bytes(b"x")
     odd = await user.run("cp", "-r", str(tree), "data:")
