@@ -24,6 +24,7 @@ MOST = 0.02
 PATHS = (
     "/",
     "/dashboard",
+    "/settings/notifications",
     "/sessions",
     "/sessions?launch=new",
     "/data",
