@@ -379,6 +379,8 @@ async def test_people_change_their_own_profile_and_nothing_else(api: Api):
         "theme": None,
         "notifications": None,
         "shell": "zsh",
+        "timezone": None,
+        "locale": None,
     }
     answer = await user.patch(
         "/auth/me", {"preferences": {"language": None, "theme": "dark", "notifications": "all"}}
@@ -388,6 +390,8 @@ async def test_people_change_their_own_profile_and_nothing_else(api: Api):
         "theme": "dark",
         "notifications": "all",
         "shell": "zsh",
+        "timezone": None,
+        "locale": None,
     }
     me = (await user.get("/auth/me")).json()["user"]
     assert (me["name"], me["preferences"]["theme"]) == ("Me", "dark")
