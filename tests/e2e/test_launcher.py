@@ -117,7 +117,3 @@ def test_batch_session_runs_a_command_and_shows_its_result(desk: Desk) -> None:
     expect(details.get_by_text("exit code 3").first).to_be_visible()
     details.get_by_role("tab", name="Logs").click()
     expect(details.get_by_text("started", exact=True)).to_be_visible()
-    details.get_by_role("button", name="Start again").click()
-    expect(drawer.or_(page.get_by_role("dialog", name=re.compile("Start a session like")))).to_be_visible()
-    again = page.get_by_role("dialog", name=re.compile("Start a session like"))
-    expect(again.get_by_role("textbox", name="Command")).to_have_value("echo started\nexit 3")
