@@ -46,3 +46,6 @@ async function serverAnswers(): Promise<boolean> {
   const answer = await fetch("/", { method: "HEAD", cache: "no-store" }).catch(() => null);
   return answer?.ok ?? false;
 }
+
+// Text in a fixed width is shown in the system's font until then: the first load has a budget.
+setTimeout(() => void import("@/theme/mono.css").catch(() => undefined), AT_REST_MS);
