@@ -81,8 +81,11 @@ def test_a_stylesheet_that_could_not_be_downloaded_is_asked_for_again(desk: Desk
 def test_fonts_come_with_the_page(desk: Desk) -> None:
     desk.go("/")
     expect(desk.page.get_by_role("heading", level=1)).to_have_text(WELCOME)
+    faces = "(font) => document.fonts.load(font).then((faces) => faces.length)"
+    assert desk.page.evaluate(faces, "600 16px Inter")
+    # The font of a fixed width follows once the page is at rest.
+    desk.page.wait_for_function(faces, arg="14px JetBrains Mono")
     for font in ("600 16px Inter", "14px JetBrains Mono"):
-        assert desk.page.evaluate("(font) => document.fonts.load(font).then((faces) => faces.length)", font)
         assert desk.page.evaluate("(font) => document.fonts.check(font)", font)
 
 

@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from carrel.accounts.dotfiles import service as dotfiles
 from carrel.db.encryption import SecretBox
 from carrel.engines import barrier
-from carrel.engines.port import IDLE, ContainerSpec, Mount
+from carrel.engines.port import IDLE, ContainerSpec, Mount, run_once
 from carrel.nodes.service import Address
 from carrel.sessions import clusters, environment, startup
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.dotfiles import Dotfile
 from carrel.tables.session_states import Rights, SessionKind
 from carrel.tables.sessions import Container, Session
-
-_SHELL = ("/bin/sh", "-c", 'exec "$@"', "sh")
-"""Runs a command such that a missing program is an exit code with a line in the log, as in a shell."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +32,9 @@ def container_spec(
     container, requested = member.row, SessionSpec.from_json(session.spec)
     requests = requested.container_requests
     own = requests[container.index]
-    command = startup.command(requested, (*_SHELL, *own.command) if own.command else IDLE)
+    command = startup.command(requested, own.command or IDLE)
+    if own.command:
+        command = run_once(container.id, command)
     together = len(requests) > 1
     hostname = session.name.replace("_", "-").replace(".", "-").strip("-").lower() or "session"
     return ContainerSpec(

@@ -34,6 +34,7 @@ from carrel.engines.conformance_kit import (
 )
 from carrel.engines.port import (
     LOCAL_IMAGES,
+    STARTED_BEFORE,
     ContainerGone,
     ContainerUsage,
     EngineError,
@@ -41,6 +42,7 @@ from carrel.engines.port import (
     ImageUnusable,
     ObservedState,
     TerminalSize,
+    run_once,
 )
 
 _RECORD_TIME = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z")
@@ -103,6 +105,18 @@ class EngineConformance:
         again = await harness.another().ensure(desired, ProgressLog())
         assert (again.state, again.exit_code) == (ObservedState.EXITED, 3)
         assert await whole_log(harness.engine, desired.id) == b"ran\n"
+
+    async def test_a_start_that_the_engine_forgot_does_not_run_the_command_again(
+        self, harness: EngineHarness
+    ) -> None:
+        idle = spec(harness)
+        # Not `once`, so the engine starts it again.
+        desired = replace(idle, command=run_once(idle.id, ("sh", "-c", "echo ran; exit 3")))
+        await harness.engine.ensure(desired, ProgressLog())
+        assert (await exited(harness, desired.id)).exit_code == 3
+        await harness.engine.ensure(desired, ProgressLog())
+        assert (await exited(harness, desired.id)).exit_code == STARTED_BEFORE
+        assert (await whole_log(harness.engine, desired.id)).splitlines().count(b"ran") == 1
 
     async def test_ensure_without_permission_starts_nothing(self, harness: EngineHarness) -> None:
         desired = replace(spec(harness, "echo", "ran"), once=True)

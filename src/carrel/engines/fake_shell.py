@@ -2,7 +2,7 @@
 
 A process is a generator of steps (write, sleep, read) that returns its exit code, so it needs neither a task nor a
 clock: the driver controls time. Commands: echo cat touch sleep exit true false id pwd hostname printenv stty head, `;`,
-`&&`, `||`, `>&2`, `$NAME`, `sh -c`, `exec "$@"`, `sh` alone as a line-by-line shell, and `nc`, which finds every host
+`&&`, `||`, `>&2`, `$NAME`, `sh -c`, `sh` alone as a line-by-line shell, and `nc`, which finds every host
 listening on every port with its name as the answer.
 """
 
@@ -16,11 +16,13 @@ from carrel.engines.port import (
     BOOTSTRAP,
     BOOTSTRAP_FAILED,
     IDLE,
+    STARTED_BEFORE,
     WORK_HOME,
     WORK_UID,
     Mount,
     TerminalSize,
     after_bootstrap,
+    after_run_once,
 )
 from carrel.engines.refused import RefusedProcess, forbidden, missing
 
@@ -96,15 +98,23 @@ def run(command: Sequence[str], around: ProcessEnvironment) -> Process:
     if tuple(command) == IDLE:
         while True:
             yield Park()
+    if begins := after_run_once(tuple(command)):
+        return (yield from _run_once(begins[0], begins[1:], around))
     if then := after_bootstrap(tuple(command)):
         return (yield from _bootstrapped(then, around))
     if name in _SHELLS:
-        if arguments[:2] == ["-c", 'exec "$@"']:
-            return (yield from run(arguments[3:], around))
         if arguments[:1] == ["-c"] and len(arguments) > 1:
             return (yield from _script(arguments[1], around))
         return (yield from _lines(around))
     return (yield from _word(name, arguments, 1, around))
+
+
+def _run_once(mark: str, command: Sequence[str], around: ProcessEnvironment) -> Process:
+    if mark in around.files:
+        yield Write(2, b"The command has begun before; it is not run twice.\n")
+        return STARTED_BEFORE
+    around.files[mark] = b""
+    return (yield from run(command, around))
 
 
 def _bootstrapped(command: Sequence[str], around: ProcessEnvironment) -> Process:

@@ -207,6 +207,32 @@ def after_bootstrap(command: tuple[str, ...]) -> tuple[str, ...] | None:
     return command[len(_BOOTSTRAPPED) :] if command[: len(_BOOTSTRAPPED)] == _BOOTSTRAPPED else None
 
 
+STARTED_BEFORE = 214
+"""Exit code of a main process of `run_once` in a container where it has begun before."""
+_RUN_ONCE = (
+    "/bin/sh",
+    "-c",
+    'if ! (set -C; : > "$1") 2>/dev/null; then if [ -e "$1" ]; then'
+    f' echo "The command has begun before; it is not run twice." >&2; exit {STARTED_BEFORE}; fi;'
+    ' echo "The start of the command cannot be recorded in $1." >&2; exit 126; fi; shift; exec "$@"',
+    "sh",
+)
+
+
+def run_once(container: str, command: tuple[str, ...]) -> tuple[str, ...]:
+    """A main process that becomes the command in the first start of this container only.
+
+    An engine that is killed during a start may forget it. The mark is a file in the home, named by the container's id
+    because images are made from containers.
+    """
+    return (*_RUN_ONCE, f"{WORK_HOME}/.started-{container}", *command)
+
+
+def after_run_once(command: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The mark and the command of a main process of `run_once`; None for others."""
+    return command[len(_RUN_ONCE) :] if command[: len(_RUN_ONCE)] == _RUN_ONCE else None
+
+
 IDLE = (
     "/bin/sh",
     "-c",

@@ -78,7 +78,10 @@ async def extend(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, limit_s
     Raises: Conflict if it ends or has none; Invalid if it is shorter, or longer than allowed.
     """
     session = await service.find(tx, actor, ref, "session.update")
-    if not await queries.lock(tx, session.id, *sorted(LIFECYCLE.live - {SessionState.TERMINATING})):
+    await queries.lock(tx, session.id)
+    await tx.refresh(session, ["state", "outcome", "time_limit_s"])
+    # One that restarts or is requeued terminates first, and goes on.
+    if LIFECYCLE.final & {session.state, session.outcome}:
         raise Conflict("session.ended", f"{session.name} has ended and cannot be extended.")
     before = session.time_limit_s
     if before is None:

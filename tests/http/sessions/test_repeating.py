@@ -75,6 +75,20 @@ async def test_a_time_limit_is_extended_within_the_policy(living: Api) -> None:
     assert (ended.status_code, ended.json()["code"]) == (409, "session.ended")
 
 
+async def test_a_session_that_restarts_is_extended(living: Api) -> None:
+    user = await living.as_("user")
+    session = await running(living, user, time_limit_s=3600)
+    living.engine.world.hang()
+    restarts = await user.post(f"/sessions/{session['id']}/restart")
+    assert restarts.json()["state"] == "TERMINATING"
+    path = f"/sessions/{session['id']}/time-limit"
+    assert (await user.ask("PUT", path, json={"time_limit_s": 7200})).json()["time_limit_s"] == 7200
+    await user.delete(f"/sessions/{session['id']}")
+    ended = await user.ask("PUT", path, json={"time_limit_s": 8000})
+    assert (ended.status_code, ended.json()["code"]) == (409, "session.ended")
+    living.engine.world.come_back()
+
+
 async def test_a_session_without_a_time_limit_cannot_be_extended(living: Api) -> None:
     user = await living.as_("user")
     session = await running(living, user)
