@@ -5,12 +5,13 @@ import { useCallback, useMemo } from "react";
 export function useRows<T>({
   data,
   hasNextPage,
-  isFetchingNextPage,
+  isFetching,
   fetchNextPage,
 }: UseInfiniteQueryResult<InfiniteData<{ items: T[] }>>): { rows: T[]; more: () => void } {
   const rows = useMemo(() => (data?.pages ?? []).flatMap((page) => page.items), [data]);
   const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+    // Not during a refetch, which may also have cancelled the next page: it is loaded afterwards.
+    if (hasNextPage && !isFetching) void fetchNextPage();
+  }, [hasNextPage, isFetching, fetchNextPage]);
   return { rows, more };
 }
