@@ -5,47 +5,28 @@
                                 |
                           FakeWorld        containers outlive every control plane
 
-A control plane passes a *point* before and after each commit and each engine call, where it may be killed,
-and a *gate* before each transaction and in each engine call, where it may stall and be woken much later.
+Where a control plane can be killed or stalled: `control_planes`.
 """
 
 import asyncio
-import contextvars
 import os
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import psycopg
 from session_kit import SMALL, spec
 from simulation import invariants
-from simulation.inline_logs import LOGS
+from simulation.control_planes import ControlPlane, Fate, name_of, owned_task
 from simulation.virtual_time import LoopClock
-from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.controllers import runtime as plane
-from carrel.controllers.audit_sealing import AuditSealing
-from carrel.controllers.folder_tasks import FolderTasks
-from carrel.controllers.housekeeping import Housekeeping
-from carrel.controllers.idle import Idle
-from carrel.controllers.loop import Controller, Tools
-from carrel.controllers.mail_delivery import MailDelivery
-from carrel.controllers.notify import Notify
-from carrel.controllers.webhook_delivery import WebhookDelivery
-from carrel.core.errors import Conflict, Unavailable
+from carrel.core.errors import Conflict
 from carrel.core.ids import LOCAL_ENGINE, ContainerId, EngineId, ScheduleId, SessionId
-from carrel.db.database import Database
 from carrel.db.encryption import SecretBox as Secrets
-from carrel.db.leader import Leader, LeadershipLost, lead
 from carrel.engines.fake import FakeEngine, FakeWorld
 from carrel.engines.fake_world import FakeContainer
-from carrel.engines.port import EngineError, Observed
-from carrel.folders.hosts.storages import Storages
+from carrel.engines.port import Observed
 from carrel.nodes import administration
-from carrel.nodes.engines.connections import Engines
 from carrel.nodes.schemas import DrainRequest
 from carrel.permissions.decide import Actor
 from carrel.sessions import repeating, service
@@ -58,177 +39,11 @@ from carrel.tables.session_states import LIFECYCLE, SessionKind, SessionState
 
 T = TypeVar("T")
 
-CALL_S = 0.1
-START_S = 1.6
-"""Virtual seconds of an engine's call, and of starting a container: long enough to be seen STARTING."""
 _ROUNDS = 60
 
 
 EVERY = 1 if os.environ.get("CARREL_EVERY_POINT") == "1" else 3
 """Of so many points at which something may be caught, one is tried."""
-
-
-class Killed(BaseException):
-    """The process is gone. Not an Exception: nothing in it may catch this."""
-
-
-@dataclass
-class Fate:
-    """When a control plane is killed (the n-th point) or stalls (the n-th gate); None: never."""
-
-    kill_at: int | None = None
-    stall_at: int | None = None
-    points: int = 0
-    gates: int = 0
-    struck: asyncio.Event = field(default_factory=asyncio.Event)
-    awake: asyncio.Event = field(default_factory=asyncio.Event)
-    look_at_point: Callable[[int, str], None] = lambda number, name: None
-    look_at_gate: Callable[[int, str], None] = lambda number, name: None
-
-    def point(self, name: str) -> None:
-        if not self.struck.is_set() or self.kill_at is None:
-            self.points += 1
-            self.look_at_point(self.points, name)
-        if self.points == self.kill_at:
-            # Whatever else this process is doing ends at its own next point.
-            self.struck.set()
-            raise Killed(name)
-
-    async def gate(self, name: str) -> None:
-        if not self.struck.is_set():
-            self.gates += 1
-            self.look_at_gate(self.gates, f"{name} {_place()}")
-        if self.gates == self.stall_at:
-            self.struck.set()
-            await self.awake.wait()
-
-
-def _place() -> str:
-    """Where in the controllers, or else by which use case, the gate was reached."""
-    frame = sys._getframe(2)
-    place = ""
-    while frame.f_back is not None:
-        frame = frame.f_back
-        file = Path(frame.f_code.co_filename)
-        if file.parent.name == "controllers" and file.name != "loop.py":
-            return f"{file.stem}:{frame.f_lineno}"
-        if file.parent.name == "sessions":
-            place = frame.f_code.co_name
-    return place
-
-
-class _Database(Database):
-    """Passes a gate before each transaction."""
-
-    def __init__(self, url: str, name: str, fate: Fate) -> None:
-        named = f"{url}{'&' if '?' in url else '?'}application_name={name}"
-        super().__init__(named, pool_size=8, commit_hook=lambda when: fate.point(f"{when} commit"))
-        self._fate = fate
-
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[AsyncSession]:
-        await self._fate.gate("transaction")
-        async with super().transaction() as tx:
-            yield tx
-
-
-class _Engine(FakeEngine):
-    """Calls take time, and may be made by a process that dies or stalls in them."""
-
-    def __init__(self, world: FakeWorld, fate: Fate) -> None:
-        super().__init__(world)
-        self._fate = fate
-
-    async def ensure(self, *arguments: Any) -> Observed:
-        self._fate.point("before ensure")
-        observed = await super().ensure(*arguments)
-        self._fate.point("after ensure")
-        return observed
-
-    async def step(self, name: str, act: Callable[[], T]) -> T:
-        self._fate.point(f"before {name}")
-        await self.world.turn()
-        await asyncio.sleep(START_S if name == "ensure.start" else CALL_S)
-        await self._fate.gate(name)
-        self.world.require_answer(name)
-        result = act()
-        self._fate.point(f"after {name}")
-        return result
-
-
-_owner: contextvars.ContextVar["ControlPlane | None"] = contextvars.ContextVar("owner", default=None)
-
-
-def _owned_task(
-    loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T], **arguments: Any
-) -> asyncio.Task[T]:
-    task = asyncio.Task(work, loop=loop, **arguments)
-    context = arguments.get("context")
-    owner = context.get(_owner) if context else _owner.get()
-    if owner:
-        owner.tasks.add(task)
-        task.add_done_callback(owner.tasks.discard)
-    return task
-
-
-def _name(leader: Leader) -> str:
-    """What the database knows a control plane's connections by."""
-    return f"plane-{leader.epoch}"
-
-
-class ControlPlane:
-    """One process: a connection pool, an engine client, a leader, its controllers and all their tasks.
-
-    left_out: controllers that a life has no need of.
-    """
-
-    left_out: tuple[type[Controller], ...] = (
-        FolderTasks,
-        Housekeeping,
-        Idle,
-        Notify,
-        MailDelivery,
-        WebhookDelivery,
-        AuditSealing,
-    )
-
-    def __init__(self, database: Database, leader: Leader, engines: Engines, fate: Fate) -> None:
-        self.database = database
-        self.leader = leader
-        self.fate = fate
-        self.tasks: set[asyncio.Task[Any]] = set()
-        tools = Tools(database, engines, LoopClock(), leader, Secrets(b"0" * 32), Storages(database), LOGS)
-        self.controllers: list[Controller] = [
-            c for c in plane.controllers(tools) if not isinstance(c, self.left_out)
-        ]
-
-    @classmethod
-    async def start(cls, url: str, worlds: Mapping[EngineId, FakeWorld], fate: Fate) -> "ControlPlane":
-        leader = await lead(url)
-        database = _Database(url, _name(leader), fate)
-        return cls(database, leader, Engines(database, lambda row: _Engine(worlds[row.id], fate)), fate)
-
-    def begin(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Run something as a part of this process."""
-        context = contextvars.copy_context()
-        context.run(_owner.set, self)
-        return asyncio.get_running_loop().create_task(work, context=context)
-
-    async def round(self) -> None:
-        """Step every controller once; what they start goes on beside."""
-        for controller in self.controllers:
-            try:
-                await controller.step()
-            except (EngineError, Unavailable, LeadershipLost):
-                continue
-
-    async def throw_away(self) -> None:
-        while self.tasks:
-            for task in list(self.tasks):
-                task.cancel()
-            await asyncio.wait(list(self.tasks))
-        await self.leader.resign()
-        await self.database.close()
 
 
 class Installation:
@@ -242,7 +57,7 @@ class Installation:
     def __init__(
         self, url: str, look: psycopg.Connection[Any], world: FakeWorld, actor: Actor, fates: list[Fate]
     ) -> None:
-        asyncio.get_running_loop().set_task_factory(_owned_task)
+        asyncio.get_running_loop().set_task_factory(owned_task)
         self.url = url
         self.look = look
         self.world = world
@@ -484,14 +299,14 @@ class Installation:
         else:
             # The connection that holds its lock is lost, which it does not know, and so is any transaction.
             await plane.leader.resign()
-            self.look.execute(f"{_HANG_UP} AND state = 'idle in transaction'", (_name(plane.leader),))
+            self.look.execute(f"{_HANG_UP} AND state = 'idle in transaction'", (name_of(plane.leader),))
             self._asleep.append(plane)
         await asyncio.sleep(self.down_s)
 
     async def _end(self, plane: ControlPlane) -> None:
         """As when a process ends: the kernel closes its connections, whatever its tasks were doing."""
         await plane.throw_away()
-        self.look.execute(_HANG_UP, (_name(plane.leader),))
+        self.look.execute(_HANG_UP, (name_of(plane.leader),))
 
     # What can be seen
 

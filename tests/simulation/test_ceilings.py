@@ -15,7 +15,8 @@ from typing import Any
 import psycopg
 import pytest
 from session_kit import SMALL, spec
-from simulation.installation_life import Fate, Installation
+from simulation.control_planes import Fate
+from simulation.installation_life import Installation
 from simulation.virtual_time import LoopClock, simulate
 
 from carrel.core.clock import SystemClock

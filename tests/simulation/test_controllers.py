@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from simulation.conftest import Play
-from simulation.installation_life import ControlPlane, Installation
+from simulation.control_planes import ControlPlane
+from simulation.installation_life import Installation
 from simulation.virtual_time import LoopClock, simulate
 
 from carrel.controllers.launch import Launch

@@ -13,7 +13,8 @@ import psycopg
 import pytest
 from simulation import invariants
 from simulation.conftest import empty
-from simulation.installation_life import EVERY, Fate, Installation
+from simulation.control_planes import Fate
+from simulation.installation_life import EVERY, Installation
 from simulation.lives import LIVES, Life
 from simulation.virtual_time import LoopClock, simulate
 

@@ -14,8 +14,9 @@ import pytest
 from folder_rows import add_folder, add_host
 from session_kit import spec
 from simulation.conftest import empty
+from simulation.control_planes import ControlPlane, Fate
 from simulation.inline_logs import LOGS
-from simulation.installation_life import EVERY, ControlPlane, Fate, Installation
+from simulation.installation_life import EVERY, Installation
 from simulation.virtual_time import LoopClock, simulate
 from structlog.testing import capture_logs
 

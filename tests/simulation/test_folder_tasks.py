@@ -17,8 +17,9 @@ import psycopg
 import pytest
 from folder_rows import add_host
 from simulation.conftest import empty
+from simulation.control_planes import ControlPlane, Fate
 from simulation.inline_logs import LOGS
-from simulation.installation_life import EVERY, ControlPlane, Fate, Installation
+from simulation.installation_life import EVERY, Installation
 from simulation.virtual_time import LoopClock, simulate
 from sqlalchemy.ext.asyncio import AsyncSession
 

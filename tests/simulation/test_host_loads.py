@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 from simulation.conftest import Play
-from simulation.installation_life import ControlPlane, Installation
+from simulation.control_planes import ControlPlane
+from simulation.installation_life import Installation
 
 from carrel.controllers.usage_history import UsageHistory
 from carrel.engines.optional import HostUsage

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from simulation.conftest import Play
-from simulation.installation_life import ControlPlane, Fate, Installation
+from simulation.control_planes import ControlPlane, Fate
+from simulation.installation_life import Installation
 from simulation.virtual_time import LoopClock
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncSession

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.clock import Clock
 from carrel.core.ids import SessionId
 from carrel.db.database import Database
-from carrel.sessions import service, transitions
+from carrel.sessions import removal, service, transitions
 from carrel.tables.session_states import SessionState as S
 from carrel.tables.sessions import Session
 
@@ -66,7 +66,7 @@ async def test_a_request_to_end_is_never_lost(
             async with database.transaction() as tx:
                 if target == S.PENDING:
                     later = clock.now() + timedelta(seconds=1)
-                    await service.requeue(
+                    await removal.requeue(
                         tx, session, cause="retry", reason="again", now=clock.now(), not_before=later
                     )
                 else:

@@ -12,7 +12,8 @@ import psycopg
 import pytest
 from simulation import invariants
 from simulation.conftest import empty
-from simulation.installation_life import Fate, Installation
+from simulation.control_planes import Fate
+from simulation.installation_life import Installation
 from simulation.virtual_time import LoopClock, simulate
 
 from carrel.core.ids import SessionId

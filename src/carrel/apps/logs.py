@@ -14,7 +14,7 @@ from carrel.apps.session_changes import SessionChanges
 from carrel.core.ids import ContainerId
 from carrel.db.database import Database
 from carrel.engines.port import ContainerGone, EngineError, LogRecord
-from carrel.sessions import service as sessions
+from carrel.sessions.logs import queries
 from carrel.sessions.logs.blocks import LogBlock, unpack
 from carrel.sessions.logs.reading import LogFormat, LogPart, LogQuery, last_pieces, pieces_of
 from carrel.sessions.logs.records import decode, full_lines
@@ -160,7 +160,7 @@ class LogReader:
     async def _kept(self, container: ContainerId) -> list[LogRecord]:
         """The log that an earlier version stored in the database; without times."""
         async with self._database.transaction() as tx:
-            content = await sessions.kept_log(tx, container)
+            content = await queries.kept_log(tx, container)
         return [LogRecord(b"", 1, line) for line in content.splitlines(keepends=True)]
 
 

@@ -30,7 +30,7 @@ from carrel.engines.port import (
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
 from carrel.nodes.service import Address
-from carrel.sessions import containers, mounting, queries, service, transitions
+from carrel.sessions import containers, mounting, queries, removal, transitions
 from carrel.sessions.containers import ContainerChange
 from carrel.sessions.mounting import MountedFolder
 from carrel.sessions.transitions import NO_MOUNT, NO_STORAGE
@@ -413,7 +413,7 @@ class Launch:
         async with tools.transaction() as tx:
             now = tools.clock.now()
             not_before = now + pause if pause else None
-            await service.requeue(
+            await removal.requeue(
                 tx, session.id, cause=cause, reason=reason, now=now, not_before=not_before, blamed=blamed
             )
 

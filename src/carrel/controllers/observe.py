@@ -16,7 +16,7 @@ from carrel.engines.port import BOOTSTRAP_FAILED, Engine, EngineError, Observed,
 from carrel.nodes import service as nodes
 from carrel.nodes.engines import service as registry
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
-from carrel.sessions import containers, queries, service, transitions
+from carrel.sessions import containers, queries, removal, transitions
 from carrel.sessions.containers import ContainerChange
 from carrel.tables.engines import TOPIC, EngineState
 from carrel.tables.groups import NodeLoss
@@ -322,8 +322,7 @@ class Observe:
         async with self._tools.database.transaction() as tx:
             known = await containers.ids_in_states(tx, *_LIVE)
             # Reap removes what is abandoned.
-            left = {one.id for own in (await containers.abandoned(tx)).values() for one in own}
-            return Before(await queries.marks(tx), known | left)
+            return Before(await queries.marks(tx), known | await containers.ids_of_abandoned(tx))
 
     async def _engine_is_away(self, engine: EngineId, error: EngineError) -> None:
         """Close its nodes, and extend restarts: a session must not lose its files because the engine takes long to
@@ -408,7 +407,7 @@ class Observe:
             if session.state == SessionState.TERMINATING:
                 # The engine never confirmed. Leftovers are orphans, removed when it responds.
                 reason = _UNCONFIRMED
-                await service.finish(tx, session.id, cause="deadline", reason=reason, now=now)
+                await removal.finish(tx, session.id, cause="deadline", reason=reason, now=now)
             elif session.state in LAUNCHING:
                 reason = f"It stayed in {session.state} for too long" + (
                     f": {session.reason}" if session.reason else "."

@@ -18,9 +18,9 @@ from carrel.db.leader import LeadershipLost
 from carrel.engines.port import EngineError
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
-from carrel.sessions import containers, queries, repeating, service, transitions
+from carrel.sessions import containers, queries, removal, repeating, transitions
 from carrel.tables.session_states import ContainerState, SessionState
-from carrel.tables.sessions import Container, Session
+from carrel.tables.sessions import Session
 
 log = structlog.get_logger()
 
@@ -56,35 +56,35 @@ class Reap:
     async def step(self) -> None:
         """Start a task for every terminating session without one, and for every session with abandoned containers."""
         async with self._tools.database.transaction() as tx:
-            sessions = await queries.in_states(tx, SessionState.TERMINATING)
-            abandoned = await containers.abandoned(tx)
-            if not sessions and not abandoned:
+            sessions = await queries.with_containers_to_remove(tx)
+            if not sessions:
                 return
-            own = await containers.in_states(tx, SessionState.TERMINATING)
+            own = await containers.of_each(tx, [session.id for session in sessions])
             places = await nodes.addresses(tx)
 
-        def endings(some: Sequence[Container]) -> list[Ending]:
-            return [
+        for session in sessions:
+            ending = [
                 Ending(
                     one.id,
                     places[one.node_id].engine if one.node_id else None,
                     exited=one.state == ContainerState.EXITED,
                 )
-                for one in some
+                for one in own.get(session.id, ())
                 if one.state != ContainerState.GONE
             ]
+            await self._begin(session, ending)
 
-        for session in sessions:
-            ending = endings(own.get(session.id, ()))
-            if session.outcome == SessionState.SCHEDULED:
-                work = partial(self._reap, session.id, self._restarting(session), ending, self._place_again)
-            else:
-                work = partial(self._reap, session.id, self._patient(session), ending)
-            self._active.begin(session.id, work, _PATIENT)
-        for key, left in abandoned.items():
+    async def _begin(self, session: Session, ending: Sequence[Ending]) -> None:
+        key = session.id
+        if session.state != SessionState.TERMINATING:
             if self._active.about(key) == _PATIENT:
                 await self._active.stop(key)
-            self._active.begin(key, partial(self._reap, key, self._forced, endings(left)), _FORCED)
+            self._active.begin(key, partial(self._reap, key, self._forced, ending), _FORCED)
+        elif session.outcome == SessionState.SCHEDULED:
+            work = partial(self._reap, key, self._restarting(session), ending, self._place_again)
+            self._active.begin(key, work, _PATIENT)
+        else:
+            self._active.begin(key, partial(self._reap, key, self._patient(session), ending), _PATIENT)
 
     async def drain(self) -> None:
         """Wait until no task is running."""
@@ -127,7 +127,7 @@ class Reap:
             await self._remove(ending, grace_s=session.grace_s, signal=session.stop_signal)
             # 2. release its slots, and with the last one end the session, in one transaction
             async with self._tools.transaction() as tx:
-                await service.remove_container(
+                await removal.remove_container(
                     tx, session.id, ending.container, cause="removed", now=self._tools.clock.now()
                 )
 
@@ -144,7 +144,7 @@ class Reap:
         """The session has ended already."""
         await self._remove(ending, grace_s=0)
         async with self._tools.transaction() as tx:
-            await service.release_abandoned(tx, ending.container, self._tools.clock.now())
+            await removal.release_abandoned(tx, ending.container, self._tools.clock.now())
 
     async def _remove(self, ending: Ending, *, grace_s: int, signal: str = "SIGTERM") -> None:
         if not ending.engine:

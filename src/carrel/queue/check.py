@@ -20,8 +20,7 @@ from carrel.queue.service import Answer, explain, least_of
 from carrel.scheduling.estimate import Headroom, StartEstimate, estimate_start, headroom
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.snapshot import DEFAULT_PRIORITY, PendingSession, ScopeSnapshot
-from carrel.sessions import admission, dependencies, mounting
-from carrel.sessions import service as sessions
+from carrel.sessions import admission, dependencies, mounting, resolution
 from carrel.sessions.admission import AdmittedSpec
 from carrel.sessions.dependencies import Dependency
 from carrel.sessions.spec import SessionSpec
@@ -54,7 +53,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
 
     Raises: NotFound, Forbidden, Conflict.
     """
-    project = await sessions.project_of(tx, actor, spec.project)
+    project = await resolution.project_of(tx, actor, spec.project)
     require(actor, "session.create", Target(actor.user_id, project, actor.domain_id))
     usable = await admission.usable_groups(tx, actor.user_id, actor.domain_id, project, spec.kind)
     group = admission.chosen(usable, spec.group)
@@ -97,7 +96,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
     def with_preset(planning: Planning, preset: Preset) -> StartEstimate:
         # Presets may omit slots, but CPU and memory are required.
         slots = {slot: spec.slots.get(slot, 0) for slot in ("cpu", "mem")} | preset.slots
-        if spec.image and (too_few := sessions.too_few_for(image, slots)):
+        if spec.image and (too_few := resolution.too_few_for(image, slots)):
             return StartEstimate(starts=False, never=True, reason=too_few.message)
         return estimate_start(planning, replace(at_once, slots=slots, mixed=replace(spec, slots=slots).mixed))
 
@@ -110,8 +109,8 @@ async def _admitted(
     """The request as it would be queued, or the error that creating it would raise."""
     try:
         if spec.image:
-            await sessions.image_of(tx, actor, spec.image, spec.slots)
-            spec = await sessions.with_role_images(tx, actor, image, spec)
+            await resolution.image_of(tx, actor, spec.image, spec.slots)
+            spec = await resolution.with_role_images(tx, actor, image, spec)
         admitted = await admission.admit(tx, actor, project, image, spec)
         await mounting.foresee(tx, actor, spec.mounts)
     except CarrelError as error:

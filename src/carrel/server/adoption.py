@@ -173,7 +173,7 @@ async def _become_a_copy(
     """In one transaction: a copy with its own label must not keep the original's sessions."""
     import carrel.server.metadata  # noqa: F401 - tables refer to one another
     from carrel.folders.hosts import service as storage_hosts
-    from carrel.sessions import service as sessions
+    from carrel.sessions import removal
     from carrel.site import service as site
 
     for holder in holders.elsewhere.values():
@@ -182,7 +182,7 @@ async def _become_a_copy(
     # Nothing would look for them under the former label.
     await _purge(holders.ours)
     async with database.transaction() as tx:
-        await sessions.end_in_a_copy(tx, SystemClock().now())
+        await removal.end_in_a_copy(tx, SystemClock().now())
         if former_data_dir:
             await storage_hosts.follow(tx, former_data_dir, settings.data_dir)
         await storage_hosts.part_from_the_original(tx, settings.data_dir)

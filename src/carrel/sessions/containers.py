@@ -59,12 +59,18 @@ def make(session: SessionId, spec: SessionSpec) -> list[Container]:
 
 async def in_states(tx: AsyncSession, *states: SessionState) -> Mapping[SessionId, Sequence[Container]]:
     """The containers of all sessions in these states, the main one first. One query."""
-    rows = await tx.execute(
-        select(Container)
-        .join(Session, Session.id == Container.session_id)
-        .where(_is_in(states))
-        .order_by(Container.session_id, Container.index)
-    )
+    return await _by_session(tx, Container.session_id.in_(select(Session.id).where(_is_in(states))))
+
+
+async def of_each(tx: AsyncSession, sessions: Iterable[SessionId]) -> Mapping[SessionId, Sequence[Container]]:
+    """The containers of these sessions, the main one first. One query."""
+    return await _by_session(tx, Container.session_id.in_(list(sessions)))
+
+
+async def _by_session(
+    tx: AsyncSession, which: ColumnElement[bool]
+) -> Mapping[SessionId, Sequence[Container]]:
+    rows = await tx.execute(select(Container).where(which).order_by(Container.session_id, Container.index))
     by_session: defaultdict[SessionId, list[Container]] = defaultdict(list)
     for container in rows.scalars():
         by_session[container.session_id].append(container)
@@ -246,13 +252,10 @@ async def change(
     return True
 
 
-async def abandoned(tx: AsyncSession) -> Mapping[SessionId, Sequence[Container]]:
-    """The ABANDONED containers by session. One query."""
-    rows = await tx.execute(select(Container).where(Container.state == text("'ABANDONED'")))
-    by_session: defaultdict[SessionId, list[Container]] = defaultdict(list)
-    for container in rows.scalars():
-        by_session[container.session_id].append(container)
-    return by_session
+async def ids_of_abandoned(tx: AsyncSession) -> frozenset[ContainerId]:
+    """The ids of the ABANDONED containers."""
+    rows = await tx.execute(select(Container.id).where(Container.state == text("'ABANDONED'")))
+    return frozenset(rows.scalars())
 
 
 async def give_up(tx: AsyncSession, container: ContainerId) -> SessionId | None:

@@ -22,7 +22,7 @@ from carrel.sessions.schemas import ArrayRows, SessionDetail, SessionQuery
 from carrel.sessions.spec import SessionSpec
 from carrel.sessions.visibility import visibility, visible_as_text
 from carrel.tables.session_states import LIFECYCLE, SessionState
-from carrel.tables.sessions import COLLAPSED, HistoryEntry, Session
+from carrel.tables.sessions import COLLAPSED, Container, HistoryEntry, Session
 from carrel.tables.tenancy import User
 
 _SEARCHED = "s.name || ' ' || s.image"
@@ -332,6 +332,14 @@ async def by_idempotency_key(tx: AsyncSession, owner: UserId, key: str) -> Sessi
 async def in_states(tx: AsyncSession, *states: SessionState) -> list[Session]:
     """Sessions in these states, oldest first."""
     return list((await tx.execute(_in_order(states))).scalars())
+
+
+async def with_containers_to_remove(tx: AsyncSession) -> list[Session]:
+    """Terminating sessions, and those that were ended by force and have ABANDONED containers; oldest first."""
+    abandoned = select(Container.session_id).where(Container.state == text("'ABANDONED'"))
+    terminating = select(Session.id).where(Session.state == text("'TERMINATING'"))
+    query = select(Session).where(Session.id.in_(terminating.union_all(abandoned)))
+    return list((await tx.execute(query.order_by(Session.created_at, Session.id))).scalars())
 
 
 async def with_specs(tx: AsyncSession, *states: SessionState) -> list[Session]:

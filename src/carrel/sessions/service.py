@@ -1,26 +1,18 @@
 """Use cases of sessions. Each starts with an authorization check."""
 
-import re
-import zlib
-from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 
-from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.audit import service as audit
 from carrel.core.clock import Clock
-from carrel.core.errors import Conflict, Forbidden, Invalid, NotFound
-from carrel.core.hosts import architecture
-from carrel.core.ids import ContainerId, NodeId, ProjectId, SessionId, new_id
-from carrel.core.units import Slots, format_slot
+from carrel.core.errors import Conflict, Invalid, NotFound
+from carrel.core.ids import NodeId, ProjectId, SessionId, new_id
 from carrel.db.database import Database
-from carrel.images import service as images
 from carrel.limits.scopes import policy_of
-from carrel.nodes import service as nodes
 from carrel.permissions.decide import Actor, Target, require
 from carrel.sessions import (
     admission,
@@ -29,32 +21,26 @@ from carrel.sessions import (
     dependencies,
     mounting,
     queries,
+    removal,
+    resolution,
     startup,
     transitions,
 )
 from carrel.sessions.admission import AdmittedSpec
-from carrel.sessions.containers import ContainerChange
 from carrel.sessions.names import generated_name
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.images import Image
 from carrel.tables.session_states import (
-    LAUNCHING,
     LIFECYCLE,
-    ContainerState,
     Rights,
     SessionKind,
     SessionState,
 )
-from carrel.tables.sessions import KeptLog, Session
+from carrel.tables.sessions import Session
 from carrel.tables.tenancy import User
-from carrel.tenancy import service as tenancy
 
 GRACE_S = 10
 """Unless a session requests another."""
-REFERENCE = re.compile(
-    r"^(?:(?:localhost|[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+|[a-zA-Z0-9.-]+(?=:\d+/))(?::\d+)?/)?[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
-    r"(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*(?::[\w][\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$"
-)
 
 
 async def enqueue(
@@ -117,7 +103,7 @@ async def create(
     former = await _cancel_replaced(tx, clock, actor, replaces) if replaces else None
     if former:
         spec = replace(spec, name=spec.name or former.name)
-    project = await project_of(tx, actor, spec.project)
+    project = await resolution.project_of(tx, actor, spec.project)
     require(
         actor,
         "session.create",
@@ -129,8 +115,8 @@ async def create(
     arrays.require_possible(spec)
     startup.require(spec)
     spec = startup.preferred(spec, (await tx.get_one(User, actor.user_id)).preferences)
-    image = await image_of(tx, actor, spec.image, spec.slots)
-    spec = await with_role_images(tx, actor, image, spec)
+    image = await resolution.image_of(tx, actor, spec.image, spec.slots)
+    spec = await resolution.with_role_images(tx, actor, image, spec)
     replaced = former.id if former else None
     admitted = await admission.admit(tx, actor, project, image, spec, replaced=replaced)
     mounts = await mounting.plan(tx, actor, spec.mounts)
@@ -221,98 +207,6 @@ def _row(
     )
 
 
-async def project_of(tx: AsyncSession, actor: Actor, ref: str | None) -> ProjectId:
-    """The requested project, among those of the actor. It and the actor's user stay locked until the transaction
-    ends, so that neither is archived or disabled before the session is created.
-    """
-    projects = await tenancy.own_projects(tx, actor.user_id)
-    if not projects:
-        raise Forbidden(
-            "project.none",
-            "You are not a member of any project.",
-            hint="Ask an administrator to add you to one.",
-        )
-    if ref is None:
-        projects = [project for project in projects if project.archived_at is None] or projects[:1]
-    for project in projects:
-        only = ref is None and (len(projects) == 1 or project.name == "default")
-        if ref in (project.id, project.name) or only:
-            if project.archived_at is not None:
-                raise Conflict(
-                    "project.archived",
-                    f"{project.name} is archived and takes no new sessions.",
-                    hint="Use another project, or ask an administrator to restore it.",
-                    field="project",
-                )
-            return project.id
-    if ref is None:
-        raise Invalid(
-            "invalid.project",
-            "You are a member of several projects.",
-            hint="Specify one.",
-            field="project",
-            details={"projects": [project.name for project in projects]},
-        )
-    raise NotFound("project.not_found", f"You are not a member of a project {ref}.", field="project")
-
-
-async def image_of(tx: AsyncSession, actor: Actor, ref: str, slots: Slots) -> Image | None:
-    """The image of the catalogue; None: an image reference.
-
-    Raises: Invalid, also for too few slots; Forbidden if the actor's domain may not use its registry.
-    """
-    image = await images.find(tx, ref)
-    if image is None and not REFERENCE.match(ref):
-        raise Invalid(
-            "invalid.image",
-            f"{ref} is neither an image in the catalogue nor an image reference.",
-            hint="See `carrel image ls`; a reference looks like registry.example.org/team/name:tag.",
-            field="image",
-        )
-    await images.require_registry(tx, actor.domain_id, image.reference if image else ref)
-    if too_few := too_few_for(image, slots):
-        raise too_few
-    return image
-
-
-async def with_role_images(
-    tx: AsyncSession, actor: Actor, image: Image | None, spec: SessionSpec
-) -> SessionSpec:
-    """The spec with references for the images of its roles. image: the session's own.
-
-    Raises: as `image_of`; Invalid if they are for different architectures.
-    """
-    roles = []
-    for role in spec.roles:
-        own = await image_of(tx, actor, role.image, role.slots or spec.slots) if role.image else image
-        if not role.image and role.slots and (too_few := too_few_for(image, role.slots)):
-            raise too_few
-        built_for = {architecture(one.architecture) for one in (own, image) if one} - {""}
-        if len(built_for) > 1:
-            raise Invalid(
-                "session.mixed_architectures",
-                f"The images of {role.name} and of the session are for {' and '.join(sorted(built_for))}.",
-                hint="Choose images for the same architecture.",
-                field="roles",
-            )
-        roles.append(replace(role, image=own.reference) if role.image and own else role)
-    return replace(spec, roles=tuple(roles))
-
-
-def too_few_for(image: Image | None, slots: Slots) -> Invalid | None:
-    """The error if the slots are less than the image needs; None: sufficient. image None: not in the catalogue."""
-    least = image.min_slots if image else images.DEFAULT_MIN_SLOTS
-    for slot, amount in least.items():
-        if slots.get(slot, 0) < amount:
-            return Invalid(
-                "invalid.slots",
-                f"{image.name if image else 'A session'} needs at least {format_slot(slot, amount)}.",
-                hint="Request more.",
-                field=f"slots.{slot}",
-            )
-    return None
-
-
 async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "session.read") -> Session:
     """The session with this id, unique id prefix or name, not locked.
 
@@ -397,38 +291,13 @@ async def remove(
         await transitions.stop_by(tx, placed, signal, grace_s)
         await transitions.terminate(tx, placed, cause=cause, reason=reason, actor=actor.user_id, now=now)
         if force:
-            await abandon(tx, placed, actor, now)
+            await removal.abandon(tx, placed, actor, now)
     details: dict[str, object] = {"force": force}
     if whole or array:
         details["array"] = len(members)
     details |= {name: one for name, one in (("signal", signal), ("grace_s", grace_s)) if one is not None}
     note(tx, actor, "session.remove", session, details=details)
     return session.id
-
-
-async def abandon(tx: AsyncSession, sessions: Collection[SessionId], actor: Actor, now: datetime) -> None:
-    """Move TERMINATING sessions to their final states; their containers may remain, and keep their slots."""
-    for outcome, ended in (await _outcomes(tx, sessions)).items():
-        await transitions.move(
-            tx,
-            ended,
-            outcome,
-            sources=[SessionState.TERMINATING],
-            cause="forced",
-            reason=f"Ended by {actor.email} by force.",
-            actor=actor.user_id,
-            abandon=True,
-            now=now,
-        )
-
-
-async def release_abandoned(tx: AsyncSession, container: ContainerId, now: datetime) -> None:
-    """Record that the engine removed a container of a session that was ended by force, and release its slots. Twice:
-    no-op.
-    """
-    if session := await containers.give_up(tx, container):
-        await nodes.release(tx, [container], now)
-        await transitions.announce(tx, session, SessionState.TERMINATED)
 
 
 async def _cancel_replaced(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> Session:
@@ -489,102 +358,3 @@ async def prioritise(tx: AsyncSession, actor: Actor, ref: str, priority: int) ->
     details = {"before": {"priority": before}, "after": {"priority": priority}}
     note(tx, actor, "session.update", session, details=details)
     return session.id
-
-
-async def remove_container(
-    tx: AsyncSession, session: SessionId, container: ContainerId, *, cause: str, now: datetime
-) -> None:
-    """Record that the engine removed a container of a terminating session, and release its slots. With the last
-    container the session reaches its final state. Twice: no-op.
-    """
-    gone, states = [ContainerChange(container)], [SessionState.TERMINATING]
-    if await containers.change(tx, session, gone, ContainerState.GONE, states=states, cause=cause, now=now):
-        await nodes.release(tx, [container], now)
-
-
-async def finish(tx: AsyncSession, session: SessionId, *, cause: str, reason: str, now: datetime) -> None:
-    """Move a TERMINATING session to its final state, even if containers remain, and release its slots."""
-    outcome = next(iter(await _outcomes(tx, [session])), None)
-    if outcome is None:
-        return
-    if outcome == SessionState.SCHEDULED:
-        # What may remain of it must not be taken for the restarted session.
-        outcome = SessionState.PENDING
-    await transitions.move(
-        tx,
-        [session],
-        outcome,
-        sources=[SessionState.TERMINATING],
-        cause=cause,
-        reason=reason,
-        now=now,
-    )
-    await nodes.release(tx, containers.ids_of(session), now)
-
-
-async def _outcomes(
-    tx: AsyncSession, sessions: Collection[SessionId]
-) -> Mapping[SessionState, Collection[SessionId]]:
-    """Those of the sessions that are TERMINATING, by the state they end in, which may have changed meanwhile. Locks
-    them.
-    """
-    statement = select(Session.id, Session.outcome).where(
-        Session.id.in_(sessions), Session.state == SessionState.TERMINATING
-    )
-    by_outcome = defaultdict[SessionState, list[SessionId]](list)
-    for session, outcome in await tx.execute(statement.order_by(Session.id).with_for_update()):
-        if outcome:
-            by_outcome[SessionState(outcome)].append(session)
-    return by_outcome
-
-
-async def end_in_a_copy(tx: AsyncSession, now: datetime) -> None:
-    """End every live session in the database without touching containers. For a copy of an installation: the
-    containers belong to the original and keep running there.
-    """
-    cause, reason = "copied", "It runs in the installation that this one was copied from."
-    for session in await queries.in_states(tx, *sorted(LIFECYCLE.live)):
-        if session.state == SessionState.PENDING:
-            await transitions.move(
-                tx, [session.id], SessionState.CANCELLED, cause=cause, reason=reason, now=now
-            )
-        else:
-            await transitions.terminate(tx, [session.id], cause=cause, reason=reason, now=now)
-            await finish(tx, session.id, cause=cause, reason=reason, now=now)
-
-
-async def requeue(
-    tx: AsyncSession,
-    session: SessionId,
-    *,
-    cause: str,
-    reason: str,
-    now: datetime,
-    not_before: datetime | None = None,
-    blamed: NodeId | None = None,
-) -> None:
-    """Requeue a session whose containers are removed, preferably onto other nodes, and release its slots.
-
-    blamed: the node where it could not start; None: it avoids all of them.
-    """
-    moved = await transitions.move(
-        tx,
-        [session],
-        SessionState.PENDING,
-        sources=LAUNCHING,
-        cause=cause,
-        reason=reason,
-        now=now,
-        not_before=not_before,
-        blamed=blamed,
-    )
-    if moved:
-        await nodes.release(tx, containers.ids_of(session), now)
-
-
-async def kept_log(tx: AsyncSession, container: ContainerId) -> bytes:
-    """The end of a log that an earlier version stored; empty if there is none."""
-    packed = (
-        await tx.execute(select(KeptLog.content).where(KeptLog.container_id == container))
-    ).scalar_one_or_none()
-    return zlib.decompress(packed) if packed else b""

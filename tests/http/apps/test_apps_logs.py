@@ -15,8 +15,7 @@ from carrel.core.clock import SystemClock
 from carrel.core.ids import SessionId
 from carrel.engines.fake import FakeEngine
 from carrel.engines.port import ContainerSpec, LogRecord
-from carrel.sessions import containers
-from carrel.sessions import service as sessions
+from carrel.sessions import containers, removal
 from carrel.sessions.containers import ContainerChange
 from carrel.sessions.logs.store import DIRECTORY, LogStore
 from carrel.tables.session_states import ContainerState, SessionState
@@ -51,7 +50,7 @@ async def end(world: World, session: SessionId) -> None:
     store(world, session)
     await world.engine.remove(main_of(session), grace_s=0)
     async with world.database.transaction() as tx:
-        await sessions.remove_container(tx, session, main_of(session), cause="removed", now=now)
+        await removal.remove_container(tx, session, main_of(session), cause="removed", now=now)
 
 
 async def test_log_is_live_then_kept(logged: World) -> None:

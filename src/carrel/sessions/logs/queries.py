@@ -1,5 +1,6 @@
-"""Whose output is collected, and up to which size."""
+"""Whose output is collected, up to which size, and what an earlier version stored of it."""
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from carrel.tables.limits import LOG_BYTES, ResourcePolicy
 from carrel.tables.nodes import Node
 from carrel.tables.policies import most
 from carrel.tables.session_states import ContainerState
-from carrel.tables.sessions import IS_LIVE, Container, Session
+from carrel.tables.sessions import IS_LIVE, Container, KeptLog, Session
 from carrel.tables.tenancy import User
 
 
@@ -55,3 +56,11 @@ def _chosen() -> Select[*tuple[Any, ...]]:
 
 def _logged(row: Any) -> LoggedContainer:
     return LoggedContainer(row.id, row.engine_id, ContainerState(row.state), most(row.most))
+
+
+async def kept_log(tx: AsyncSession, container: ContainerId) -> bytes:
+    """The end of a log that an earlier version stored; empty if there is none."""
+    packed = (
+        await tx.execute(select(KeptLog.content).where(KeptLog.container_id == container))
+    ).scalar_one_or_none()
+    return zlib.decompress(packed) if packed else b""

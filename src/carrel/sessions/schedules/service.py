@@ -19,7 +19,7 @@ from carrel.db.encryption import SecretBox
 from carrel.db.scope import permitted
 from carrel.http.paging import Sort, page
 from carrel.permissions.decide import Actor, Target, require
-from carrel.sessions import arrays, environment
+from carrel.sessions import arrays, environment, resolution
 from carrel.sessions import service as sessions
 from carrel.sessions.schedules import cron, runs
 from carrel.sessions.schedules.schemas import (
@@ -83,7 +83,7 @@ async def _checked(tx: AsyncSession, actor: Actor, seal: SecretBox, request: Ses
 
     Raises: Forbidden, NotFound, Invalid, Conflict.
     """
-    project = await sessions.project_of(tx, actor, request.project)
+    project = await resolution.project_of(tx, actor, request.project)
     require(
         actor,
         "schedule.create",
@@ -93,7 +93,7 @@ async def _checked(tx: AsyncSession, actor: Actor, seal: SecretBox, request: Ses
     )
     sessions.require_command(request)
     arrays.require_possible(request)
-    await sessions.image_of(tx, actor, request.image, request.slots)
+    await resolution.image_of(tx, actor, request.image, request.slots)
     env = environment.closed(seal, request.env)
     return _plain(replace(request, env=env, project=project, start_at=None, name=None))
 

@@ -1,0 +1,113 @@
+"""Resolve what a session request refers to: its project and its images."""
+
+import re
+from dataclasses import replace
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.errors import Conflict, Forbidden, Invalid, NotFound
+from carrel.core.hosts import architecture
+from carrel.core.ids import ProjectId
+from carrel.core.units import Slots, format_slot
+from carrel.images import service as images
+from carrel.permissions.decide import Actor
+from carrel.sessions.spec import SessionSpec
+from carrel.tables.images import Image
+from carrel.tenancy import service as tenancy
+
+REFERENCE = re.compile(
+    r"^(?:(?:localhost|[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+|[a-zA-Z0-9.-]+(?=:\d+/))(?::\d+)?/)?[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
+    r"(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*(?::[\w][\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$"
+)
+
+
+async def project_of(tx: AsyncSession, actor: Actor, ref: str | None) -> ProjectId:
+    """The requested project, among those of the actor. It and the actor's user stay locked until the transaction
+    ends, so that neither is archived or disabled before the session is created.
+    """
+    projects = await tenancy.own_projects(tx, actor.user_id)
+    if not projects:
+        raise Forbidden(
+            "project.none",
+            "You are not a member of any project.",
+            hint="Ask an administrator to add you to one.",
+        )
+    if ref is None:
+        projects = [project for project in projects if project.archived_at is None] or projects[:1]
+    for project in projects:
+        only = ref is None and (len(projects) == 1 or project.name == "default")
+        if ref in (project.id, project.name) or only:
+            if project.archived_at is not None:
+                raise Conflict(
+                    "project.archived",
+                    f"{project.name} is archived and takes no new sessions.",
+                    hint="Use another project, or ask an administrator to restore it.",
+                    field="project",
+                )
+            return project.id
+    if ref is None:
+        raise Invalid(
+            "invalid.project",
+            "You are a member of several projects.",
+            hint="Specify one.",
+            field="project",
+            details={"projects": [project.name for project in projects]},
+        )
+    raise NotFound("project.not_found", f"You are not a member of a project {ref}.", field="project")
+
+
+async def image_of(tx: AsyncSession, actor: Actor, ref: str, slots: Slots) -> Image | None:
+    """The image of the catalogue; None: an image reference.
+
+    Raises: Invalid, also for too few slots; Forbidden if the actor's domain may not use its registry.
+    """
+    image = await images.find(tx, ref)
+    if image is None and not REFERENCE.match(ref):
+        raise Invalid(
+            "invalid.image",
+            f"{ref} is neither an image in the catalogue nor an image reference.",
+            hint="See `carrel image ls`; a reference looks like registry.example.org/team/name:tag.",
+            field="image",
+        )
+    await images.require_registry(tx, actor.domain_id, image.reference if image else ref)
+    if too_few := too_few_for(image, slots):
+        raise too_few
+    return image
+
+
+async def with_role_images(
+    tx: AsyncSession, actor: Actor, image: Image | None, spec: SessionSpec
+) -> SessionSpec:
+    """The spec with references for the images of its roles. image: the session's own.
+
+    Raises: as `image_of`; Invalid if they are for different architectures.
+    """
+    roles = []
+    for role in spec.roles:
+        own = await image_of(tx, actor, role.image, role.slots or spec.slots) if role.image else image
+        if not role.image and role.slots and (too_few := too_few_for(image, role.slots)):
+            raise too_few
+        built_for = {architecture(one.architecture) for one in (own, image) if one} - {""}
+        if len(built_for) > 1:
+            raise Invalid(
+                "session.mixed_architectures",
+                f"The images of {role.name} and of the session are for {' and '.join(sorted(built_for))}.",
+                hint="Choose images for the same architecture.",
+                field="roles",
+            )
+        roles.append(replace(role, image=own.reference) if role.image and own else role)
+    return replace(spec, roles=tuple(roles))
+
+
+def too_few_for(image: Image | None, slots: Slots) -> Invalid | None:
+    """The error if the slots are less than the image needs; None: sufficient. image None: not in the catalogue."""
+    least = image.min_slots if image else images.DEFAULT_MIN_SLOTS
+    for slot, amount in least.items():
+        if slots.get(slot, 0) < amount:
+            return Invalid(
+                "invalid.slots",
+                f"{image.name if image else 'A session'} needs at least {format_slot(slot, amount)}.",
+                hint="Request more.",
+                field=f"slots.{slot}",
+            )
+    return None
