@@ -2,7 +2,10 @@
 
 from simulation.conftest import Play
 from simulation.installation_life import Installation
+from simulation.test_idle_sessions import act
+from simulation.virtual_time import LoopClock
 
+from carrel.sessions import repeating
 from carrel.tables.nodes import Draining
 from carrel.tables.session_states import SessionState as S
 
@@ -23,6 +26,44 @@ def test_a_session_ends_when_its_time_limit_is_reached_and_not_before(play: Play
             "SELECT count(*) FROM allocations WHERE session_id = %s AND released_at IS NULL", (limited,)
         ).fetchall()
         assert held == (0,)
+
+    play(story)
+
+
+def test_a_session_is_warned_once_before_its_time_limit_and_again_after_it_was_extended(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        session, short = await installation.create(cpu=100), await installation.create(cpu=100)
+        look = installation.look
+        look.execute("UPDATE sessions SET time_limit_s = 3600 WHERE id = %s", (session,))
+        look.execute("UPDATE sessions SET time_limit_s = 60 WHERE id = %s", (short,))
+        await installation.settle()
+
+        def announced() -> bool:
+            [(at,)] = look.execute("SELECT limit_ends_at FROM sessions WHERE id = %s", (session,))
+            return at is not None
+
+        def warnings() -> list[tuple[str, str | None]]:
+            return look.execute(
+                "SELECT session_id, reason FROM session_history WHERE cause = 'time_limit_warning' ORDER BY id"
+            ).fetchall()
+
+        await installation.rounds(31, 100)
+        assert not announced()
+        await installation.rounds(3, 100)
+        assert announced()
+        [(warned, reason)] = warnings()
+        assert warned == session
+        assert str(reason).startswith("It reaches its time limit of 1:00:00 in ")
+        await act(
+            installation,
+            lambda tx: repeating.extend(tx, LoopClock(), installation.actor, session, 7200),
+        )
+        assert not announced()
+        await installation.rounds(34, 100)
+        assert (installation.state(session), announced(), len(warnings())) == (S.RUNNING, True, 2)
+        await installation.rounds(8, 100)
+        await installation.settle()
+        assert installation.state(session) == S.TERMINATED
 
     play(story)
 

@@ -13,6 +13,7 @@ test.each([
   [{ state: "TERMINATED", result: "timed_out" }, "failed"],
   [{ state: "ERROR" }, "failed"],
   [{ state: "STARTING", idle_ends_at: "2026-01-01T12:00:00Z" }, "about_to_end"],
+  [{ state: "STARTING", limit_ends_at: "2026-01-01T12:00:00Z" }, "about_to_end"],
   [{ state: "STARTING", reason: "pulling" }, null],
   [{ state: "TERMINATING" }, null],
 ] as const)("the change to %o is %s", (change, kind) => {
@@ -22,4 +23,10 @@ test.each([
 test("a warning is reported once", () => {
   const warned = { ...before, state: "RUNNING", idle_ends_at: "2026-01-01T12:00:00Z" } as Session;
   expect(kindOf({ before: warned, after: { id: "a", idle_ends_at: "2026-01-01T12:01:00Z" } })).toBeNull();
+  const limited = { ...before, state: "RUNNING", limit_ends_at: "2026-01-01T12:00:00Z" } as Session;
+  const again = { id: "a", limit_ends_at: "2026-01-01T12:00:00+00:00" };
+  expect(kindOf({ before: limited, after: again })).toBeNull();
+  expect(kindOf({ before: limited, after: { ...again, limit_ends_at: "2026-01-01T13:00:00Z" } })).toBe(
+    "about_to_end",
+  );
 });

@@ -28,6 +28,7 @@ export function aSession(id: string, differences: Partial<Session> = {}): Sessio
     ended_at: null,
     queue_position: null,
     idle_ends_at: null,
+    limit_ends_at: null,
     array_id: null,
     array_index: null,
     array: null,

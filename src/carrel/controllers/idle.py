@@ -11,6 +11,7 @@ from carrel.core.units import format_duration
 from carrel.sessions import queries as sessions
 from carrel.sessions import transitions
 from carrel.tables import limits as limits
+from carrel.tables.notifications import IDLE_WARNING
 from carrel.tables.policies import UseLimit
 from carrel.tables.session_states import SessionState
 from carrel.usage.idle import queries, rules
@@ -100,7 +101,7 @@ class Idle:
                     session,
                     decided.ends_at,
                     now=now,
-                    cause="idle_warning",
+                    cause=IDLE_WARNING,
                     reason=WARNING.format(format_duration(left_s)),
                 )
             case IdleAction.WARN | IdleAction.CLEAR:

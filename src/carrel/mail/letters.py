@@ -133,6 +133,9 @@ _TEST = {
     "ja": _Words("Carrel からのテスト", ("このインストールはメールを送信できます。", "{link}")),
 }
 
+TIME_LIMIT = "time_limit"
+"""A session that is about to reach its time limit."""
+
 _SESSION = {
     "started": {
         "en": _Words("{name} is running", ("Your session {name} has started.", "{link}")),
@@ -176,6 +179,32 @@ _SESSION = {
             ),
         ),
     },
+    TIME_LIMIT: {
+        "en": _Words(
+            "{name} will reach its time limit soon",
+            (
+                "Your session {name} reaches its time limit and is terminated at {at}. Save your work, or extend the"
+                " limit in its details:",
+                "{link}",
+            ),
+        ),
+        "ko": _Words(
+            "{name} 곧 시간 제한 도달",
+            (
+                "{name} 세션이 {at}에 시간 제한에 도달하여 종료됩니다. 작업을 저장하거나 세션 상세 정보에서 시간"
+                " 제한을 연장할 수 있습니다.",
+                "{link}",
+            ),
+        ),
+        "ja": _Words(
+            "{name} はまもなく制限時間に達します",
+            (
+                "セッション {name} は {at} に制限時間に達して終了します。作業を保存するか、セッションの詳細で"
+                "制限時間を延長してください。",
+                "{link}",
+            ),
+        ),
+    },
 }
 
 
@@ -200,8 +229,8 @@ def invitation(language: str, *, email: str, folder: str, link: str) -> Letter:
 
 
 def session(language: str, kind: str, *, name: str, reason: str, at: datetime, link: str) -> Letter:
-    """A notification of a session. kind: by `NotificationKind`. reason: an English sentence, may be empty. at: of the
-    event, or of the announced end.
+    """A notification of a session. kind: by `NotificationKind`, or TIME_LIMIT. reason: an English sentence, may be
+    empty. at: of the event, or of the announced end.
     """
     words = _SESSION[kind][language]
     if not reason:

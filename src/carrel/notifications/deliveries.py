@@ -41,7 +41,7 @@ _PROJECT_DOMAIN = aliased(Domain)
 class _Due:
     id: str
     url: str
-    secret: bytes
+    secrets: Sequence[bytes]
     webhook: str
     body: str
     attempts: int
@@ -86,8 +86,11 @@ async def wake(tx: AsyncSession) -> None:
 
 
 async def prune(tx: AsyncSession, now: datetime) -> None:
-    """Delete deliveries past their retention."""
+    """Delete deliveries past their retention, and secrets that are no longer valid."""
     await tx.execute(delete(Delivery).where(Delivery.created_at < now - KEPT))
+    await tx.execute(
+        update(Webhook).where(Webhook.old_secret_until <= now).values(old_secret=None, old_secret_until=None)
+    )
 
 
 def is_live() -> ColumnElement[bool]:
@@ -156,8 +159,16 @@ async def _due(tx: AsyncSession, now: datetime) -> Sequence[_Due]:
         .limit(_AT_ONCE)
     )
     return [
-        _Due(row.id, webhook.url, webhook.secret, webhook.id, row.body, row.attempts) for row, webhook in rows
+        _Due(row.id, webhook.url, _secrets(webhook, now), webhook.id, row.body, row.attempts)
+        for row, webhook in rows
     ]
+
+
+def _secrets(webhook: Webhook, now: datetime) -> Sequence[bytes]:
+    """The valid ones, the newest first."""
+    if webhook.old_secret and webhook.old_secret_until and now < webhook.old_secret_until:
+        return [webhook.secret, webhook.old_secret]
+    return [webhook.secret]
 
 
 async def _until_next(tx: AsyncSession, now: datetime) -> timedelta | None:
@@ -171,8 +182,8 @@ async def _until_next(tx: AsyncSession, now: datetime) -> timedelta | None:
 
 async def _attempt(seal: SecretBox, one: _Due, at_s: int, *, private: bool) -> Attempt:
     body = one.body.encode()
-    secret = seal.open(one.secret, purpose(one.webhook)).decode()
-    return await sending.post(one.url, body, signature.headers(secret, one.id, at_s, body), private=private)
+    secrets = [seal.open(secret, purpose(one.webhook)).decode() for secret in one.secrets]
+    return await sending.post(one.url, body, signature.headers(secrets, one.id, at_s, body), private=private)
 
 
 async def _settle(tx: AsyncSession, one: _Due, response: Attempt, now: datetime) -> None:

@@ -14,7 +14,13 @@ from carrel.mail import letters
 from carrel.notifications import choices, deliveries
 from carrel.notifications.messages import Message, MessageContent, Named, Owner, SessionFacts
 from carrel.site import outbox
-from carrel.tables.notifications import NotificationChannel, NotificationKind, SessionNotice, Webhook
+from carrel.tables.notifications import (
+    LIMIT_WARNING,
+    NotificationChannel,
+    NotificationKind,
+    SessionNotice,
+    Webhook,
+)
 from carrel.tables.sessions import Session
 from carrel.tables.tenancy import Domain, Project, User
 
@@ -53,7 +59,7 @@ async def _pass_on(tx: AsyncSession, seal: SecretBox, row: Any, public_url: str,
     if NotificationChannel.MAIL in chosen and user.active:
         letter = letters.session(
             letters.language_of(user.preferences.get("language")),
-            kind,
+            letters.TIME_LIMIT if notice.cause == LIMIT_WARNING else kind,
             name=session.name,
             reason=notice.reason or "",
             at=notice.ends_at or notice.at,
@@ -98,6 +104,7 @@ def _message(row: Any, kind: NotificationKind, link: str) -> Message:
         started_at=session.started_at,
         ended_at=session.ended_at,
         ends_at=notice.ends_at,
+        cause=notice.cause,
         url=link,
     )
     return Message(type=f"session.{kind}", timestamp=notice.at, data=MessageContent(session=facts))

@@ -20,8 +20,9 @@ class Owner(BaseModel):
 
 
 class SessionFacts(BaseModel):
-    """state, reason: at the time of the event. result: of a batch session that has ended. ends_at: with
-    session.about_to_end. slots: of each container. url: its details on the page.
+    """state, reason: at the time of the event. result: of a batch session that has ended. ends_at, cause: with
+    session.about_to_end; cause is idle_warning or time_limit_warning. slots: of each container. url: its details on
+    the page.
     """
 
     id: str
@@ -39,6 +40,7 @@ class SessionFacts(BaseModel):
     started_at: datetime | None
     ended_at: datetime | None
     ends_at: datetime | None
+    cause: str | None
     url: str
 
 

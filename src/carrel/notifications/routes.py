@@ -14,6 +14,7 @@ from carrel.notifications.schemas import (
     DeliveryView,
     NotificationChoices,
     NotificationUpdate,
+    SecretRotate,
     WebhookCreate,
     WebhookCreated,
     WebhookList,
@@ -111,6 +112,24 @@ async def update_webhook(
     """Change the given fields. What a webhook that is switched off would have delivered is not delivered later."""
     async with services.database.transaction() as tx:
         return await webhooks.update(tx, actor, webhook, body.model_dump(exclude_unset=True))
+
+
+@router.post(
+    "/webhooks/{webhook}/rotate",
+    operation_id="webhooks.rotate",
+    summary="Replace the secret of a webhook",
+    openapi_extra=names("webhook.update"),
+)
+async def rotate(
+    services: ServicesOf[Services], actor: CurrentActor, webhook: WebhookId, body: SecretRotate
+) -> WebhookCreated:
+    """Replace the secret. During the overlap, deliveries have two signatures: by the new secret and by the one before.
+    The new one is returned only once.
+    """
+    async with services.database.transaction() as tx:
+        made = await webhooks.rotate(tx, services.seal, services.clock, actor, webhook, body)
+        view = await webhooks.show(tx, actor, made.id)
+    return WebhookCreated(**view.model_dump(), secret=made.secret)
 
 
 @router.delete(

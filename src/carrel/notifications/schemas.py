@@ -41,6 +41,9 @@ Secret = Annotated[
     AfterValidator(_secret),
     says("A secret is whsec_ and 24 to 64 bytes in Base64; omit it to generate one."),
 ]
+Overlap = Annotated[
+    int, Field(ge=0, le=7 * 86_400), says("An overlap is a whole number of seconds, at most 604800 (7 days).")
+]
 Kinds = Annotated[list[NotificationKind], Field(min_length=1, max_length=len(NotificationKind))]
 Channels = Annotated[list[NotificationChannel], Field(max_length=len(NotificationChannel))]
 
@@ -93,9 +96,21 @@ class WebhookUpdate(BaseModel):
     active: bool = True
 
 
+class SecretRotate(BaseModel):
+    """secret: the new one; generated if omitted. overlap_s: how long the present one remains valid: deliveries have
+    a signature by each; 0: it ends at once.
+    """
+
+    model_config = {"extra": "forbid"}
+
+    secret: Secret | None = None
+    overlap_s: Overlap = 86_400
+
+
 class WebhookView(BaseModel):
     """Belongs to one of user, project and domain. kinds: those that are delivered; of a user's own webhook also only
-    those that the user has chosen for webhooks. waiting, failed: numbers of deliveries in the last 30 days.
+    those that the user has chosen for webhooks. old_secret_until: until when the secret before the present one remains
+    valid. waiting, failed: numbers of deliveries in the last 30 days.
     """
 
     id: str
@@ -107,6 +122,7 @@ class WebhookView(BaseModel):
     project: ProjectRef | None
     domain: DomainRef | None
     created_at: datetime
+    old_secret_until: datetime | None
     waiting: int
     failed: int
 

@@ -5,6 +5,7 @@ import hmac
 import secrets
 from base64 import b64decode, b64encode
 from binascii import Error
+from collections.abc import Iterable
 
 PREFIX = "whsec_"
 _KEY_BYTES = range(24, 65)
@@ -23,14 +24,14 @@ def is_secret(secret: str) -> bool:
         return False
 
 
-def headers(secret: str, message_id: str, at_s: int, body: bytes) -> dict[str, str]:
-    """The headers of one attempt. at_s: time of the attempt, in seconds since 1970."""
+def headers(secrets: Iterable[str], message_id: str, at_s: int, body: bytes) -> dict[str, str]:
+    """The headers of one attempt, with a signature by each secret. at_s: time of the attempt, in seconds since 1970."""
     signed = f"{message_id}.{at_s}.".encode() + body
-    digest = hmac.new(_key(secret), signed, hashlib.sha256).digest()
+    digests = [hmac.new(_key(secret), signed, hashlib.sha256).digest() for secret in secrets]
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(at_s),
-        "webhook-signature": f"v1,{b64encode(digest).decode()}",
+        "webhook-signature": " ".join(f"v1,{b64encode(digest).decode()}" for digest in digests),
     }
 
 

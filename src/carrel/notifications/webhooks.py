@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import Select, delete, func, select
@@ -22,6 +23,7 @@ from carrel.notifications.schemas import (
     DeliveryList,
     DeliveryQuery,
     DeliveryView,
+    SecretRotate,
     WebhookCreate,
     WebhookList,
     WebhookView,
@@ -129,6 +131,29 @@ async def update(tx: AsyncSession, actor: Actor, webhook: str, changes: Mapping[
         await deliveries.wake(tx)
         _note(tx, actor, "webhook.update", row, {"before": before, "after": after})
     return _view(row)
+
+
+async def rotate(
+    tx: AsyncSession, seal: SecretBox, clock: Clock, actor: Actor, webhook: str, request: SecretRotate
+) -> NewWebhook:
+    """Replace the secret. The present one remains valid for the overlap; one before it no longer.
+
+    Raises: NotFound, Forbidden.
+    """
+    row = await _find(tx, actor, webhook, "webhook.update")
+    secret, now = request.secret or signature.new_secret(), clock.now()
+    until = now + timedelta(seconds=request.overlap_s) if request.overlap_s else None
+    row.Webhook.old_secret, row.Webhook.old_secret_until = row.Webhook.secret if until else None, until
+    row.Webhook.secret = seal.close(secret.encode(), deliveries.purpose(row.Webhook.id))
+    await tx.flush()
+    _note(
+        tx,
+        actor,
+        "webhook.update",
+        row,
+        {"after": {"old_secret_until": until.isoformat() if until else None}},
+    )
+    return NewWebhook(row.Webhook.id, secret)
 
 
 async def remove(tx: AsyncSession, actor: Actor, webhook: str) -> None:
@@ -261,6 +286,7 @@ def _view(row: Any) -> WebhookView:
         project=ProjectRef(id=row.Project.id, name=row.Project.name) if row.Project else None,
         domain=DomainRef(id=row.Domain.id, name=row.Domain.name) if row.Domain else None,
         created_at=webhook.created_at,
+        old_secret_until=webhook.old_secret_until,
         waiting=row.pending,
         failed=row.failed,
     )

@@ -39,7 +39,7 @@ _COLUMNS = """
     s.slots, (SELECT count(*) FROM containers m WHERE m.session_id = s.id) AS cluster_size,
     (SELECT n.name FROM containers m JOIN nodes n ON n.id = m.node_id
         WHERE m.session_id = s.id AND m.index = 0) AS node,
-    s.warnings, s.queue_position, s.idle_ends_at, s.created_at, s.started_at,
+    s.warnings, s.queue_position, s.idle_ends_at, s.limit_ends_at, s.created_at, s.started_at,
     s.ended_at, s.array_id, s.array_index"""
 
 _ARRAY = """(SELECT json_build_object('id', r.id, 'name', r.name, 'first', r.first_index, 'last', r.last_index,

@@ -119,8 +119,8 @@ class ArrayView(BaseModel):
 
 class SessionView(BaseModel):
     """reason: why it is pending, failed or ended. result: of a batch session that has ended. queue_position: 1 is
-    next; in an array only of the first pending one. idle_ends_at: when it will end for being idle, set with the
-    warning; null before.
+    next; in an array only of the first pending one. idle_ends_at: when it will end for being idle,
+    limit_ends_at: when it will end at its time limit; both set with the warning, null before.
 
     array_id, array_index: of a session of an array. array: in a list only if the row stands for the whole array.
     """
@@ -146,6 +146,7 @@ class SessionView(BaseModel):
     warnings: list[str]
     queue_position: int | None
     idle_ends_at: datetime | None
+    limit_ends_at: datetime | None
     created_at: datetime
     started_at: datetime | None
     ended_at: datetime | None

@@ -10,10 +10,11 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import EngineId, NodeId, SessionId
+from carrel.tables.notifications import IDLE_WARNING, LIMIT_WARNING
 from carrel.tables.session_states import LIFECYCLE, Result, SessionState
 
 NO_STORAGE, NO_MOUNT = "storage_unavailable", "mount_unusable"
@@ -23,7 +24,8 @@ _EVENT_DATA = """jsonb_build_object(
     'id', {s}.id, 'name', {s}.name, 'state', {s}.state, 'result', {s}.result, 'reason', {s}.reason,
     'progress', {s}.progress,
     'warnings', {s}.warnings, 'queue_position', {s}.queue_position, 'priority', {s}.priority, 'node', {node},
-    'idle_ends_at', {s}.idle_ends_at, 'started_at', {s}.started_at, 'ended_at', {s}.ended_at,
+    'idle_ends_at', {s}.idle_ends_at, 'limit_ends_at', {s}.limit_ends_at,
+    'started_at', {s}.started_at, 'ended_at', {s}.ended_at,
     'array_id', {s}.array_id)"""
 
 _NODE_NAME = """(SELECT n.name FROM containers m JOIN nodes n ON n.id = m.node_id
@@ -40,8 +42,8 @@ _INSERT_EVENT = f"""
 
 # Written only if somebody may have to be told by mail or webhook.
 _NOTICE = """
-    INSERT INTO session_notices (session_id, kind, at, state, reason, ends_at)
-    SELECT c.id, k.kind, {at}, c.state, {reason}, c.idle_ends_at
+    INSERT INTO session_notices (session_id, kind, at, state, reason, ends_at, cause)
+    SELECT c.id, k.kind, {at}, c.state, {reason}, {ends_at}, {cause}
     FROM changed c {given} CROSS JOIN LATERAL (SELECT {kind} AS kind) k
     WHERE k.kind IS NOT NULL AND (
         EXISTS (SELECT FROM users u WHERE u.id = c.owner_id AND u.notifications <> '{{}}')
@@ -52,6 +54,8 @@ _NOTICE = """
 _NOTICE_OF_MOVE = _NOTICE.format(
     at="g.now",
     reason="c.reason",
+    ends_at="NULL",
+    cause="NULL",
     given="CROSS JOIN given g",
     kind="""CASE
         WHEN g.target = 'RUNNING' AND c.old_state = 'STARTING' AND c.started_at = g.now THEN 'started'
@@ -59,11 +63,13 @@ _NOTICE_OF_MOVE = _NOTICE.format(
         WHEN c.state = 'ERROR' OR c.result IN ('failure', 'timed_out') THEN 'failed'
         ELSE 'ended' END""",
 )
-_NOTICE_OF_IDLENESS = _NOTICE.format(
+_NOTICE_OF_END = _NOTICE.format(
     at="CAST(:now AS timestamptz)",
     reason="CAST(:reason AS text)",
+    ends_at="CAST(:ends_at AS timestamptz)",
+    cause="CAST(:cause AS text)",
     given="",
-    kind="CASE WHEN CAST(:cause AS text) = 'idle_warning' THEN 'about_to_end' END",
+    kind=f"CASE WHEN CAST(:cause AS text) IN ('{IDLE_WARNING}', '{LIMIT_WARNING}') THEN 'about_to_end' END",
 )
 _NOTIFY_OF_NOTICE = "(SELECT count(pg_notify('carrel', 'notices')) FROM noticed)"
 
@@ -86,6 +92,7 @@ WITH given AS (
         progress = NULL,
         queue_position = NULL,
         idle_ends_at = NULL,
+        limit_ends_at = CASE WHEN g.target IN ('STARTING', 'RUNNING') THEN s.limit_ends_at END,
         avoided_nodes = CASE WHEN g.target = 'PENDING' AND g.cause NOT IN ('{NO_STORAGE}', '{NO_MOUNT}')
             THEN ARRAY(SELECT unnest(s.avoided_nodes) UNION SELECT c.node_id FROM containers c
                 WHERE c.session_id = s.id AND c.node_id = coalesce(g.blamed, c.node_id))
@@ -150,19 +157,24 @@ WITH changed AS (
 SELECT id, pg_notify('carrel', 'events') FROM changed
 """)  # noqa: S608 - no input in it
 
-_EXPECT_IDLE_END = text(f"""
+
+def _expect_end(column: str) -> TextClause:
+    return text(f"""
 WITH changed AS (
-    UPDATE sessions SET idle_ends_at = g.ends_at
+    UPDATE sessions SET {column} = g.ends_at
     FROM (SELECT CAST(:ends_at AS timestamptz) AS ends_at) g
-    WHERE id = :id AND state = 'RUNNING' AND idle_ends_at IS DISTINCT FROM g.ends_at
+    WHERE id = :id AND state = 'RUNNING' AND {column} IS DISTINCT FROM g.ends_at
     RETURNING sessions.*
 ), kept AS (
     INSERT INTO session_history (session_id, at, from_state, to_state, cause, reason, actor)
     SELECT id, :now, state, state, n.cause, :reason, :actor
     FROM changed, (SELECT CAST(:cause AS text) AS cause) n WHERE n.cause IS NOT NULL
-), noticed AS ({_NOTICE_OF_IDLENESS}), published AS ({_INSERT_EVENT})
+), noticed AS ({_NOTICE_OF_END}), published AS ({_INSERT_EVENT})
 SELECT id, pg_notify('carrel', 'events'), {_NOTIFY_OF_NOTICE} FROM changed
 """)  # noqa: S608 - no input in it
+
+
+_EXPECT_IDLE_END, _EXPECT_LIMIT_END = _expect_end("idle_ends_at"), _expect_end("limit_ends_at")
 
 _REFUSE = text(f"""
 WITH refusals AS (
@@ -218,7 +230,9 @@ SELECT id, {_NOTIFY} FROM changed
 """)  # noqa: S608 - no input in it
 
 _EXTEND = text(f"""
-WITH changed AS (UPDATE sessions SET time_limit_s = :limit_s WHERE id = :id RETURNING *), kept AS (
+WITH changed AS (
+    UPDATE sessions SET time_limit_s = :limit_s, limit_ends_at = NULL WHERE id = :id RETURNING *
+), kept AS (
     INSERT INTO session_history (session_id, at, from_state, to_state, cause, reason, actor)
     SELECT id, :now, state, state, 'extended', :reason, :actor FROM changed
 ), published AS ({_INSERT_EVENT})
@@ -377,7 +391,7 @@ async def prioritise(tx: AsyncSession, session: SessionId, priority: int) -> Non
 async def extend(
     tx: AsyncSession, session: SessionId, limit_s: int, *, reason: str, actor: str, now: datetime
 ) -> None:
-    """Set the time limit of a session, and note it in the history."""
+    """Set the time limit of a session, and note it in the history. An announced end is withdrawn."""
     bound = {"id": session, "limit_s": limit_s, "reason": reason, "actor": actor, "now": now}
     await tx.execute(_EXTEND, {**bound, "event": "session.updated"})
 
@@ -453,6 +467,22 @@ async def expect_idle_end(
         "event": "session.updated",
     }
     await tx.execute(_EXPECT_IDLE_END, bound)
+
+
+async def expect_limit_end(
+    tx: AsyncSession, session: SessionId, ends_at: datetime, *, now: datetime, reason: str
+) -> None:
+    """Announce when a running session will end at its time limit. Twice with the same time: no-op."""
+    bound = {
+        "id": session,
+        "ends_at": ends_at,
+        "now": now,
+        "cause": LIMIT_WARNING,
+        "reason": reason,
+        "actor": None,
+        "event": "session.updated",
+    }
+    await tx.execute(_EXPECT_LIMIT_END, bound)
 
 
 async def refuse(tx: AsyncSession, refusals: Sequence[tuple[SessionId, str, int | None]]) -> None:

@@ -46,12 +46,15 @@ class DeliveryState(StrEnum):
     FAILED = "failed"
 
 
+IDLE_WARNING, LIMIT_WARNING = "idle_warning", "time_limit_warning"
+"""Causes of history entries that announce the end of a session."""
+
 _STATES = ", ".join(f"'{state}'" for state in DeliveryState)
 
 
 class SessionNotice(Table):
     """A change of a session that mail or webhooks may have to report; written with the change itself, deleted by the
-    transaction that queues letters and deliveries. ends_at: with ABOUT_TO_END.
+    transaction that queues letters and deliveries. ends_at, cause: with ABOUT_TO_END.
     """
 
     __tablename__ = "session_notices"
@@ -63,10 +66,13 @@ class SessionNotice(Table):
     state: Mapped[SessionState] = mapped_column(String(20))
     reason: Mapped[str | None]
     ends_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    cause: Mapped[str | None] = mapped_column(String(40))
 
 
 class Webhook(Table):
-    """Of one user, project or domain. secret: sealed; it signs the deliveries. kinds: those that are delivered."""
+    """Of one user, project or domain. secret: sealed; it signs the deliveries. old_secret: the one before; until
+    old_secret_until it signs them as well. kinds: those that are delivered.
+    """
 
     __tablename__ = "webhooks"
     __table_args__ = (CheckConstraint("num_nonnulls(user_id, project_id, domain_id) = 1", name="owner"),)
@@ -85,6 +91,8 @@ class Webhook(Table):
     url: Mapped[str] = mapped_column(String(2000))
     kinds: Mapped[list[str]] = mapped_column(ARRAY(String))
     secret: Mapped[bytes] = mapped_column(LargeBinary)
+    old_secret: Mapped[bytes | None] = mapped_column(LargeBinary)
+    old_secret_until: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     active: Mapped[bool] = mapped_column(server_default=text("true"))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
 

@@ -68,12 +68,12 @@ class Session(Table):
     outcome: target state of TERMINATING, or the final state.
 
     warnings: codes such as "out_of_memory", each at most once. access_key: the keypair that requested it; None:
-    requested on the page or with a token. priority: 0..100, the highest goes first. wanted_node: required node, set by
-    an administrator. avoided_nodes: where it failed to start. time_limit_s: maximum run time. idle_ends_at: when it
-    ends for being idle, once announced. not_before: earliest next start. result: of a batch session, set when its end
-    is known; retries_left: how often its command may still be repeated after a failure. stop_signal, grace_s: how its
-    main processes are asked to end, and for how long. array_id, array_index: of a session of an array. The first
-    session of an array has its id, and stands for it in lists.
+    requested on the page or with a token. priority: 0..100, the highest goes first. wanted_node: required node, set
+    by an administrator. avoided_nodes: where it failed to start. time_limit_s: maximum run time. idle_ends_at: when
+    it ends for being idle, limit_ends_at: at its time limit, once announced. not_before: earliest next start. result:
+    of a batch session, set when its end is known; retries_left: how often its command may still be repeated after a
+    failure. stop_signal, grace_s: how its main processes are asked to end, and for how long. array_id, array_index:
+    of a session of an array. The first session of an array has its id, and stands for it in lists.
 
     spec: the request as admitted: a `sessions.spec.SessionSpec` as JSON. It is immutable; fields that are listed,
     joined, sorted by, changed later, or read in each scheduler pass have a column of their own as well. It is loaded on
@@ -162,6 +162,7 @@ class Session(Table):
     not_before: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     deadline: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     idle_ends_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    limit_ends_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     idempotency_key: Mapped[str | None] = mapped_column(String(100))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     started_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))

@@ -9,6 +9,8 @@ from mail_kit import mail_server
 from notifications.test_webhooks import Walk, add, warned
 from webhook_receiver import receiver
 
+from carrel.core.ids import SessionId
+from carrel.sessions import transitions
 from carrel.site import outbox
 
 DEFAULT = ["page", "webhook"]
@@ -55,6 +57,28 @@ async def test_mail_is_sent_once_and_only_for_what_was_chosen(api: Api):
     assert letter["To"] == "user@example.org"
     assert letter["Subject"] == "train はまもなく終了します"
     assert f"https://carrel.example.org/sessions?state=all&session={session['id']}" in text
+
+
+async def test_the_mail_before_a_time_limit_says_so(api: Api):
+    user, walk = await api.as_("user"), Walk(api)
+    async with mail_server(api) as mail:
+        await user.patch("/notifications", {"about_to_end": ["mail"]})
+        session = await user.start(name="train")
+        await sql(api.database, "UPDATE sessions SET state = 'RUNNING' WHERE id = :id", id=session["id"])
+        async with api.database.transaction() as tx:
+            for _ in range(2):
+                await transitions.expect_limit_end(
+                    tx,
+                    SessionId(session["id"]),
+                    walk.now + timedelta(minutes=5),
+                    now=walk.now,
+                    reason="It reaches its time limit.",
+                )
+        await walk.fan_out()
+        await outbox.send_due(api.database.transaction, walk.seal, walk.now + timedelta(seconds=1))
+        letter, text = await mail.newest(1)
+    assert letter["Subject"] == "train will reach its time limit soon"
+    assert "extend the limit" in " ".join(text.split())
 
 
 async def test_an_own_webhook_gets_only_what_was_chosen(api: Api):

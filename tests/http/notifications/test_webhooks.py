@@ -319,3 +319,40 @@ async def test_one_hanging_receiver_does_not_keep_the_others(
         await walk.deliver()
     assert len(target.received) == 1
     assert {one["error"] for one in await listed(user, slow)} == {"No response within 0 s."}
+
+
+async def test_both_secrets_sign_during_the_overlap_and_only_the_new_one_after_it(api: Api, target: Receiver):
+    await set_site(api, webhook_private_addresses=True)
+    user, walk = await api.as_("user"), Walk(api)
+    made = await add(user, target)
+    place = f"/webhooks/{made['id']}"
+
+    async def signed_by(*secrets: str) -> list[bool]:
+        await user.post(f"{place}/test")
+        walk.now += timedelta(seconds=2)
+        await walk.deliver()
+        last = target.received[-1]
+        return [is_genuine(last.headers, last.body, secret) for secret in secrets]
+
+    answer = await user.post(f"{place}/rotate", {"overlap_s": 3600})
+    rotated = answer.json()
+    old, new = made["secret"], rotated["secret"]
+    assert old != new
+    assert (await user.get(place)).json()["old_secret_until"] == rotated["old_secret_until"] is not None
+    assert await signed_by(old, new) == [True, True]
+    walk.now += timedelta(hours=1)
+    assert await signed_by(old, new) == [False, True]
+    async with api.database.transaction() as tx:
+        await deliveries.prune(tx, walk.now)
+    assert await sql(api.database, "SELECT old_secret, old_secret_until FROM webhooks") == [(None, None)]
+    # After a leak, nothing is signed by the secret before; nor by one that was rotated in the overlap.
+    newer = (await user.post(f"{place}/rotate")).json()["secret"]
+    newest = (await user.post(f"{place}/rotate", {"overlap_s": 0})).json()
+    assert newest["old_secret_until"] is None
+    assert await signed_by(old, new, newer, newest["secret"]) == [False, False, False, True]
+    colleague = await api.as_("colleague")
+    assert (await colleague.post(f"{place}/rotate")).status_code == 404
+    assert (await user.post(f"{place}/rotate", {"overlap_s": 604801})).json()["field"] == "overlap_s"
+    audited = await sql(api.database, "SELECT details::text FROM audit WHERE action = 'webhook.update'")
+    assert len(audited) == 3
+    assert "whsec_" not in str(audited)

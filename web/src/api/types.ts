@@ -92,6 +92,7 @@ export type {
   ResourcesView as Resources,
   Result,
   ScopeRoom,
+  SecretRotate,
   SessionCreate,
   SessionDetail,
   SessionGraph,

@@ -7,12 +7,17 @@ export type NotificationKind = keyof NotificationChoices;
 /** The kind of notification that a change is; null for other changes. As the server has it for mail and webhooks. */
 export function kindOf({ before, after }: Pick<Transition, "before" | "after">): NotificationKind | null {
   if (after.idle_ends_at && !before?.idle_ends_at) return "about_to_end";
+  if (after.limit_ends_at && !isSame(after.limit_ends_at, before?.limit_ends_at)) return "about_to_end";
   if (!after.state || after.state === before?.state) return null;
   if (after.state === "RUNNING") return "started";
   if (!hasEnded(after.state)) return null;
   const failed = after.state === "ERROR" || after.result === "failure" || after.result === "timed_out";
   return failed ? "failed" : "ended";
 }
+
+/** Whether two texts are the same instant. */
+const isSame = (one: string, other: string | null | undefined): boolean =>
+  Date.parse(one) === Date.parse(other ?? "");
 
 /** Shows a notification of the system, if the user permitted it. A tag makes one of the same in several tabs. */
 export function showInSystem(session: string, title: string, body: string, onClick: () => unknown): void {

@@ -7,11 +7,18 @@ import {
   webhooksList,
   webhooksRedeliver,
   webhooksRemove,
+  webhooksRotate,
   webhooksTest,
   webhooksUpdate,
 } from "@/api/generated/sdk.gen";
 import type { Problem } from "@/api/problem";
-import type { NotificationChoices, NotificationUpdate, WebhookCreate, WebhookUpdate } from "@/api/types";
+import type {
+  NotificationChoices,
+  NotificationUpdate,
+  SecretRotate,
+  WebhookCreate,
+  WebhookUpdate,
+} from "@/api/types";
 import { useChange } from "./use-change";
 
 const PENDING_MS = 2_000;
@@ -72,6 +79,14 @@ export const useUpdateWebhook = () =>
   useChange(
     async ({ webhook, ...body }: WebhookUpdate & { webhook: string }) =>
       (await webhooksUpdate({ path: { webhook }, body })).data,
+    TOUCHED,
+  );
+
+/** Replaces the secret of a webhook; only this response contains the new one. */
+export const useRotateWebhook = () =>
+  useChange(
+    async ({ webhook, ...body }: SecretRotate & { webhook: string }) =>
+      (await webhooksRotate({ path: { webhook }, body })).data,
     TOUCHED,
   );
 

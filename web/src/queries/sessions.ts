@@ -157,6 +157,7 @@ function requestedRow(request: SessionCreate, me: Me, id: string): Session {
     ended_at: null,
     queue_position: null,
     idle_ends_at: null,
+    limit_ends_at: null,
     array_id: null,
     array_index: null,
     array: null,

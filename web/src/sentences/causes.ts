@@ -38,6 +38,7 @@ export const CAUSES: Record<string, MessageDescriptor> = {
   registry_unavailable: msg`registry did not respond`,
   time_limit: msg`time limit reached`,
   idle_warning: msg`idle`,
+  time_limit_warning: msg`time limit ahead`,
   idle_traffic: msg`no activity`,
   idle_use: msg`low utilization`,
   kept: msg`kept`,

@@ -73,6 +73,10 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
   [/^Its time limit is (.+) now\.$/, ([limit = ""]) => msg`Its time limit is ${limit} now.`],
   [/^Ended by (.+) by force\.$/, ([who = ""]) => msg`Ended by ${who} by force.`],
   [/^Ended by (.+)\.$/, ([who = ""]) => msg`Ended by ${who}.`],
+  [
+    /^It reaches its time limit of (.+) in (.+)\.$/,
+    ([limit = "", left = ""]) => msg`It reaches its time limit of ${limit} in ${left}.`,
+  ],
   [/^It reached its time limit of (.+)\.$/, ([limit = ""]) => msg`It reached its time limit of ${limit}.`],
   [/^Idle: no traffic for (.+)\.$/, ([limit = ""]) => msg`Idle: no traffic for ${limit}.`],
   [

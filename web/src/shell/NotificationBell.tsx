@@ -6,6 +6,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { isUnderWay } from "@/api/session-states";
 import type { Me } from "@/api/types";
+import { endingOf } from "@/features/idle/EndingText";
 import { useBatches } from "@/features/uploads/use-uploads";
 import { isOver } from "@/live/folders";
 import { noticeBoard, useNotices } from "@/live/notices";
@@ -25,11 +26,11 @@ export function NotificationBell({ me }: { me: Me }) {
   });
   const living = (live.data?.pages ?? []).flatMap((page) => page.items);
   const underWay = living.filter((one) => isUnderWay(one.state));
-  const idle = living.filter((one) => one.idle_ends_at !== null);
+  const ending = living.filter((one) => endingOf(one) !== null);
   const tasks = useQuery(openTasksQuery).data?.filter(({ state }) => !isOver(state)) ?? [];
   const batches = useBatches();
   const sending = batches.filter(({ state }) => state !== "over").length;
-  const count = underWay.length + idle.length + tasks.length + sending + unread;
+  const count = underWay.length + ending.length + tasks.length + sending + unread;
   const label = count > 0 ? t`Notifications, ${count} new or in progress` : t`Notifications`;
   return (
     <>
@@ -52,7 +53,7 @@ export function NotificationBell({ me }: { me: Me }) {
       >
         <NotificationList
           underWay={underWay}
-          idle={idle}
+          ending={ending}
           tasks={tasks}
           batches={batches}
           notices={notices}

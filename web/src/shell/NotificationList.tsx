@@ -2,8 +2,9 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Button, Group, Stack, Text, Title, UnstyledButton } from "@mantine/core";
 import type { FolderTask, Session } from "@/api/types";
 import { TaskCard } from "@/features/folders/TaskCard";
-import { IdleText } from "@/features/idle/IdleText";
+import { EndingText, endingOf } from "@/features/idle/EndingText";
 import { KeepButton } from "@/features/idle/KeepButton";
+import { ExtendButton } from "@/features/sessions/detail/LifeButtons";
 import { ProgressLine } from "@/features/sessions/ProgressLine";
 import { SessionBadge } from "@/features/sessions/SessionBadge";
 import type { Batch } from "@/features/uploads/batches";
@@ -17,8 +18,8 @@ import { formatTime } from "@/ui/format";
 
 interface Props {
   underWay: Session[];
-  /** Sessions that end soon for being idle. */
-  idle: Session[];
+  /** Sessions that end soon for being idle or at their time limit. */
+  ending: Session[];
   tasks: FolderTask[];
   batches: Batch[];
   notices: readonly Notice[];
@@ -28,10 +29,10 @@ interface Props {
 }
 
 export function NotificationList(props: Props) {
-  const { underWay, idle, tasks, batches, notices, onOpen, onFolder, onClear } = props;
+  const { underWay, ending, tasks, batches, notices, onOpen, onFolder, onClear } = props;
   const { t, i18n } = useLingui();
   const sessionText = useSessionText();
-  if (underWay.length + idle.length + tasks.length + batches.length + notices.length === 0) {
+  if (underWay.length + ending.length + tasks.length + batches.length + notices.length === 0) {
     return (
       <EmptyState
         title={t`No tasks in progress`}
@@ -68,29 +69,30 @@ export function NotificationList(props: Props) {
           ))}
         </Stack>
       )}
-      {idle.length > 0 && (
+      {ending.length > 0 && (
         <Stack gap="xs" component="section">
           <Title order={3} size="h6">
-            <Trans>Idle</Trans>
+            <Trans>About to end</Trans>
           </Title>
-          {idle.map(
-            ({ id, name, idle_ends_at: endsAt }) =>
-              endsAt && (
-                <div key={id} className={styles.card}>
-                  <UnstyledButton onClick={() => onOpen(id)}>
-                    <Text size="sm" fw={600} truncate>
-                      {name}
-                    </Text>
-                  </UnstyledButton>
-                  <Group justify="space-between" wrap="nowrap" gap="xs">
-                    <Text size="xs">
-                      <IdleText endsAt={endsAt} />
-                    </Text>
-                    <KeepButton id={id} />
-                  </Group>
-                </div>
-              ),
-          )}
+          {ending.map((session) => (
+            <div key={session.id} className={styles.card}>
+              <UnstyledButton onClick={() => onOpen(session.id)}>
+                <Text size="sm" fw={600} truncate>
+                  {session.name}
+                </Text>
+              </UnstyledButton>
+              <Group justify="space-between" wrap="nowrap" gap="xs">
+                <Text size="xs">
+                  <EndingText session={session} />
+                </Text>
+                {endingOf(session)?.idle ? (
+                  <KeepButton id={session.id} />
+                ) : (
+                  <ExtendButton session={session} />
+                )}
+              </Group>
+            </div>
+          ))}
         </Stack>
       )}
       {underWay.length > 0 && (

@@ -2190,6 +2190,14 @@ class SecondFactor(TypedDict):
     recovery_code: NotRequired[str | None]
 
 
+class SecretRotate(TypedDict):
+    """secret: the new one; generated if omitted. overlap_s: how long the present one remains valid: deliveries have
+    a signature by each; 0: it ends at once."""
+
+    overlap_s: NotRequired[int]
+    secret: NotRequired[str | None]
+
+
 class Series(TypedDict):
     """Oldest first, 10 s apart. accelerator_percent: of the busiest device; null: not measured."""
 
@@ -2294,6 +2302,7 @@ class SessionDetail(TypedDict):
     image: str
     image_name: str | None
     kind: SessionKind
+    limit_ends_at: str | None
     locale: str | None
     mounts: list[MountView]
     name: str
@@ -2377,8 +2386,8 @@ class SessionUsageView(TypedDict):
 
 class SessionView(TypedDict):
     """reason: why it is pending, failed or ended. result: of a batch session that has ended. queue_position: 1 is
-    next; in an array only of the first pending one. idle_ends_at: when it will end for being idle, set with the
-    warning; null before.
+    next; in an array only of the first pending one. idle_ends_at: when it will end for being idle,
+    limit_ends_at: when it will end at its time limit; both set with the warning, null before.
 
     array_id, array_index: of a session of an array. array: in a list only if the row stands for the whole array."""
 
@@ -2395,6 +2404,7 @@ class SessionView(TypedDict):
     image: str
     image_name: str | None
     kind: SessionKind
+    limit_ends_at: str | None
     name: str
     node: str | None
     owner: OwnerRef
@@ -3311,6 +3321,7 @@ class WebhookCreated(TypedDict):
     id: str
     kinds: list[NotificationKind]
     name: str
+    old_secret_until: str | None
     project: ProjectRef | None
     secret: str
     url: str
@@ -3333,7 +3344,8 @@ class WebhookUpdate(TypedDict):
 
 class WebhookView(TypedDict):
     """Belongs to one of user, project and domain. kinds: those that are delivered; of a user's own webhook also only
-    those that the user has chosen for webhooks. waiting, failed: numbers of deliveries in the last 30 days."""
+    those that the user has chosen for webhooks. old_secret_until: until when the secret before the present one remains
+    valid. waiting, failed: numbers of deliveries in the last 30 days."""
 
     active: bool
     created_at: str
@@ -3342,6 +3354,7 @@ class WebhookView(TypedDict):
     id: str
     kinds: list[NotificationKind]
     name: str
+    old_secret_until: str | None
     project: ProjectRef | None
     url: str
     user: UserRef | None

@@ -2406,6 +2406,18 @@ class Webhooks(Group):
         """Remove a webhook with its deliveries."""
         self._transport.call("DELETE", f"/api/v1/webhooks/{segment(webhook)}")
 
+    def rotate(
+        self, webhook: str, *, overlap_s: int = UNSET, secret: str | None = UNSET
+    ) -> models.WebhookCreated:
+        """Replace the secret. During the overlap, deliveries have two signatures: by the new secret and by the one before.
+        The new one is returned only once."""
+        answer: models.WebhookCreated = self._transport.call(
+            "POST",
+            f"/api/v1/webhooks/{segment(webhook)}/rotate",
+            body=_given(overlap_s=overlap_s, secret=secret),
+        )
+        return answer
+
     def show(self, webhook: str) -> models.WebhookView:
         """One webhook, without its secret."""
         answer: models.WebhookView = self._transport.call("GET", f"/api/v1/webhooks/{segment(webhook)}")

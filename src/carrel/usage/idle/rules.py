@@ -24,6 +24,7 @@ LATE = MINUTE
 it is over.
 """
 _SHORTEST_NOTICE_S, _LONGEST_NOTICE_S = 60, 600
+LONGEST_NOTICE = timedelta(seconds=_LONGEST_NOTICE_S)
 _VISITED = frozenset({"interactive"})
 _ALWAYS_HELD = frozenset({"cpu", "mem"})
 _WORDS = {
@@ -126,8 +127,7 @@ def findings(rules: Rules, life: Life, minutes: Iterable[Minute], now: datetime)
         why = _used_little(rules.use, measures, _means(rules.use, known, now))
         findings.append(_counted(Finding(IdleRule.USE, rules.use.window_s, why), quiet))
     if rules.lifetime_s:
-        why = f"It reached its time limit of {timedelta(seconds=rules.lifetime_s)}."
-        findings.append(_counted(Finding(IdleRule.LIFETIME, rules.lifetime_s, why), life.started_at))
+        findings.append(at_limit(rules.lifetime_s, life.started_at))
     return findings
 
 
@@ -155,6 +155,26 @@ def decide(finding: Finding | None, warned_of: datetime | None, now: datetime) -
         # Another rule applies now and ends it slightly later.
         return Decision(IdleAction.WARN, finding.ends_at)
     return Decision(IdleAction.END if now >= warned_of + LATE else IdleAction.NOTHING)
+
+
+def decide_at_limit(finding: Finding, warned_of: datetime | None, now: datetime) -> Decision:
+    """finding: of the time limit. Unlike an idle session, it ends at its limit even if there was no time to warn. A
+    limit as short as the notice is known to whoever has just set it.
+    """
+    if finding.ends_at is None:
+        return Decision(IdleAction.NOTHING)
+    if now >= finding.ends_at:
+        return Decision(IdleAction.END)
+    near = now >= finding.ends_at - finding.notice
+    if near and finding.limit_s > _SHORTEST_NOTICE_S and warned_of != finding.ends_at:
+        return Decision(IdleAction.WARN, finding.ends_at)
+    return Decision(IdleAction.NOTHING)
+
+
+def at_limit(limit_s: int, started_at: datetime) -> Finding:
+    """The result of the time limit."""
+    why = f"It reached its time limit of {timedelta(seconds=limit_s)}."
+    return _counted(Finding(IdleRule.LIFETIME, limit_s, why), started_at)
 
 
 def _near(finding: Finding, since: datetime, ends_at: datetime) -> datetime:

@@ -5660,6 +5660,23 @@ export type SecondFactor = {
 };
 
 /**
+ * SecretRotate
+ *
+ * secret: the new one; generated if omitted. overlap_s: how long the present one remains valid: deliveries have
+ * a signature by each; 0: it ends at once.
+ */
+export type SecretRotate = {
+    /**
+     * Overlap S
+     */
+    overlap_s?: number;
+    /**
+     * Secret
+     */
+    secret?: string | null;
+};
+
+/**
  * Series
  *
  * Oldest first, 10 s apart. accelerator_percent: of the busiest device; null: not measured.
@@ -5927,6 +5944,10 @@ export type SessionDetail = {
     image_name: string | null;
     kind: SessionKind;
     /**
+     * Limit Ends At
+     */
+    limit_ends_at: string | null;
+    /**
      * Locale
      */
     locale: string | null;
@@ -6114,8 +6135,8 @@ export type SessionUsageView = {
  * SessionView
  *
  * reason: why it is pending, failed or ended. result: of a batch session that has ended. queue_position: 1 is
- * next; in an array only of the first pending one. idle_ends_at: when it will end for being idle, set with the
- * warning; null before.
+ * next; in an array only of the first pending one. idle_ends_at: when it will end for being idle,
+ * limit_ends_at: when it will end at its time limit; both set with the warning, null before.
  *
  * array_id, array_index: of a session of an array. array: in a list only if the row stands for the whole array.
  */
@@ -6160,6 +6181,10 @@ export type SessionView = {
      */
     image_name: string | null;
     kind: SessionKind;
+    /**
+     * Limit Ends At
+     */
+    limit_ends_at: string | null;
     /**
      * Name
      */
@@ -8764,6 +8789,10 @@ export type WebhookCreated = {
      * Name
      */
     name: string;
+    /**
+     * Old Secret Until
+     */
+    old_secret_until: string | null;
     project: ProjectRef | null;
     /**
      * Secret
@@ -8818,7 +8847,8 @@ export type WebhookUpdate = {
  * WebhookView
  *
  * Belongs to one of user, project and domain. kinds: those that are delivered; of a user's own webhook also only
- * those that the user has chosen for webhooks. waiting, failed: numbers of deliveries in the last 30 days.
+ * those that the user has chosen for webhooks. old_secret_until: until when the secret before the present one remains
+ * valid. waiting, failed: numbers of deliveries in the last 30 days.
  */
 export type WebhookView = {
     /**
@@ -8846,6 +8876,10 @@ export type WebhookView = {
      * Name
      */
     name: string;
+    /**
+     * Old Secret Until
+     */
+    old_secret_until: string | null;
     project: ProjectRef | null;
     /**
      * Url
@@ -17735,6 +17769,42 @@ export type WebhooksRedeliverResponses = {
 };
 
 export type WebhooksRedeliverResponse = WebhooksRedeliverResponses[keyof WebhooksRedeliverResponses];
+
+export type WebhooksRotateData = {
+    body: SecretRotate;
+    path: {
+        /**
+         * Webhook
+         *
+         * An id.
+         */
+        webhook: string;
+    };
+    query?: never;
+    url: '/api/v1/webhooks/{webhook}/rotate';
+};
+
+export type WebhooksRotateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type WebhooksRotateError = WebhooksRotateErrors[keyof WebhooksRotateErrors];
+
+export type WebhooksRotateResponses = {
+    /**
+     * Successful Response
+     */
+    200: WebhookCreated;
+};
+
+export type WebhooksRotateResponse = WebhooksRotateResponses[keyof WebhooksRotateResponses];
 
 export type WebhooksTestData = {
     body?: never;

@@ -1,23 +1,31 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Button, Group, Stack, Switch, Text } from "@mantine/core";
 import { useState } from "react";
-import type { Webhook } from "@/api/types";
+import type { NewWebhook, Webhook } from "@/api/types";
 import { useRemoveWebhook, useTestWebhook, useUpdateWebhook } from "@/queries/notifications";
 import styles from "@/ui/Card.module.css";
 import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
+import { formatInstant } from "@/ui/format";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { Deliveries } from "./Deliveries";
+import { RotateSecret } from "./RotateSecret";
 import { KINDS } from "./words";
 
 /** One webhook with its actions and, on request, its deliveries. */
-export function WebhookCard({ webhook }: { webhook: Webhook }) {
+export function WebhookCard({
+  webhook,
+  onSecret,
+}: {
+  webhook: Webhook;
+  onSecret: (made: NewWebhook) => void;
+}) {
   const { t, i18n } = useLingui();
   const [opened, setOpened] = useState(false);
   const update = useUpdateWebhook();
   const test = useTestWebhook();
   const { mutateAsync: remove } = useRemoveWebhook();
-  const { id, name, url, kinds, active, failed } = webhook;
+  const { id, name, url, kinds, active, failed, old_secret_until: until } = webhook;
   const askRemove = () =>
     askToConfirm({
       title: t`Remove webhook`,
@@ -51,6 +59,11 @@ export function WebhookCard({ webhook }: { webhook: Webhook }) {
         <Text size="xs" c="dimmed">
           {kinds.map((kind) => i18n._(KINDS[kind])).join(" · ")}
         </Text>
+        {until && (
+          <Text size="xs" c="dimmed">
+            <Trans>The secret before is valid until {formatInstant(until, i18n.locale)}.</Trans>
+          </Text>
+        )}
         {failed > 0 && (
           <Text size="xs" c="red">
             <Trans>{failed} deliveries were given up.</Trans>
@@ -74,6 +87,7 @@ export function WebhookCard({ webhook }: { webhook: Webhook }) {
           >
             <Trans>Deliveries</Trans>
           </Button>
+          <RotateSecret webhook={id} onRotated={onSecret} />
           <Button size="compact-sm" variant="subtle" color="red" onClick={askRemove}>
             <Trans>Remove</Trans>
           </Button>

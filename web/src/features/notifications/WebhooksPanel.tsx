@@ -73,7 +73,7 @@ export function WebhooksPanel() {
         </Text>
       )}
       {webhooks.data?.map((webhook) => (
-        <WebhookCard key={webhook.id} webhook={webhook} />
+        <WebhookCard key={webhook.id} webhook={webhook} onSecret={setMade} />
       ))}
       {adding ? (
         <WebhookForm

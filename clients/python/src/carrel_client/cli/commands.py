@@ -223,6 +223,7 @@ COMMANDS = {
         Command("webhook ls", "notifications:webhooks", "List webhooks"),
         Command("webhook create", "notifications:create", "Add a webhook"),
         Command("webhook update", "notifications:update", "Change a webhook, or switch it on or off"),
+        Command("webhook rotate", "notifications:rotate", "Replace the secret of a webhook"),
         Command("webhook rm", "notifications:remove", "Remove webhooks"),
         Command("webhook test", "notifications:test", "Send a test to a webhook"),
         Command("webhook deliveries", "notifications:deliveries", "List deliveries of a webhook"),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from carrel_client.cli.asking import removal_confirmed, yes_argument
+from carrel_client.cli.asking import agreed, removal_confirmed, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_line, print_table, say
-from carrel_client.cli.parser import Arguments
+from carrel_client.cli.parser import Arguments, reading
 from carrel_client.cli.people import each
 from carrel_client.cli.times import local_time
 from carrel_client.errors import CarrelError
+from carrel_client.units import parse_duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 KINDS = ("started", "ended", "failed", "about_to_end")
 CHANNELS = ("page", "browser", "mail", "webhook")
 _STATES = {"pending": "yellow", "delivered": "green", "failed": "red"}
+_DAY_S = 86_400
 _YES = {"yes": "green", "no": "dim"}
 
 
@@ -166,6 +168,43 @@ def update(args: argparse.Namespace, context: Context) -> int:
         given["active"] = args.activate
     changed = context.client.webhooks.update(args.webhook, **given)
     context.answer(changed, lambda: say(f"Changed {changed['name']}."))
+    return 0
+
+
+def rotate_arguments(parser: Arguments) -> None:
+    parser.add_argument("webhook", metavar="ID", help="as carrel webhook ls shows it")
+    overlap = parser.add_mutually_exclusive_group()
+    overlap.add_argument(
+        "--overlap",
+        metavar="TIME",
+        type=reading(parse_duration),
+        default=_DAY_S,
+        help="how long the present secret remains valid, at most 7d (default: 24h)",
+    )
+    overlap.add_argument(
+        "--at-once", action="store_true", help="the present secret is no longer valid, as when it has leaked"
+    )
+    yes_argument(parser)
+    parser.explain(
+        "Replace the secret of a webhook. Until the overlap ends, deliveries have two signatures, so that the\n"
+        "receiver can be changed meanwhile. The new secret is shown only once."
+    )
+    parser.example("carrel webhook rotate kq3v7abcdefg", "carrel webhook rotate kq3v7abcdefg --at-once")
+
+
+def rotate(args: argparse.Namespace, context: Context) -> int:
+    """Replace the secret of a webhook."""
+    if not agreed(args, "Replace the secret of {}?", "webhook", [args.webhook]):
+        return 1
+    made = context.client.webhooks.rotate(args.webhook, overlap_s=0 if args.at_once else int(args.overlap))
+    until = made["old_secret_until"]
+
+    def tell() -> None:
+        valid = f"is valid until {local_time(until)}" if until else "is no longer valid"
+        say(f"The secret before {valid}. The new one, shown only this once:")
+        print_line(made["secret"])
+
+    context.answer(made, tell)
     return 0
 
 

@@ -267,6 +267,7 @@ def print_session(session: models.SessionDetail) -> None:
             ("started", local_time(session["started_at"])),
             ("ended", local_time(session["ended_at"])),
             ("ends idle", local_time(session["idle_ends_at"])),
+            ("ends at its limit", local_time(session["limit_ends_at"])),
             ("apps", ", ".join(app["name"] for app in session["apps"])),
             *(("folder", mount_text(mount)) for mount in session["mounts"]),
             ("env", " ".join(f"{name}={value}" for name, value in session["env"].items())),

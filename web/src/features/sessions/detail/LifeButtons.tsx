@@ -5,7 +5,7 @@ import { notifications } from "@mantine/notifications";
 import { IconClockPlus, IconPlayerPlay, IconRefresh } from "@tabler/icons-react";
 import { useState } from "react";
 import { hasEnded } from "@/api/session-states";
-import type { SessionDetail } from "@/api/types";
+import type { Session, SessionDetail } from "@/api/types";
 import { useSessionActions } from "@/features/sessions/use-actions";
 import { useExtendSession, useRestartSession, useStartAgain } from "@/queries/session-life";
 import { useProblemText } from "@/sentences/use-problem-text";
@@ -72,7 +72,7 @@ export function RestartButton({ session }: { session: SessionDetail }) {
 }
 
 /** Extends the time limit of a live session that has one. */
-export function ExtendButton({ session }: { session: SessionDetail }) {
+export function ExtendButton({ session }: { session: Session }) {
   const { t } = useLingui();
   const [opened, { toggle, close }] = useDisclosure(false);
   const [more, setMore] = useState(3600);

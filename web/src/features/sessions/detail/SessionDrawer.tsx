@@ -4,7 +4,7 @@ import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Suspense } from "react";
 import type { SessionDetail } from "@/api/types";
-import { IdleText } from "@/features/idle/IdleText";
+import { EndingText, endingOf } from "@/features/idle/EndingText";
 import { KeepButton } from "@/features/idle/KeepButton";
 import { useSessionActions } from "@/features/sessions/use-actions";
 import { useWarningText } from "@/features/sessions/warnings";
@@ -18,6 +18,7 @@ import { AppsTab } from "./AppsTab";
 import { SessionActions, SessionState } from "./DetailHead";
 import { EnvironmentTab } from "./EnvironmentTab";
 import { HistoryTab } from "./HistoryTab";
+import { ExtendButton } from "./LifeButtons";
 import { OverviewTab } from "./OverviewTab";
 import styles from "./SessionDrawer.module.css";
 
@@ -67,6 +68,7 @@ function Detail({
   const actions = useSessionActions();
   const sessionText = useSessionText();
   const warningText = useWarningText();
+  const ending = endingOf(session);
   const names: Record<DetailTab, string> = {
     overview: t`Overview`,
     history: t`History`,
@@ -94,7 +96,7 @@ function Detail({
         </Alert>
       )}
       {session.state === "PENDING" && <WhyBox session={session} />}
-      {session.idle_ends_at && (
+      {ending && (
         <Alert
           color="brass"
           variant="light"
@@ -103,8 +105,8 @@ function Detail({
           icon={<IconAlertTriangle size={18} aria-hidden />}
         >
           <Group justify="space-between">
-            <IdleText endsAt={session.idle_ends_at} />
-            <KeepButton id={session.id} />
+            <EndingText session={session} />
+            {ending.idle ? <KeepButton id={session.id} /> : <ExtendButton session={session} />}
           </Group>
         </Alert>
       )}
