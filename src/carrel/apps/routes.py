@@ -79,9 +79,11 @@ async def open_app(
     request: Request, services: ServicesOf[AccessServices], actor: CurrentActor, ref: Ref, app: AppName
 ) -> OpenedApp:
     """A link that opens the app once, within 30 seconds. Starts the app if necessary."""
+    opened_at = services.clock.now()
     session = await _started(services, actor, ref, app)
     async with services.database.transaction() as tx:
         now = services.clock.now()
+        await apps.record_start(tx, session.id, app, opened_at=opened_at, ready_at=now)
         sessions.note(tx, actor, "app.open", session, details={"app": app})
         ticket = await apps.issue_ticket(tx, actor, session=session.id, app=app, now=now)
         url = opening.with_ticket(await _url(request, services, tx, session, app, now), ticket.token)
@@ -98,9 +100,11 @@ async def create_token(
     request: Request, services: ServicesOf[AccessServices], actor: CurrentActor, ref: Ref, app: AppName
 ) -> AppToken:
     """A token with which a program uses this app for 12 hours, HTTP and WebSockets. Starts the app if necessary."""
+    opened_at = services.clock.now()
     session = await _started(services, actor, ref, app)
     async with services.database.transaction() as tx:
         now = services.clock.now()
+        await apps.record_start(tx, session.id, app, opened_at=opened_at, ready_at=now)
         sessions.note(tx, actor, "app.open", session, details={"app": app, "by": "token"})
         issued = await apps.issue_token(tx, actor, session=session.id, app=app, now=now)
         url = await _url(request, services, tx, session, app, now)

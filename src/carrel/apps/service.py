@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, and_, delete, exists, literal, or_, select, update
+from sqlalchemy import ColumnElement, and_, delete, exists, literal, or_, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import SessionId, UserId
@@ -46,6 +46,22 @@ def app_secret(key: bytes, session: SessionId) -> str:
     key: the installation's.
     """
     return hmac.new(key, b"app-secret:" + session.encode(), hashlib.sha256).hexdigest()
+
+
+_RECORD_START = text("""
+    INSERT INTO app_starts (session_id, app, opened_at, ready_at) VALUES (:session, :app, :opened_at, :ready_at)
+    ON CONFLICT (session_id, app) DO UPDATE SET opened_at = excluded.opened_at, ready_at = excluded.ready_at
+    WHERE app_starts.ready_at < (
+        SELECT c.launched_at FROM containers c WHERE c.session_id = excluded.session_id AND c.index = 0)
+""")
+
+
+async def record_start(
+    tx: AsyncSession, session: SessionId, app: str, *, opened_at: datetime, ready_at: datetime
+) -> None:
+    """Record when an app was opened and responded; only the first time in each start of its session."""
+    bound = {"session": session, "app": app, "opened_at": opened_at, "ready_at": ready_at}
+    await tx.execute(_RECORD_START, bound)
 
 
 async def issue_ticket(

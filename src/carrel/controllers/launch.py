@@ -3,7 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Coroutine, Iterable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
@@ -15,6 +15,7 @@ from carrel.controllers import mount_sources
 from carrel.controllers.active_tasks import ActiveTasks, Work
 from carrel.controllers.container_specs import PlacedContainer, container_spec, runs_once
 from carrel.controllers.loop import ENGINE_TOPIC, Tools, end
+from carrel.core.clock import Clock
 from carrel.core.errors import Unavailable
 from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId
 from carrel.db.leader import LeadershipLost
@@ -64,6 +65,27 @@ class FailedStart(Exception):
         super().__init__(error.message)
         self.member = member
         self.error = error
+
+
+class _Reports:
+    """The progress of a start, with the moment at which its image was present."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._queue: asyncio.Queue[Progress] = asyncio.Queue()
+        self.image_at: datetime | None = None
+
+    def put(self, progress: Progress) -> None:
+        if progress.phase == "start":
+            self.image_at = self._clock.now()
+        self._queue.put_nowait(progress)
+
+    async def next(self) -> Progress:
+        """The latest progress of the pull, or what follows it."""
+        progress = await self._queue.get()
+        while not self._queue.empty() and progress.phase == "pull":
+            progress = self._queue.get_nowait()
+        return progress
 
 
 class Launch:
@@ -150,6 +172,9 @@ class Launch:
         folders = await self._mounts(session, members, held)
         if folders is None:
             return
+        if held:
+            async with self._tools.transaction() as tx:
+                await containers.mounted(tx, session.id, self._tools.clock.now())
         try:
             starting = [one for one in members if one.row.state not in (ContainerState.RUNNING, *ENDED)]
             started = await _side_by_side([self._start(session, one, folders) for one in starting])
@@ -252,17 +277,22 @@ class Launch:
         """Ensure it on the engine; this also continues a start that a crash interrupted."""
         tools = self._tools
         spec = container_spec(session, member, folders, tools.seal, epoch=tools.leader.epoch)
-        changes: asyncio.Queue[Progress] = asyncio.Queue()
+        progress = _Reports(tools.clock)
         writing = asyncio.Lock()
-        reporter = asyncio.create_task(self._report(session.id, member.row.id, changes, writing))
+        reporter = asyncio.create_task(self._report(session.id, member.row.id, progress, writing))
         try:
             engine = await tools.engines.of(_engine_of(member))
-            observed = await engine.ensure(spec, changes.put_nowait, tools.confirm if spec.once else None)
+            observed = await engine.ensure(spec, progress.put, tools.confirm if spec.once else None)
         except EngineError as error:
             raise FailedStart(member, error) from error
         finally:
             await end(reporter, writing)
-        return ContainerChange(member.row.id, address=observed.address)
+        return ContainerChange(
+            member.row.id,
+            address=observed.address,
+            image_at=progress.image_at,
+            launched_at=tools.clock.now(),
+        )
 
     async def _open(self, session: Session, member: PlacedContainer) -> None:
         """Open the start barrier of a container. Raises: FailedStart."""
@@ -308,22 +338,20 @@ class Launch:
         self,
         session: SessionId,
         container: ContainerId,
-        changes: "asyncio.Queue[Progress]",
+        reports: "_Reports",
         writing: asyncio.Lock,
     ) -> None:
         """Store progress as it arrives, at most twice a second, without blocking the engine."""
         started = False
         while True:
-            progress = await changes.get()
-            while not changes.empty() and progress.phase == "pull":
-                progress = changes.get_nowait()
+            progress = await reports.next()
             async with writing, self._tools.transaction() as tx:
                 if progress.phase == "start" and not started:
                     started = True
                     await containers.change(
                         tx,
                         session,
-                        [ContainerChange(container)],
+                        [ContainerChange(container, image_at=reports.image_at)],
                         ContainerState.STARTING,
                         states=[SessionState.PREPARING],
                         cause="image_ready",

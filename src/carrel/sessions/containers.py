@@ -38,6 +38,8 @@ class ContainerChange:
     id: ContainerId
     address: str | None = None
     exit_code: int | None = None
+    image_at: datetime | None = None
+    launched_at: datetime | None = None
 
 
 def make(session: SessionId, spec: SessionSpec) -> list[Container]:
@@ -165,12 +167,15 @@ async def place(tx: AsyncSession, placements: Iterable[Placement], now: datetime
 _CHANGE = text("""
 WITH given AS (
     SELECT g.*, CAST(:target AS text) AS target, CAST(:now AS timestamptz) AS now
-    FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS g(id text, address text, exit_code int)
+    FROM jsonb_to_recordset(CAST(:rows AS jsonb))
+        AS g(id text, address text, exit_code int, image_at timestamptz, launched_at timestamptz)
 ), changed AS (
     UPDATE containers c SET
         state = g.target,
         address = g.address,
         exit_code = CASE WHEN g.target = 'GONE' THEN c.exit_code ELSE g.exit_code END,
+        image_at = coalesce(g.image_at, c.image_at),
+        launched_at = coalesce(g.launched_at, c.launched_at),
         started_at = CASE WHEN g.target = 'RUNNING' THEN coalesce(c.started_at, g.now) ELSE c.started_at END,
         ended_at = CASE WHEN g.target IN ('EXITED', 'GONE') THEN coalesce(c.ended_at, g.now) END
     FROM given g WHERE c.id = g.id AND c.session_id = :session AND c.state = ANY(:sources)
@@ -250,6 +255,14 @@ async def change(
             now=now,
         )
     return True
+
+
+async def mounted(tx: AsyncSession, session: SessionId, now: datetime) -> None:
+    """Record that the folders of a session that starts can be mounted."""
+    await tx.execute(_MOUNTED, {"session": session, "now": now})
+
+
+_MOUNTED = text("UPDATE containers SET mounted_at = :now WHERE session_id = :session")
 
 
 async def ids_of_abandoned(tx: AsyncSession) -> frozenset[ContainerId]:

@@ -9,7 +9,7 @@ from carrel.http.auth import CurrentActor, names
 from carrel.http.fast_path import FastRoute
 from carrel.http.query import QueryBool
 from carrel.http.services import Services, ServicesOf
-from carrel.sessions import environment, graph, mounting, queries, repeating, service
+from carrel.sessions import environment, graph, mounting, queries, repeating, service, timeline
 from carrel.sessions.schemas import (
     HistoryList,
     HistoryView,
@@ -21,6 +21,7 @@ from carrel.sessions.schemas import (
     SessionQuery,
     SessionRename,
     SessionTimeLimit,
+    SessionTimeline,
 )
 from carrel.sessions.spec import GraceS, StopSignal
 
@@ -246,6 +247,19 @@ async def history(services: ServicesOf[Services], actor: CurrentActor, ref: Ref)
             for entry, email in entries
         ]
     )
+
+
+@router.get(
+    "/sessions/{ref}/timeline",
+    operation_id="sessions.timeline",
+    summary="Show the timeline of a session's start",
+    openapi_extra=names("session.read"),
+)
+async def start_timeline(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> SessionTimeline:
+    """The steps of its last start with their times: queue, mounts, image and container of each container, apps."""
+    async with services.database.transaction() as tx:
+        session = await service.find(tx, actor, ref)
+        return await timeline.of_session(tx, session.id)
 
 
 @router.get(

@@ -307,3 +307,39 @@ class HistoryView(BaseModel):
 class HistoryList(BaseModel):
     items: list[HistoryView]
     next_cursor: str | None = None
+
+
+class StartStep(StrEnum):
+    """A step of a start. barrier: the containers of a cluster that are up wait for the others."""
+
+    QUEUE = "queue"
+    MOUNTS = "mounts"
+    IMAGE = "image"
+    CONTAINER = "container"
+    BARRIER = "barrier"
+    APP = "app"
+
+
+class StepView(BaseModel):
+    """queue: until it is placed on nodes. mounts: until its folders can be mounted. image: of a container, until the
+    image is present, with the wait for other starts on the engine. container: until the engine has started it. app:
+    from its first opening until it responds. ends_at: null while it goes on, or if it never ended.
+    """
+
+    step: StartStep
+    container: str | None
+    app: str | None
+    begins_at: datetime
+    ends_at: datetime | None
+
+
+class SessionTimeline(BaseModel):
+    """The last start of a session. number: 1 for its first start. ready_at: when it ran. stopped_at: when the start was
+    given up.
+    """
+
+    number: int
+    begins_at: datetime
+    ready_at: datetime | None
+    stopped_at: datetime | None
+    steps: list[StepView]

@@ -124,6 +124,9 @@ WITH given AS (
         address = NULL,
         exit_code = CASE WHEN g.final THEN c.exit_code END,
         started_at = CASE WHEN g.final THEN c.started_at END,
+        mounted_at = CASE WHEN g.final THEN c.mounted_at END,
+        image_at = CASE WHEN g.final THEN c.image_at END,
+        launched_at = CASE WHEN g.final THEN c.launched_at END,
         ended_at = CASE WHEN g.final THEN coalesce(c.ended_at, g.now) END
     FROM changed s, given g
     WHERE c.session_id = s.id AND (g.target = 'PENDING' OR g.final AND c.state <> 'GONE'

@@ -1,4 +1,5 @@
-"""Grants and ports. A grant is identified by the SHA-256 of a random token; the token itself is never stored."""
+"""Grants, ports and starts of apps. A grant is identified by the SHA-256 of a random token, which is never
+stored."""
 
 from datetime import datetime
 
@@ -41,3 +42,14 @@ class AppPort(Table):
     session_id: Mapped[SessionId] = mapped_column(String)
     app: Mapped[str] = mapped_column(String(64))
     given_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+
+
+class AppStart(Table):
+    """When an app was first opened in the last start of its session, and when it first responded then."""
+
+    __tablename__ = "app_starts"
+
+    session_id: Mapped[SessionId] = mapped_column(String, ForeignKey("sessions.id"), primary_key=True)
+    app: Mapped[str] = mapped_column(String(64), primary_key=True)
+    opened_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    ready_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))

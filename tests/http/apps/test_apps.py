@@ -86,6 +86,36 @@ async def test_app_is_started_once_and_its_output_joins_the_log(world: World) ->
     assert list(parse_qs(parts.query)) == ["carrel_ticket"]
 
 
+async def test_the_first_opening_is_in_the_timeline_until_the_session_starts_again(world: World) -> None:
+    session = await world.session(apps=[notebook(free_port())])
+    began = (
+        "INSERT INTO session_history (session_id, from_state, to_state, cause) VALUES ('{}', '{}', '{}', 'x')"
+    )
+    await sql(world.database, began.format(session, "STARTING", "PENDING"))
+    await sql(world.database, began.format(session, "STARTING", "RUNNING"))
+
+    async def app_steps(http: Any) -> list[dict[str, Any]]:
+        async with http.get(f"/api/v1/sessions/{session}/timeline") as answer:
+            return [one for one in (await answer.json())["steps"] if one["step"] == "app"]
+
+    try:
+        async with world.http() as http:
+            assert await app_steps(http) == []
+            await opened(http, session)
+            [first] = await app_steps(http)
+            assert (first["app"], first["begins_at"] < first["ends_at"]) == ("notebook", True)
+            await opened(http, session)
+            assert await app_steps(http) == [first]
+            await sql(
+                world.database, f"UPDATE containers SET launched_at = now() WHERE session_id = '{session}'"
+            )
+            await opened(http, session)
+            [again] = await app_steps(http)
+            assert again["begins_at"] > first["ends_at"]
+    finally:
+        stop_app(world)
+
+
 async def test_app_is_reached_where_its_resource_group_says(world: World) -> None:
     port = free_port()
     session = await world.session(apps=[notebook(port)])

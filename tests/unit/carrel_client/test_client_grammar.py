@@ -235,6 +235,7 @@ KEEPING = {
     "tasks",
     "terminal",
     "test",
+    "timeline",
     "test-mail",
     "trace",
     "uncordon",

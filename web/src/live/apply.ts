@@ -106,7 +106,9 @@ function showsAfter([object, kind]: QueryKey, data: unknown, id: string): boolea
 }
 
 function refreshAround(client: QueryClient, id: string): void {
-  void client.invalidateQueries({ queryKey: ["sessions", "history", id] });
+  for (const kind of ["history", "timeline"]) {
+    void client.invalidateQueries({ queryKey: ["sessions", kind, id] });
+  }
   void client.invalidateQueries({ queryKey: ["apps", "list", id] });
   void client.invalidateQueries({ predicate: ({ queryKey, state }) => showsAfter(queryKey, state.data, id) });
   void client.invalidateQueries({ queryKey: ["resources", "show"] });

@@ -19,6 +19,7 @@ import {
   sessionsRemove,
   sessionsRename,
   sessionsShow,
+  sessionsTimeline,
   sessionsUsage,
   sessionsWhy,
 } from "@/api/generated/sdk.gen";
@@ -169,6 +170,14 @@ export function sessionsHistoryQuery(id: string) {
   return queryOptions({
     queryKey: ["sessions", "history", id] as const,
     queryFn: async ({ signal }) => (await sessionsHistory({ path: { ref: id }, signal })).data.items,
+  });
+}
+
+/** The steps of the last start of a session, with their times. */
+export function sessionsTimelineQuery(id: string) {
+  return queryOptions({
+    queryKey: ["sessions", "timeline", id] as const,
+    queryFn: async ({ signal }) => (await sessionsTimeline({ path: { ref: id }, signal })).data,
   });
 }
 

@@ -2375,6 +2375,17 @@ class SessionTimeLimit(TypedDict):
     time_limit_s: int
 
 
+class SessionTimeline(TypedDict):
+    """The last start of a session. number: 1 for its first start. ready_at: when it ran. stopped_at: when the start was
+    given up."""
+
+    begins_at: str
+    number: int
+    ready_at: str | None
+    steps: list[StepView]
+    stopped_at: str | None
+
+
 class SessionUsageView(TypedDict):
     """Usage of the containers of a session, the main one first. step_s: length of an interval. times: ends of the
     intervals, oldest first."""
@@ -2676,6 +2687,9 @@ class SshKeyView(TypedDict):
     public_key: str
 
 
+StartStep = Literal["queue", "mounts", "image", "container", "barrier", "app"]
+
+
 StatisticsBy = Literal["domain", "project", "user", "group", "image"]
 
 
@@ -2711,6 +2725,18 @@ class StatisticsView(TypedDict):
     scope: UsageScope
     total: StatisticsRow
     until: str | None
+
+
+class StepView(TypedDict):
+    """queue: until it is placed on nodes. mounts: until its folders can be mounted. image: of a container, until the
+    image is present, with the wait for other starts on the engine. container: until the engine has started it. app:
+    from its first opening until it responds. ends_at: null while it goes on, or if it never ended."""
+
+    app: str | None
+    begins_at: str
+    container: str | None
+    ends_at: str | None
+    step: StartStep
 
 
 class StorageHostAccessUpdate(TypedDict):

@@ -1651,6 +1651,13 @@ class Sessions(Group):
         answer: models.SessionDetail = self._transport.call("GET", f"/api/v1/sessions/{segment(ref)}")
         return answer
 
+    def timeline(self, ref: str) -> models.SessionTimeline:
+        """The steps of its last start with their times: queue, mounts, image and container of each container, apps."""
+        answer: models.SessionTimeline = self._transport.call(
+            "GET", f"/api/v1/sessions/{segment(ref)}/timeline"
+        )
+        return answer
+
     def usage(
         self,
         ref: str,

@@ -6111,6 +6111,35 @@ export type SessionTimeLimit = {
 };
 
 /**
+ * SessionTimeline
+ *
+ * The last start of a session. number: 1 for its first start. ready_at: when it ran. stopped_at: when the start was
+ * given up.
+ */
+export type SessionTimeline = {
+    /**
+     * Begins At
+     */
+    begins_at: string;
+    /**
+     * Number
+     */
+    number: number;
+    /**
+     * Ready At
+     */
+    ready_at: string | null;
+    /**
+     * Steps
+     */
+    steps: Array<StepView>;
+    /**
+     * Stopped At
+     */
+    stopped_at: string | null;
+};
+
+/**
  * SessionUsageView
  *
  * Usage of the containers of a session, the main one first. step_s: length of an interval. times: ends of the
@@ -7089,6 +7118,13 @@ export type SshKeyView = {
 };
 
 /**
+ * StartStep
+ *
+ * A step of a start. barrier: the containers of a cluster that are up wait for the others.
+ */
+export type StartStep = 'queue' | 'mounts' | 'image' | 'container' | 'barrier' | 'app';
+
+/**
  * StatisticsBy
  *
  * What the rows of statistics are about.
@@ -7182,6 +7218,33 @@ export type StatisticsView = {
      * Until
      */
     until: string | null;
+};
+
+/**
+ * StepView
+ *
+ * queue: until it is placed on nodes. mounts: until its folders can be mounted. image: of a container, until the
+ * image is present, with the wait for other starts on the engine. container: until the engine has started it. app:
+ * from its first opening until it responds. ends_at: null while it goes on, or if it never ended.
+ */
+export type StepView = {
+    /**
+     * App
+     */
+    app: string | null;
+    /**
+     * Begins At
+     */
+    begins_at: string;
+    /**
+     * Container
+     */
+    container: string | null;
+    /**
+     * Ends At
+     */
+    ends_at: string | null;
+    step: StartStep;
 };
 
 /**
@@ -14612,6 +14675,42 @@ export type SessionsExtendResponses = {
 };
 
 export type SessionsExtendResponse = SessionsExtendResponses[keyof SessionsExtendResponses];
+
+export type SessionsTimelineData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/timeline';
+};
+
+export type SessionsTimelineErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SessionsTimelineError = SessionsTimelineErrors[keyof SessionsTimelineErrors];
+
+export type SessionsTimelineResponses = {
+    /**
+     * Successful Response
+     */
+    200: SessionTimeline;
+};
+
+export type SessionsTimelineResponse = SessionsTimelineResponses[keyof SessionsTimelineResponses];
 
 export type SessionsUsageData = {
     body?: never;

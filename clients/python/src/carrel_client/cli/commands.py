@@ -60,6 +60,7 @@ COMMANDS = {
         Command("session show", "session_views:show", "Show one session"),
         Command("session export", "session_views:export", "Print the definition of a session in YAML"),
         Command("session history", "session_views:history", "Show the state history of a session"),
+        Command("session timeline", "session_timeline:timeline", "Show how long each step of a start took"),
         Command("session graph", "session_graph:graph", "Show the dependencies around a session"),
         Command("session usage", "usage:session", "Show the resource usage of a session"),
         Command("session logs", "session_views:logs", "Print the log of a session"),

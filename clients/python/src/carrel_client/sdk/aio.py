@@ -267,6 +267,10 @@ class AsyncSession:
         """Every state transition with time, cause and actor, oldest first."""
         return await threads.call(lambda: self._sync.history())
 
+    async def timeline(self) -> models.SessionTimeline:
+        """The steps of its last start with their times: queue, mounts, image, container, apps."""
+        return await threads.call(lambda: self._sync.timeline())
+
     async def why(self) -> models.WhyView:
         """Why it is pending: position in the queue, limits and nodes in the way, expected start."""
         return await threads.call(lambda: self._sync.why())

@@ -316,6 +316,10 @@ class Session:
         """Every state transition with time, cause and actor, oldest first."""
         return self._api.sessions.history(self.id)["items"]
 
+    def timeline(self) -> models.SessionTimeline:
+        """The steps of its last start with their times: queue, mounts, image, container, apps."""
+        return self._api.sessions.timeline(self.id)
+
     def why(self) -> models.WhyView:
         """Why it is pending: position in the queue, limits and nodes in the way, expected start."""
         return self._api.sessions.why(self.id)

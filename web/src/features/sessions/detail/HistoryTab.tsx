@@ -9,9 +9,29 @@ import { formatDuration } from "@/ui/format";
 import { Instant } from "@/ui/Instant";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import styles from "./SessionDrawer.module.css";
+import { StartTimeline } from "./StartTimeline";
 
-/** Every state transition of a session with time, cause and actor. */
+/** How long the last start of a session took, and every state transition with time, cause and actor. */
 export function HistoryTab({ id }: { id: string }) {
+  return (
+    <Stack gap="lg">
+      <Stack gap={6}>
+        <Text component="h3" size="sm" fw={600}>
+          <Trans>Start-up</Trans>
+        </Text>
+        <StartTimeline id={id} />
+      </Stack>
+      <Stack gap="xs">
+        <Text component="h3" size="sm" fw={600}>
+          <Trans>State changes</Trans>
+        </Text>
+        <Transitions id={id} />
+      </Stack>
+    </Stack>
+  );
+}
+
+function Transitions({ id }: { id: string }) {
   const history = useQuery(sessionsHistoryQuery(id));
   if (history.isPending) return <Skeleton height={160} />;
   if (history.isError) return <ProblemAlert problem={history.error} onRetry={() => void history.refetch()} />;
