@@ -153,6 +153,32 @@ _SESSION = {
             "{name} が失敗しました", ("セッション {name} は {at} に失敗しました。", "{reason}", "{link}")
         ),
     },
+    "disk_nearly_full": {
+        "en": _Words(
+            "{name}: disk nearly full",
+            (
+                "The disk of your session {name} is nearly full. The session is terminated if it exceeds its limit.",
+                "{reason}",
+                "{link}",
+            ),
+        ),
+        "ko": _Words(
+            "{name}: 디스크가 거의 찼습니다",
+            (
+                "{name} 세션의 디스크가 거의 찼습니다. 한도를 넘으면 세션이 종료됩니다.",
+                "{reason}",
+                "{link}",
+            ),
+        ),
+        "ja": _Words(
+            "{name}: ディスクの空きがほとんどありません",
+            (
+                "セッション {name} のディスクの空きがほとんどありません。上限を超えるとセッションは終了します。",
+                "{reason}",
+                "{link}",
+            ),
+        ),
+    },
     "about_to_end": {
         "en": _Words(
             "{name} will be terminated soon",
@@ -200,7 +226,8 @@ def invitation(language: str, *, email: str, folder: str, link: str) -> Letter:
 
 
 def session(language: str, kind: str, *, name: str, reason: str, at: datetime, link: str) -> Letter:
-    """A notification of a session. kind: by `NotificationKind`. reason: an English sentence, may be empty. at: of the
+    """A notification of a session. kind: by `NotificationKind`, or
+    disk_nearly_full. reason: an English sentence, may be empty. at: of the
     event, or of the announced end.
     """
     words = _SESSION[kind][language]

@@ -53,7 +53,7 @@ async def _pass_on(tx: AsyncSession, seal: SecretBox, row: Any, public_url: str,
     if NotificationChannel.MAIL in chosen and user.active:
         letter = letters.session(
             letters.language_of(user.preferences.get("language")),
-            kind,
+            _letter_of(kind, notice),
             name=session.name,
             reason=notice.reason or "",
             at=notice.ends_at or notice.at,
@@ -65,6 +65,11 @@ async def _pass_on(tx: AsyncSession, seal: SecretBox, row: Any, public_url: str,
     message = _message(row, kind, link)
     for webhook in await _webhooks(tx, session, kind, own=NotificationChannel.WEBHOOK in chosen):
         await deliveries.put(tx, webhook, message, now, session=session.id)
+
+
+def _letter_of(kind: NotificationKind, notice: SessionNotice) -> str:
+    """Without an announced end, the session ends only if it goes on writing."""
+    return "disk_nearly_full" if kind is NotificationKind.ABOUT_TO_END and notice.ends_at is None else kind
 
 
 async def _webhooks(

@@ -39,7 +39,6 @@ export function useToasts(): (change: LiveChange) => void {
     if (!before) return;
     const kind = kindOf({ before, after });
     if (!kind) return;
-    const idle = kind === "about_to_end";
     if (chosen?.[kind].includes("browser")) {
       const title = `${after.name ?? before.name}: ${i18n._(KINDS[kind])}`;
       showInSystem(after.id, title, after.reason ? sessionText.reason(after.reason) : "", () =>
@@ -53,11 +52,14 @@ export function useToasts(): (change: LiveChange) => void {
       void navigate({ to: "/sessions", search: { state: "all", session: after.id } });
     };
     const name = after.name ?? before.name;
-    if (idle) {
+    if (kind === "about_to_end") {
+      const idle = after.idle_ends_at != null;
       notifications.show({
         id: after.id,
-        title: t`${name} looks idle`,
-        message: t`It is terminated soon unless you use it or choose to keep it.`,
+        title: idle ? t`${name} looks idle` : t`The disk of ${name} is nearly full`,
+        message: idle
+          ? t`It is terminated soon unless you use it or choose to keep it.`
+          : t`Delete files or move them to a folder. It is terminated if it exceeds its limit.`,
         color: "brass",
         autoClose: false,
         onClick: open,

@@ -9,7 +9,7 @@ export const KINDS: Readonly<Record<NotificationKind, MessageDescriptor>> = {
   started: msg`A session has started`,
   ended: msg`A session has ended`,
   failed: msg`A session has failed`,
-  about_to_end: msg`An idle session is about to be ended`,
+  about_to_end: msg`A session is about to be ended`,
 };
 
 export const CHANNELS: Readonly<Record<Channel, MessageDescriptor>> = {
