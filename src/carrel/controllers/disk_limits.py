@@ -13,8 +13,8 @@ from carrel.sessions import queries as sessions
 from carrel.sessions import transitions
 from carrel.tables.session_states import SessionState
 from carrel.tables.sessions import Container, Session
-from carrel.usage import disk
-from carrel.usage.disk import DiskAction, DiskUse
+from carrel.usage import disk_rules
+from carrel.usage.disk_rules import ContainerDisk, DiskAction
 
 
 class DiskLimits:
@@ -35,18 +35,18 @@ class DiskLimits:
         """Compare every running session with its limit, and the disks of the nodes with their reserve."""
         now = self._tools.clock.now()
         async with self._tools.database.transaction() as tx:
-            uses = await disk.latest(tx, now, transitions.DISK_NEARLY_FULL)
+            uses = await disk_rules.latest(tx, now, transitions.DISK_NEARLY_FULL)
             disks = await self._disks(tx, uses, now)
-        for use in disk.highest(uses):
+        for use in disk_rules.highest(uses):
             if use.action is not DiskAction.NOTHING:
                 async with self._tools.transaction() as tx:
                     await self._act(tx, use.session, now)
-        for session, reason in disk.to_end_for_space(uses, disks).items():
+        for session, reason in disk_rules.to_end_for_space(uses, disks).items():
             async with self._tools.transaction() as tx:
                 await self._end(tx, session, "node_disk_full", reason, now)
 
     async def _disks(
-        self, tx: AsyncSession, uses: Sequence[DiskUse], now: datetime
+        self, tx: AsyncSession, uses: Sequence[ContainerDisk], now: datetime
     ) -> Mapping[NodeId, tuple[float, float]]:
         """Bytes used and in total, of nodes on which no session is just ending."""
         ending = await tx.execute(
@@ -65,7 +65,7 @@ class DiskLimits:
     async def _act(self, tx: AsyncSession, session: SessionId, now: datetime) -> None:
         if not await sessions.lock(tx, session, SessionState.RUNNING):
             return
-        uses = await disk.latest(tx, now, transitions.DISK_NEARLY_FULL, [session])
+        uses = await disk_rules.latest(tx, now, transitions.DISK_NEARLY_FULL, [session])
         for use in uses[:1]:
             match use.action:
                 case DiskAction.END:

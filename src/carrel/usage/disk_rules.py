@@ -31,7 +31,7 @@ class DiskAction(StrEnum):
 
 
 @dataclass(frozen=True)
-class DiskUse:
+class ContainerDisk:
     """What a container of a running session has written outside its folders. container: its name, if the session has
     several. limit_bytes: of each of them. warned: the session has a warning.
     """
@@ -96,24 +96,24 @@ _LATEST = text("""
 
 async def latest(
     tx: AsyncSession, now: datetime, warning: str, sessions: Sequence[SessionId] | None = None
-) -> Sequence[DiskUse]:
+) -> Sequence[ContainerDisk]:
     """The disk use of the containers of the running sessions, or of these, as last measured, the highest first; those
     not measured lately are absent. warning: the code of the warning that sessions may have.
     """
     bound = {"since": now - _RECENT, "warning": warning, "sessions": sessions and list(sessions)}
     return [
-        DiskUse(row.id, row.container, row.node_id, row.used_bytes, row.limit_bytes, row.warned)
+        ContainerDisk(row.id, row.container, row.node_id, row.used_bytes, row.limit_bytes, row.warned)
         for row in await tx.execute(_LATEST, bound)
     ]
 
 
-def highest(uses: Iterable[DiskUse]) -> Sequence[DiskUse]:
+def highest(uses: Iterable[ContainerDisk]) -> Sequence[ContainerDisk]:
     """Of each session, the container that has written the most. uses: the highest first."""
     return list({use.session: use for use in reversed(list(uses))}.values())
 
 
 def to_end_for_space(
-    uses: Iterable[DiskUse], disks: Mapping[NodeId, tuple[float, float]]
+    uses: Iterable[ContainerDisk], disks: Mapping[NodeId, tuple[float, float]]
 ) -> dict[SessionId, str]:
     """Why the session that has written the most on a node is ended, by session; for each node whose disk is nearly
     full.
