@@ -133,6 +133,24 @@ class TestDockerEngine(EngineConformance):
         await run(harness.engine, container, "sh", "-c", "sleep 4321 >/dev/null 2>&1 & true")
         assert b"4321" in (await run(harness.engine, container, "ps")).stdout
 
+    async def test_a_sparse_file_counts_with_what_it_occupies(self, harness: EngineHarness) -> None:
+        container = await running(harness)
+        await run(harness.engine, container, "truncate", "-s", "300G", "sparse")
+        await run(
+            harness.engine, container, "dd", "if=/dev/zero", "of=dense", "bs=1M", "count=4", "conv=fsync"
+        )
+        # Without cached measurements.
+        engine = harness.another()
+
+        async def used() -> int | None:
+            return next(one.disk_bytes for one in await engine.usage() if one.id == container)
+
+        async def measured() -> bool:
+            return await used() is not None
+
+        await eventually(harness, measured, "disk space was measured")
+        assert 4 << 20 <= (await used() or 0) < 8 << 20
+
 
 class TestDockerEngineOptional(OptionalConformance):
     async def test_the_kernel_holds_a_container_to_its_new_limits(self, harness: EngineHarness) -> None:

@@ -1,10 +1,12 @@
 """The fake engine does what every engine does."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from carrel.engines.conformance import EngineConformance, EngineFaultConformance
+from carrel.engines.conformance_disk import DiskLimitConformance
 from carrel.engines.conformance_kit import FaultyHarness
 from carrel.engines.conformance_mounts import MountConformance
 from carrel.engines.conformance_networks import NetworkConformance
@@ -12,7 +14,7 @@ from carrel.engines.conformance_optional import OptionalConformance
 from carrel.engines.conformance_start import StartConformance
 from carrel.engines.fake import FakeEngine, FakeWorld, VirtualClock
 from carrel.engines.optional import HostUsage
-from carrel.engines.port import Engine
+from carrel.engines.port import DISK_LIMIT, Engine
 
 
 class FakeHarness:
@@ -28,6 +30,9 @@ class FakeHarness:
         self.world.local_images = {self.image, self.shellless_image}
         self.world.unknown_images = {self.unknown_image}
         self.world.shellless_images = {self.shellless_image}
+        self.world.nodes = [
+            replace(node, capabilities=node.capabilities | {DISK_LIMIT}) for node in self.world.nodes
+        ]
         self.world.hosts = {"local": HostUsage("local", 1, 1, 1, 1, 1, 1, 1, 2)}
         self.engine: Engine = FakeEngine(self.world)
 
@@ -47,6 +52,12 @@ class FakeHarness:
         self.world.containers[container].transfers = (1 << 20, 4 << 20, 100, 100)
         self.world.containers[container].disk_bytes = 4 << 20
         await self.pass_time(1)
+
+    async def write(self, container: str, size_bytes: int) -> bool:
+        return self.world.write_disk(container, size_bytes)
+
+    async def delete_written(self, container: str) -> None:
+        self.world.containers[container].disk_bytes = 0
 
     async def limits(self, container: str) -> Mapping[str, int]:
         return self.world.containers[container].spec.slots
@@ -81,6 +92,10 @@ class TestFakeEngineMounts(MountConformance):
 
 
 class TestFakeEngineStart(StartConformance):
+    pass
+
+
+class TestFakeEngineDisk(DiskLimitConformance):
     pass
 
 

@@ -99,6 +99,8 @@ def _policy(kind: PolicyKind) -> ResourcePolicy:
         "idle_use": "unlimited",
         "max_priority": 50,
         "max_rights": "plain",
+        "default_disk_bytes": "unlimited",
+        "max_disk_bytes": "unlimited",
         "storage_hosts": "unlimited",
         "log_bytes": 67108864,
         "folders": "unlimited",

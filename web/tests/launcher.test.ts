@@ -56,10 +56,11 @@ describe("the command line", () => {
       priority: 70,
       time_limit_s: 5400,
       node: "node-1",
+      disk_bytes: 20 * GIB,
     });
     expect(line).toBe(
       "carrel session create --image starter --cpu 1 --mem 1g --slot cuda.shares=0.3 --slot rocm.device=2 " +
-        "--group gpu --priority 70 --time-limit 90m --node node-1",
+        "--group gpu --priority 70 --time-limit 90m --node node-1 --disk 20g",
     );
   });
 
@@ -142,11 +143,13 @@ describe("the form", () => {
         env: { LR: "1" },
         bootstrap: "make",
         shm_bytes: GIB,
+        disk_bytes: 20 * GIB,
         workdir: "src",
         rights: "root",
       }),
     );
     expect(toCheck(form).rights).toBe("root");
+    expect(toCheck(form).disk_bytes).toBe(20 * GIB);
     expect(createCommand(toRequest(form))).toContain(" --root");
     expect(createCommand(toRequest({ ...form, rights: "plain" }))).not.toContain("root");
     expect(toRequest(form)).toEqual({
@@ -161,9 +164,12 @@ describe("the form", () => {
       project: "default",
       bootstrap: "make",
       shm_bytes: GIB,
+      disk_bytes: 20 * GIB,
       workdir: "src",
     });
-    expect(createCommand(toRequest(form))).toContain("--bootstrap bootstrap.sh --shm 1g --workdir src");
+    expect(createCommand(toRequest(form))).toContain(
+      "--bootstrap bootstrap.sh --shm 1g --disk 20g --workdir src",
+    );
   });
 
   test("takes over no script that only its owner may see", () => {

@@ -20,6 +20,14 @@ test.each([
   expect(kindOf({ before, after: { id: "a", ...change } })).toBe(kind);
 });
 
+test("a disk that is nearly full is reported once, and other warnings are not", () => {
+  const full = { id: "a", warnings: ["disk_nearly_full"] };
+  const fine = { ...before, warnings: [] as string[] };
+  expect(kindOf({ before: fine, after: full })).toBe("about_to_end");
+  expect(kindOf({ before: { ...fine, ...full } as Session, after: full })).toBeNull();
+  expect(kindOf({ before: fine, after: { id: "a", warnings: ["out_of_memory"] } })).toBeNull();
+});
+
 test("a warning is reported once", () => {
   const warned = { ...before, state: "RUNNING", idle_ends_at: "2026-01-01T12:00:00Z" } as Session;
   expect(kindOf({ before: warned, after: { id: "a", idle_ends_at: "2026-01-01T12:01:00Z" } })).toBeNull();

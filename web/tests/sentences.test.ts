@@ -83,6 +83,18 @@ describe("the reason of a state", () => {
     ['"It looks idle: it ends in {} unless it is used or marked as in use."', ""],
     ['f"Idle: no traffic for {', "Idle: no traffic for 1 h."],
     ['f"Idle: low utilization for {', "Idle: low utilization for 1 h (CPU below 5 %)."],
+    [
+      "has written {format_size(self.used_bytes)} outside its folders, of {self._limit}.",
+      "Its container sub1 has written 17 GiB outside its folders, of 20 GiB. Delete files or move them to a folder.",
+    ],
+    [
+      "wrote {format_size(self.used_bytes)} outside its folders; the limit is {self._limit}.",
+      "It wrote 23.4 GiB outside its folders; the limit is 20 GiB.",
+    ],
+    [
+      "The disk of its node is nearly full (",
+      "The disk of its node is nearly full (1 GiB free), and of all sessions there it had written the most outside its folders: 9 GiB.",
+    ],
     ['f"Kept by {actor.email}."', "Kept by a@b.c."],
     ['"It was pending for {}, the limit of its resource group."', ""],
     [' is draining."', "Its node node-1 is draining."],

@@ -53,6 +53,8 @@ export function aDetail(id: string, differences: Partial<SessionDetail> = {}): S
     on_failure: "end",
     bootstrap: "",
     shm_bytes: null,
+    disk_bytes: null,
+    disk_limit_bytes: null,
     workdir: null,
     timezone: null,
     locale: null,

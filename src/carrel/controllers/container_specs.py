@@ -62,6 +62,7 @@ def container_spec(
             *(clusters.files(seal, session.id, requests, container.index) if together else ()),
         ),
         shm_bytes=requested.shm_bytes,
+        disk_bytes=session.disk_limit_bytes,
         workdir=startup.workdir(requested),
         root=session.rights == Rights.ROOT,
         epoch=epoch,

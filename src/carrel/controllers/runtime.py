@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from carrel.controllers.audit_sealing import AuditSealing
 from carrel.controllers.dependencies import Dependencies
+from carrel.controllers.disk_limits import DiskLimits
 from carrel.controllers.drain import Drain
 from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
@@ -40,6 +41,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         UsageHistory(tools),
         UsagePacking(tools),
         Idle(tools),
+        DiskLimits(tools),
         StorageMonitor(tools),
         FolderTasks(tools),
         AuditSealing(tools),

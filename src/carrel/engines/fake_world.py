@@ -19,6 +19,7 @@ from carrel.engines import barrier, fake_files, fake_shell
 from carrel.engines.accelerated import attachment_of, node_with
 from carrel.engines.optional import HostUsage
 from carrel.engines.port import (
+    DISK_LIMIT,
     IDLE,
     WORK_HOME,
     ContainerSpec,
@@ -234,6 +235,16 @@ class FakeWorld:
             self.exit(container, KILLED_BY_SIGKILL)
         else:
             self.hint(container)
+
+    def write_disk(self, container: str, size_bytes: int) -> bool:
+        """Write so much outside its folders; False if the node limits it (DISK_LIMIT) and it does not fit."""
+        known = self.containers[container]
+        limit = known.spec.disk_bytes
+        limits = all(DISK_LIMIT in node.capabilities for node in self.nodes)
+        total = (known.disk_bytes or 0) + size_bytes
+        fits = limit is None or not limits or total <= limit
+        known.disk_bytes = total if fits else limit
+        return fits
 
     def vanish(self, container: str) -> None:
         """Delete the container externally."""

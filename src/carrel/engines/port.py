@@ -42,6 +42,9 @@ from carrel.engines.references import LOCAL
 ROOT_INSIDE = "root-inside"
 """Capability of nodes whose sessions may have root: it is no user of the machine, and cannot get beyond the session."""
 
+DISK_LIMIT = "disk-limit"
+"""Capability of nodes whose engine refuses what a container writes beyond its `ContainerSpec.disk_bytes`."""
+
 WORK_UID = 1000
 WORK_HOME = "/home/work"
 LOCAL_IMAGES = f"{LOCAL}/"
@@ -270,6 +273,8 @@ class ContainerSpec:
     files: tuple[InitialFile, ...] = ()
     shm_bytes: int | None = None
     """Size of /dev/shm, which counts as memory of the container; None: the engine's choice."""
+    disk_bytes: int | None = None
+    """The most that it may write outside its folders; has no effect on a node without DISK_LIMIT. None: no limit."""
     workdir: str = WORK_HOME
     """Working directory of its processes, absolute; created for the session's user if it is missing below the home."""
     pids_limit: int = 1024

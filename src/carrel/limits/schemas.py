@@ -104,6 +104,13 @@ LogBytes = Annotated[
 ]
 
 
+DiskBytes = Annotated[
+    Annotated[int, Field(ge=1 << 26, le=2**60)] | Literal["unlimited"],
+    says('The disk of a session is a whole number of bytes, at least 67108864, or "unlimited".'),
+]
+DEFAULT_DISK = 20 << 30
+
+
 class KeypairLimits(_Limits):
     """Limits of one keypair, or of one user without a keypair.
 
@@ -113,7 +120,8 @@ class KeypairLimits(_Limits):
     terminal or command traffic. idle_use: a session with usage below these thresholds ends. max_priority: the highest
     priority it may request. storage_hosts: names of the hosts on which it may create folders, among those open to its
     owner. log_bytes: kept of the log of each container, compressed: its beginning and its end. max_rights: the most
-    that its sessions may have inside, plain or root.
+    that its sessions may have inside, plain or root. max_disk_bytes: the most that each container may be allowed to
+    write outside its folders; default_disk_bytes: for sessions that request nothing.
     """
 
     slots: SlotLimits
@@ -128,6 +136,8 @@ class KeypairLimits(_Limits):
     storage_hosts: StorageHosts
     log_bytes: LogBytes
     max_rights: Rights = Rights.PLAIN
+    default_disk_bytes: DiskBytes = DEFAULT_DISK
+    max_disk_bytes: DiskBytes = "unlimited"
 
 
 class UserLimits(_Limits):
@@ -169,6 +179,8 @@ class LimitsChange(_Limits):
     storage_hosts: StorageHosts = []
     log_bytes: LogBytes = "unlimited"
     max_rights: Rights = Rights.PLAIN
+    default_disk_bytes: DiskBytes = DEFAULT_DISK
+    max_disk_bytes: DiskBytes = "unlimited"
     folders: Most = 0
     folder_bytes: Most = 0
 

@@ -133,7 +133,7 @@ _TEST = {
     "ja": _Words("Carrel からのテスト", ("このインストールはメールを送信できます。", "{link}")),
 }
 
-TIME_LIMIT = "time_limit"
+TIME_LIMIT, DISK = "time_limit", "disk"
 """A session that is about to reach its time limit."""
 
 _SESSION = {
@@ -154,6 +154,32 @@ _SESSION = {
         "ko": _Words("{name} 실패", ("{name} 세션이 {at}에 실패했습니다.", "{reason}", "{link}")),
         "ja": _Words(
             "{name} が失敗しました", ("セッション {name} は {at} に失敗しました。", "{reason}", "{link}")
+        ),
+    },
+    DISK: {
+        "en": _Words(
+            "{name}: disk nearly full",
+            (
+                "The disk of your session {name} is nearly full. The session is terminated if it exceeds its limit.",
+                "{reason}",
+                "{link}",
+            ),
+        ),
+        "ko": _Words(
+            "{name}: 디스크가 거의 찼습니다",
+            (
+                "{name} 세션의 디스크가 거의 찼습니다. 한도를 넘으면 세션이 종료됩니다.",
+                "{reason}",
+                "{link}",
+            ),
+        ),
+        "ja": _Words(
+            "{name}: ディスクの空きがほとんどありません",
+            (
+                "セッション {name} のディスクの空きがほとんどありません。上限を超えるとセッションは終了します。",
+                "{reason}",
+                "{link}",
+            ),
         ),
     },
     "about_to_end": {
@@ -229,7 +255,7 @@ def invitation(language: str, *, email: str, folder: str, link: str) -> Letter:
 
 
 def session(language: str, kind: str, *, name: str, reason: str, at: datetime, link: str) -> Letter:
-    """A notification of a session. kind: by `NotificationKind`, or TIME_LIMIT. reason: an English sentence, may be
+    """A notification of a session. kind: by `NotificationKind`, TIME_LIMIT or DISK. reason: an English sentence, may be
     empty. at: of the event, or of the announced end.
     """
     words = _SESSION[kind][language]

@@ -15,6 +15,7 @@ from carrel.notifications import choices, deliveries
 from carrel.notifications.messages import Message, MessageContent, Named, Owner, SessionFacts
 from carrel.site import outbox
 from carrel.tables.notifications import (
+    DISK_NEARLY_FULL,
     LIMIT_WARNING,
     NotificationChannel,
     NotificationKind,
@@ -27,6 +28,7 @@ from carrel.tables.tenancy import Domain, Project, User
 TOPIC = "notices"
 _BATCH = 100
 _MAIL_LIFETIME = timedelta(days=1)
+_LETTERS = {LIMIT_WARNING: letters.TIME_LIMIT, DISK_NEARLY_FULL: letters.DISK}
 
 
 async def step(tx: AsyncSession, seal: SecretBox, public_url: str, now: datetime) -> bool:
@@ -59,7 +61,7 @@ async def _pass_on(tx: AsyncSession, seal: SecretBox, row: Any, public_url: str,
     if NotificationChannel.MAIL in chosen and user.active:
         letter = letters.session(
             letters.language_of(user.preferences.get("language")),
-            letters.TIME_LIMIT if notice.cause == LIMIT_WARNING else kind,
+            _LETTERS.get(notice.cause or "", kind),
             name=session.name,
             reason=notice.reason or "",
             at=notice.ends_at or notice.at,

@@ -21,7 +21,7 @@ from carrel.scheduling.estimate import Headroom, StartEstimate, estimate_start, 
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.snapshot import DEFAULT_PRIORITY, PendingSession, ScopeSnapshot
 from carrel.sessions import admission, dependencies, mounting, resolution
-from carrel.sessions.admission import AdmittedSpec
+from carrel.sessions.admission import AdmittedSpec, DiskRange
 from carrel.sessions.dependencies import Dependency
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.groups import ResourceGroup
@@ -46,6 +46,7 @@ class Checked:
     groups: Sequence[tuple[ResourceGroup, StartEstimate]]
     presets: Sequence[tuple[Preset, StartEstimate]]
     most_rights: Rights
+    disk: DiskRange
 
 
 async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec) -> Checked:
@@ -72,6 +73,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
     least = least_of(image)
     presets = await _presets(tx, group.id)
     most_rights = await admission.most_rights(tx, actor, group)
+    disk = await admission.disk_range(tx, actor)
 
     # What fits, whatever it has to wait for besides.
     at_once = replace(pending, aside="")
@@ -91,6 +93,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
             groups=[(one, estimate_start(planning, replace(at_once, group=one.id))) for one in usable],
             presets=[(one, with_preset(planning, one)) for one in presets],
             most_rights=most_rights,
+            disk=disk,
         )
 
     def with_preset(planning: Planning, preset: Preset) -> StartEstimate:

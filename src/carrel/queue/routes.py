@@ -18,6 +18,7 @@ from carrel.queue.schemas import (
     ChangeView,
     CheckRequest,
     CheckView,
+    DiskRangeView,
     GroupRoom,
     LimitView,
     NodeCauseView,
@@ -122,6 +123,7 @@ async def check(services: ServicesOf[QueueServices], actor: CurrentActor, body: 
             for one, estimate in result.presets
         ],
         most_rights=result.most_rights,
+        disk=DiskRangeView.model_validate(result.disk, from_attributes=True),
     )
 
 

@@ -128,6 +128,13 @@ class PresetRoom(BaseModel):
     reason: str
 
 
+class DiskRangeView(BaseModel):
+    """What each container may write outside its folders. default_bytes: if nothing is requested. null: no limit."""
+
+    default_bytes: int | None
+    most_bytes: int | None
+
+
 class CheckView(BaseModel):
     """The result of creating such a session, and remaining capacity.
 
@@ -150,6 +157,7 @@ class CheckView(BaseModel):
     groups: list[GroupRoom]
     presets: list[PresetRoom]
     most_rights: Rights
+    disk: DiskRangeView
 
 
 class QueuedView(BaseModel):

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.errors import Forbidden, Invalid, NotFound, Refused
 from carrel.core.hosts import architecture
 from carrel.core.ids import DEFAULT_GROUP, DomainId, ProjectId, SessionId, UserId
-from carrel.core.units import Slots, format_slot
+from carrel.core.units import Slots, format_size, format_slot
 from carrel.engines.port import ROOT_INSIDE
 from carrel.limits.scopes import access_key_of, ceilings, policy_of, scopes_of
 from carrel.nodes import service as nodes
@@ -49,7 +49,7 @@ _MANY = 1 << 31
 class AdmittedSpec:
     """An admitted spec, with names resolved to ids and limits and defaults applied. priority: as requested.
     access_key: the keypair it counts against; None: its owner's sign-ins. after: its dependencies, which the spec no
-    longer has.
+    longer has. disk_limit_bytes: what each container may write outside its folders; None: no limit.
     """
 
     spec: SessionSpec
@@ -57,6 +57,7 @@ class AdmittedSpec:
     priority: int
     access_key: str | None
     after: Sequence[Dependency]
+    disk_limit_bytes: int | None
 
 
 async def admit(
@@ -81,6 +82,7 @@ async def admit(
     node = await _node(tx, actor, group, spec.node)
     policy = await policy_of(tx, actor)
     priority = _priority(actor, project, spec.priority, policy)
+    disk_limit = disk(spec.disk_bytes, policy)
     after = await dependencies.resolve(tx, actor, project, spec, replaced=replaced)
     admitted = replace(
         spec,
@@ -104,7 +106,7 @@ async def admit(
     _require_fit(spec, machines)
     # 3. check the limits on pending sessions
     await _require_few_waiting(tx, actor, access_key, spec, policy)
-    return AdmittedSpec(admitted, group, priority, access_key, after)
+    return AdmittedSpec(admitted, group, priority, access_key, after, disk_limit)
 
 
 def not_before(start_at: datetime) -> str:
@@ -221,6 +223,38 @@ def time_limit(requested_s: int | None, policy: KeypairPolicy) -> int | None:
             details={"most": most},
         )
     return requested_s
+
+
+def disk(requested_bytes: int | None, policy: KeypairPolicy) -> int | None:
+    """The requested disk of each container, or the default of the policy; None: unlimited. Raises: Invalid if it
+    exceeds the most that the policy allows.
+    """
+    most = policy.max_disk_bytes
+    if requested_bytes is None:
+        return min((one for one in (policy.default_disk_bytes, most) if one is not None), default=None)
+    if most is not None and requested_bytes > most:
+        raise Invalid(
+            "session.too_much_disk",
+            f"Your resource policy limits the disk of a container to {format_size(most)}.",
+            hint="Request less disk, or write to folders.",
+            field="disk_bytes",
+            details={"most": most},
+        )
+    return requested_bytes
+
+
+@dataclass(frozen=True)
+class DiskRange:
+    """Disk of each container of a session. default_bytes: if nothing is requested. None: no limit."""
+
+    default_bytes: int | None
+    most_bytes: int | None
+
+
+async def disk_range(tx: AsyncSession, actor: Actor) -> DiskRange:
+    """What the actor's policy allows."""
+    policy = await policy_of(tx, actor)
+    return DiskRange(disk(None, policy), policy.max_disk_bytes)
 
 
 async def _machines(tx: AsyncSession, group: ResourceGroup) -> Sequence[Node]:

@@ -35,6 +35,8 @@ class SessionCreate(SessionSpec):
     earliest start.
 
     array: create one session for each index, named NAME-INDEX, with CARREL_ARRAY_INDEX in its environment.
+    disk_bytes: what each container may write outside its folders; default and maximum: those of your policy. Where the
+    node has the capability disk-limit, more does not fit; elsewhere, the session ends if it is far above.
     rights: root makes `sudo` and package managers work inside, if your policy and the group's nodes allow it.
 
     kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
@@ -203,7 +205,8 @@ class SessionDetail(SessionView):
 
     command, retries: of a batch session, as requested. after: the sessions that it starts after. dependants: the
     sessions that start after it and that you may see, the newest 100. bootstrap: shown to the owner; others see
-    ********.
+    ********. disk_bytes: as requested; disk_limit_bytes: what applies to each container, with the default of the
+    policy; null: no limit.
     """
 
     description: str
@@ -224,6 +227,8 @@ class SessionDetail(SessionView):
     stop_signal: StopSignal
     grace_s: int
     rights: Rights
+    disk_bytes: int | None
+    disk_limit_bytes: int | None
     env: dict[str, str]
     apps: list[AppRef]
     mounts: list[MountView]

@@ -141,6 +141,8 @@ async def create(
         after["mounts"] = [{"folder": one.folder.name, "path": one.path} for one in mounts.mounts]
     if spec.rights == Rights.ROOT:
         after["rights"] = spec.rights
+    if spec.disk_bytes:
+        after["disk_bytes"] = spec.disk_bytes
     note(tx, actor, "session.create", session, details={"after": after})
     return session.id
 
@@ -201,6 +203,7 @@ def _row(
         placement=spec.placement,
         on_failure=spec.on_failure,
         rights=spec.rights,
+        disk_limit_bytes=admitted.disk_limit_bytes,
         spec=spec.to_json(),
         idempotency_key=key,
         created_at=now,

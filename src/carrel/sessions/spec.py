@@ -92,6 +92,11 @@ ShmBytes = Annotated[
     Field(ge=1 << 20, le=1 << 50),
     says("The size of shared memory is a whole number of bytes, at least 1048576 (1 MiB)."),
 ]
+DiskBytes = Annotated[
+    int,
+    Field(ge=1 << 26, le=1 << 60),
+    says("The disk of a session is a whole number of bytes, at least 67108864 (64 MiB)."),
+]
 StopSignal = Literal["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"]
 GraceS = Annotated[
     int, Field(ge=0, le=300), says("The grace period is a whole number of seconds from 0 to 300.")
@@ -244,7 +249,8 @@ class SchedulingSpec:
 
     slots: of each container, in base units. project, group, node: id or name. containers: how many that are alike: main
     and sub1, sub2 ...; with roles, the number follows from them. roles: groups of containers that differ. placement:
-    of several containers. start_at: earliest start. rights: of the user inside. after: the sessions that must end
+    of several containers. start_at: earliest start. rights: of the user inside. disk_bytes: what each container may
+    write outside its folders; None: the default of the policy. after: the sessions that must end
     first. on_dependency_failure: once one of them has not ended as needed. array: of batch sessions; each has the
     other fields.
     """
@@ -259,6 +265,7 @@ class SchedulingSpec:
     time_limit_s: TimeLimit | None = None
     start_at: StartTime | None = None
     rights: Rights = Rights.PLAIN
+    disk_bytes: DiskBytes | None = None
     node: Annotated[str, Field(max_length=253)] | None = None
     mounts: Annotated[tuple[MountRequest, ...], Field(max_length=50)] = ()
     after: Annotated[tuple[DependencyRequest, ...], Field(max_length=50)] = ()

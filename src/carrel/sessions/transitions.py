@@ -14,9 +14,10 @@ from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import EngineId, NodeId, SessionId
-from carrel.tables.notifications import IDLE_WARNING, LIMIT_WARNING
+from carrel.tables.notifications import DISK_NEARLY_FULL, IDLE_WARNING, LIMIT_WARNING
 from carrel.tables.session_states import LIFECYCLE, Result, SessionState
 
+"""A warning that owners are notified of."""
 NO_STORAGE, NO_MOUNT = "storage_unavailable", "mount_unusable"
 """Causes that are not the node's fault: the session may be placed there again."""
 
@@ -70,6 +71,14 @@ _NOTICE_OF_END = _NOTICE.format(
     cause="CAST(:cause AS text)",
     given="",
     kind=f"CASE WHEN CAST(:cause AS text) IN ('{IDLE_WARNING}', '{LIMIT_WARNING}') THEN 'about_to_end' END",
+)
+_NOTICE_OF_WARNING = _NOTICE.format(
+    at="CAST(:now AS timestamptz)",
+    reason="CAST(:reason AS text)",
+    ends_at="NULL",
+    cause="CAST(:cause AS text)",
+    given="",
+    kind=f"CASE WHEN CAST(:cause AS text) = '{DISK_NEARLY_FULL}' THEN 'about_to_end' END",
 )
 _NOTIFY_OF_NOTICE = "(SELECT count(pg_notify('carrel', 'notices')) FROM noticed)"
 
@@ -156,6 +165,13 @@ WITH changed AS (
 ), kept AS (
     INSERT INTO session_history (session_id, at, from_state, to_state, cause, reason)
     SELECT id, :now, state, state, :cause, :reason FROM changed
+), noticed AS ({_NOTICE_OF_WARNING}), published AS ({_INSERT_EVENT})
+SELECT id, pg_notify('carrel', 'events'), {_NOTIFY_OF_NOTICE} FROM changed
+""")  # noqa: S608 - no input in it
+
+_CLEAR = text(f"""
+WITH changed AS (
+    UPDATE sessions SET warnings = warnings - CAST(:cause AS text) WHERE id = :id AND warnings ? :cause RETURNING *
 ), published AS ({_INSERT_EVENT})
 SELECT id, pg_notify('carrel', 'events') FROM changed
 """)  # noqa: S608 - no input in it
@@ -447,6 +463,11 @@ async def warn(tx: AsyncSession, session: SessionId, *, cause: str, reason: str,
         },
     )
     return noted.first() is not None
+
+
+async def clear_warning(tx: AsyncSession, session: SessionId, cause: str) -> None:
+    """Remove a warning, so that it may be given again. Twice: no-op."""
+    await tx.execute(_CLEAR, {"id": session, "cause": cause, "event": "session.updated"})
 
 
 async def expect_idle_end(

@@ -36,6 +36,8 @@ class KeypairPolicy:
     storage_hosts: tuple[str, ...] | None
     log_bytes: int | None
     max_rights: Rights
+    default_disk_bytes: int | None
+    max_disk_bytes: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +78,8 @@ def keypair_policy(limits: Mapping[str, Any]) -> KeypairPolicy:
         storage_hosts=None if hosts == UNLIMITED else tuple(hosts),
         log_bytes=most(limits["log_bytes"]),
         max_rights=Rights(limits["max_rights"]),
+        default_disk_bytes=most(limits["default_disk_bytes"]),
+        max_disk_bytes=most(limits["max_disk_bytes"]),
     )
 
 

@@ -72,8 +72,9 @@ class Session(Table):
     by an administrator. avoided_nodes: where it failed to start. time_limit_s: maximum run time. idle_ends_at: when
     it ends for being idle, limit_ends_at: at its time limit, once announced. not_before: earliest next start. result:
     of a batch session, set when its end is known; retries_left: how often its command may still be repeated after a
-    failure. stop_signal, grace_s: how its main processes are asked to end, and for how long. array_id, array_index:
-    of a session of an array. The first session of an array has its id, and stands for it in lists.
+    failure. stop_signal, grace_s: how its main processes are asked to end, and for how long. disk_limit_bytes: what
+    each container may write outside its folders; None: no limit. array_id, array_index: of a session of an array. The
+    first session of an array has its id, and stands for it in lists.
 
     spec: the request as admitted: a `sessions.spec.SessionSpec` as JSON. It is immutable; fields that are listed,
     joined, sorted by, changed later, or read in each scheduler pass have a column of their own as well. It is loaded on
@@ -146,6 +147,7 @@ class Session(Table):
         String(10), default=OnFailure.END, server_default=OnFailure.END
     )
     rights: Mapped[Rights] = mapped_column(String(10), default=Rights.PLAIN, server_default=Rights.PLAIN)
+    disk_limit_bytes: Mapped[int | None] = mapped_column(BigInteger)
     spec: Mapped[dict[str, Any]] = mapped_column(JSONB, deferred=True, deferred_raiseload=True)
     state: Mapped[SessionState] = mapped_column(String(20), default=SessionState.PENDING)
     outcome: Mapped[SessionState | None] = mapped_column(String(20))

@@ -22,6 +22,8 @@ KEYPAIR = {
     "idle_use": "unlimited",
     "max_priority": 50,
     "max_rights": "plain",
+    "default_disk_bytes": 21474836480,
+    "max_disk_bytes": "unlimited",
     "storage_hosts": "unlimited",
     "log_bytes": 67108864,
 }

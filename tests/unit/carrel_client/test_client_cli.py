@@ -202,11 +202,14 @@ def test_create_sends_what_was_asked_in_base_units(api: Api, monkeypatch: pytest
 def test_create_sends_how_a_session_starts_and_ends(api: Api, tmp_path: Path) -> None:
     script = tmp_path / "prepare.sh"
     script.write_text("make\n")
-    start = f"--bootstrap {script} --shm 1g --workdir src --timezone Asia/Seoul --locale ko_KR.UTF-8"
+    start = (
+        f"--bootstrap {script} --shm 1g --disk 20GiB --workdir src --timezone Asia/Seoul --locale ko_KR.UTF-8"
+    )
     assert main(["session", "create", *start.split(), "--stop-signal", "INT", "--grace", "2m", "-q"]) == 0
     sent = {
         "bootstrap": "make\n",
         "shm_bytes": 1 << 30,
+        "disk_bytes": 20 << 30,
         "workdir": "src",
         "timezone": "Asia/Seoul",
         "locale": "ko_KR.UTF-8",

@@ -23,6 +23,7 @@ command: [python, train.py]
 time_limit_s: 2h
 start_at: 2026-12-24T22:00:00Z
 shm_bytes: 1g
+disk_bytes: 20GiB
 grace_s: 2m
 array: 1-100%8
 env: {SEED: "7"}
@@ -46,6 +47,7 @@ def test_amounts_are_read_as_people_write_them(tmp_path: Path) -> None:
         "time_limit_s": 7200,
         "start_at": "2026-12-24T22:00:00+00:00",
         "shm_bytes": 1 << 30,
+        "disk_bytes": 20 << 30,
         "grace_s": 120,
         "array": {"first": 1, "last": 100, "max_parallel": 8},
         "env": {"SEED": "7"},
@@ -120,6 +122,7 @@ SESSION: Any = {
     "cluster_size": 1,
     "bootstrap": "make\n",
     "shm_bytes": 1 << 30,
+    "disk_bytes": 5 << 30,
     "workdir": None,
     "timezone": "Asia/Seoul",
     "locale": None,
@@ -145,6 +148,7 @@ def test_an_exported_definition_requests_the_same_session() -> None:
         "array": {"first": 1, "last": 9, "max_parallel": 2},
         "bootstrap": "make\n",
         "shm_bytes": 1 << 30,
+        "disk_bytes": 5 << 30,
         "timezone": "Asia/Seoul",
         "grace_s": 120,
     }

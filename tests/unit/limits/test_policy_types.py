@@ -31,6 +31,8 @@ KEYPAIR = {
     "idle_use": {"window_s": 600, "grace_s": 0, "below": {"cpu": 5}},
     "max_priority": 50,
     "max_rights": "plain",
+    "default_disk_bytes": 1 << 30,
+    "max_disk_bytes": "unlimited",
     "storage_hosts": ["local"],
     "log_bytes": 1 << 20,
 }
@@ -62,6 +64,8 @@ def test_limits_of_a_keypair_are_read():
         storage_hosts=("local",),
         log_bytes=1 << 20,
         max_rights=Rights.PLAIN,
+        default_disk_bytes=1 << 30,
+        max_disk_bytes=None,
     )
     free = keypair_policy(KEYPAIR | {"idle_use": "unlimited", "storage_hosts": "unlimited"})
     assert (free.idle_use, free.storage_hosts) == (None, None)

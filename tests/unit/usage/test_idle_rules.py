@@ -126,6 +126,8 @@ def test_rules_are_those_of_the_policy():
         "lifetime_s": "unlimited",
         "max_priority": 50,
         "max_rights": "plain",
+        "default_disk_bytes": "unlimited",
+        "max_disk_bytes": "unlimited",
         "storage_hosts": "unlimited",
         "log_bytes": 67108864,
         "idle_timeout_s": "unlimited",

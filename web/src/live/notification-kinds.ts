@@ -4,10 +4,13 @@ import type { Transition } from "./apply";
 
 export type NotificationKind = keyof NotificationChoices;
 
+const DISK = "disk_nearly_full";
+
 /** The kind of notification that a change is; null for other changes. As the server has it for mail and webhooks. */
 export function kindOf({ before, after }: Pick<Transition, "before" | "after">): NotificationKind | null {
   if (after.idle_ends_at && !before?.idle_ends_at) return "about_to_end";
   if (after.limit_ends_at && !isSame(after.limit_ends_at, before?.limit_ends_at)) return "about_to_end";
+  if (after.warnings?.includes(DISK) && before && !before.warnings?.includes(DISK)) return "about_to_end";
   if (!after.state || after.state === before?.state) return null;
   if (after.state === "RUNNING") return "started";
   if (!hasEnded(after.state)) return null;

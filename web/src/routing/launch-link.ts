@@ -15,6 +15,7 @@ export interface LaunchLink {
   time_limit_s?: number | null;
   bootstrap?: string;
   shm_bytes?: number | null;
+  disk_bytes?: number | null;
   workdir?: string;
   timezone?: string;
   locale?: string;
@@ -53,7 +54,7 @@ const TEXTS = [
   "timezone",
   "locale",
 ] as const;
-const NUMBERS = ["priority", "time_limit_s", "shm_bytes", "grace_s"] as const;
+const NUMBERS = ["priority", "time_limit_s", "shm_bytes", "disk_bytes", "grace_s"] as const;
 const CONDITIONS = ["succeeded", "failed", "ended"] as const;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

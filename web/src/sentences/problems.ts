@@ -246,6 +246,10 @@ export const PROBLEMS: Record<string, Sentences> = {
     detail: msg`The time limit can only be extended.`,
     hint: msg`Give a longer one.`,
   },
+  "session.too_much_disk": {
+    detail: msg`Your resource policy does not allow so much disk.`,
+    hint: msg`Request less disk, or write to folders.`,
+  },
   "session.shm_too_large": {
     detail: msg`Shared memory is part of the session's memory and cannot exceed it.`,
     hint: msg`Request less shared memory, or more memory.`,

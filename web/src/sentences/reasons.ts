@@ -2,6 +2,7 @@ import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import { labelIn } from "./labels";
 import { DEPENDENCY_REASONS } from "./reasons-dependencies";
+import { DISK_REASONS } from "./reasons-disk";
 
 type Say = (message: MessageDescriptor) => string;
 
@@ -138,6 +139,7 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
     ([node = ""]) => msg`Its node ${node} was lost during the start; its command may have run.`,
   ],
   ...DEPENDENCY_REASONS,
+  ...DISK_REASONS,
   [/^Its node is lost\.$/, () => msg`Its node is lost.`],
   [
     /^Its node is lost: it is requeued/,

@@ -54,12 +54,18 @@ export function useToasts(): (change: LiveChange) => void {
     const name = after.name ?? before.name;
     if (kind === "about_to_end") {
       const idle = after.idle_ends_at && !before.idle_ends_at;
+      const [title, message] = idle
+        ? [t`${name} looks idle`, t`It is terminated soon unless you use it or choose to keep it.`]
+        : after.limit_ends_at && after.limit_ends_at !== before.limit_ends_at
+          ? [t`${name} reaches its time limit soon`, t`Save your work, or extend the limit in its details.`]
+          : [
+              t`The disk of ${name} is nearly full`,
+              t`Delete files or move them to a folder. It is terminated if it exceeds its limit.`,
+            ];
       notifications.show({
         id: after.id,
-        title: idle ? t`${name} looks idle` : t`${name} reaches its time limit soon`,
-        message: idle
-          ? t`It is terminated soon unless you use it or choose to keep it.`
-          : t`Save your work, or extend the limit in its details.`,
+        title,
+        message,
         color: "brass",
         autoClose: false,
         onClick: open,

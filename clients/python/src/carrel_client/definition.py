@@ -32,6 +32,7 @@ _COPIED = (
     "priority",
     "bootstrap",
     "shm_bytes",
+    "disk_bytes",
     "workdir",
     "timezone",
     "locale",
@@ -75,8 +76,9 @@ def request_of(given: Mapping[str, Any]) -> dict[str, Any]:
     for field in ("time_limit_s", "grace_s"):
         if isinstance(request.get(field), str):
             request[field] = round(parse_duration(request[field]))
-    if isinstance(request.get("shm_bytes"), str):
-        request["shm_bytes"] = parse_size(request["shm_bytes"])
+    for field in ("shm_bytes", "disk_bytes"):
+        if isinstance(request.get(field), str):
+            request[field] = parse_size(request[field])
     if isinstance(request.get("array"), str):
         request["array"] = parse_array(request["array"])
     if "start_at" in request:

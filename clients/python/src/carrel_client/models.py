@@ -228,6 +228,7 @@ class CheckRequest(TypedDict):
     after: NotRequired[list[DependencyRequest]]
     array: NotRequired[ArrayRequest | None]
     containers: NotRequired[int]
+    disk_bytes: NotRequired[int | None]
     group: NotRequired[str | None]
     image: NotRequired[str | None]
     kind: NotRequired[Literal["interactive", "batch"]]
@@ -251,6 +252,7 @@ class CheckView(TypedDict):
 
     changes: list[ChangeView]
     code: str
+    disk: DiskRangeView
     expected_start: str | None
     field: str | None
     group: GroupRef
@@ -442,6 +444,13 @@ class DirectoryCreate(TypedDict):
     """Missing parents are created too."""
 
     path: str
+
+
+class DiskRangeView(TypedDict):
+    """What each container may write outside its folders. default_bytes: if nothing is requested. null: no limit."""
+
+    default_bytes: int | None
+    most_bytes: int | None
 
 
 class DomainCreate(TypedDict):
@@ -1119,13 +1128,16 @@ class KeypairLimits(TypedDict):
     terminal or command traffic. idle_use: a session with usage below these thresholds ends. max_priority: the highest
     priority it may request. storage_hosts: names of the hosts on which it may create folders, among those open to its
     owner. log_bytes: kept of the log of each container, compressed: its beginning and its end. max_rights: the most
-    that its sessions may have inside, plain or root."""
+    that its sessions may have inside, plain or root. max_disk_bytes: the most that each container may be allowed to
+    write outside its folders; default_disk_bytes: for sessions that request nothing."""
 
     containers_per_session: int | Literal["unlimited"]
+    default_disk_bytes: NotRequired[int | Literal["unlimited"]]
     idle_timeout_s: int | Literal["unlimited"]
     idle_use: IdleUse | Literal["unlimited"]
     lifetime_s: int | Literal["unlimited"]
     log_bytes: int | Literal["unlimited"]
+    max_disk_bytes: NotRequired[int | Literal["unlimited"]]
     max_priority: int
     max_rights: NotRequired[Rights]
     pending_sessions: int | Literal["unlimited"]
@@ -1180,12 +1192,14 @@ class LimitsChange(TypedDict):
     """Limits to change. Omitted limits keep their values; slots, lists and idle_use are replaced completely."""
 
     containers_per_session: NotRequired[int | Literal["unlimited"]]
+    default_disk_bytes: NotRequired[int | Literal["unlimited"]]
     folder_bytes: NotRequired[int | Literal["unlimited"]]
     folders: NotRequired[int | Literal["unlimited"]]
     idle_timeout_s: NotRequired[int | Literal["unlimited"]]
     idle_use: NotRequired[IdleUse | Literal["unlimited"]]
     lifetime_s: NotRequired[int | Literal["unlimited"]]
     log_bytes: NotRequired[int | Literal["unlimited"]]
+    max_disk_bytes: NotRequired[int | Literal["unlimited"]]
     max_priority: NotRequired[int]
     max_rights: NotRequired[Rights]
     pending_sessions: NotRequired[int | Literal["unlimited"]]
@@ -2222,6 +2236,8 @@ class SessionCreate(TypedDict):
     earliest start.
 
     array: create one session for each index, named NAME-INDEX, with CARREL_ARRAY_INDEX in its environment.
+    disk_bytes: what each container may write outside its folders; default and maximum: those of your policy. Where the
+    node has the capability disk-limit, more does not fit; elsewhere, the session ends if it is far above.
     rights: root makes `sudo` and package managers work inside, if your policy and the group's nodes allow it.
 
     kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
@@ -2247,6 +2263,7 @@ class SessionCreate(TypedDict):
     command: NotRequired[list[str]]
     containers: NotRequired[int]
     description: NotRequired[str]
+    disk_bytes: NotRequired[int | None]
     env: NotRequired[dict[str, str]]
     grace_s: NotRequired[int | None]
     group: NotRequired[str | None]
@@ -2278,7 +2295,8 @@ class SessionDetail(TypedDict):
 
     command, retries: of a batch session, as requested. after: the sessions that it starts after. dependants: the
     sessions that start after it and that you may see, the newest 100. bootstrap: shown to the owner; others see
-    ********."""
+    ********. disk_bytes: as requested; disk_limit_bytes: what applies to each container, with the default of the
+    policy; null: no limit."""
 
     after: list[DependencyView]
     apps: list[AppRef]
@@ -2292,6 +2310,8 @@ class SessionDetail(TypedDict):
     created_at: str
     dependants: list[DependencyView]
     description: str
+    disk_bytes: int | None
+    disk_limit_bytes: int | None
     domain: DomainRef
     ended_at: str | None
     env: dict[str, str]

@@ -18,6 +18,7 @@ from carrel.engines.docker import answers, attached, mounts, rights
 from carrel.engines.docker.adjusting import Adjusting
 from carrel.engines.docker.api import ANSWER_S, START_S, DockerApi, filters, sentences
 from carrel.engines.docker.claim import VolumeClaim
+from carrel.engines.docker.disk_limit import DiskLimit
 from carrel.engines.docker.disk_use import DiskUse
 from carrel.engines.docker.events import DaemonEvents
 from carrel.engines.docker.firewall import Firewall
@@ -28,6 +29,7 @@ from carrel.engines.docker.network import DEFAULT_RANGE, Networks
 from carrel.engines.docker.spec import LABEL_ID, LABEL_NETWORK, Names, configuration, files_archive
 from carrel.engines.docker.streams import run_process
 from carrel.engines.port import (
+    DISK_LIMIT,
     IDLE,
     Claimant,
     ContainerSpec,
@@ -64,8 +66,8 @@ class DockerEngine(Adjusting):
 
     Capabilities of its node: `shared-network` (one bridge for all sessions; else one each), `host-firewall` (sessions
     cannot connect to services of this machine), `seccomp-profile` (Carrel's; else the engine's own), `root-inside` (it
-    remaps users), `cdi` (Container Device Interface), `init`, `seccomp`, `apparmor`, `rootless`, `cgroup-v2`,
-    `memory-limit`, `swap-limit`, `cpu-limit`, `pids-limit`.
+    remaps users), `disk-limit` (of what containers write), `cdi` (Container Device Interface), `init`, `seccomp`,
+    `apparmor`, `rootless`, `cgroup-v2`, `memory-limit`, `swap-limit`, `cpu-limit`, `pids-limit`.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class DockerEngine(Adjusting):
         self._events = DaemonEvents(self._api, self._names)
         self._events.forget = self._forget
         self._disk = DiskUse(self._api, self._names)
+        self._disk_limit = DiskLimit(self._api, self._names)
         self._seen: dict[str, tuple[object, Observed]] = {}
         self._changes = 0
         self._has_init: bool | None = None
@@ -110,6 +113,7 @@ class DockerEngine(Adjusting):
             "host-firewall": self._firewall.holds,
             "seccomp-profile": await self._knows_profile(info),
             attached.CDI: attached.has_cdi(info),
+            DISK_LIMIT: await self._disk_limit.works(info),
         }
         node = answers.node(
             info, version, images, frozenset(name for name, holds in capabilities.items() if holds)
@@ -254,10 +258,16 @@ class DockerEngine(Adjusting):
         name = self._names.container(spec.id)
         pulled = False
         while True:
-            body = configuration(
-                spec, self._names, attachment, network=network, with_init=with_init, with_profile=with_profile
-            )
             try:
+                body = configuration(
+                    spec,
+                    self._names,
+                    attachment,
+                    network=network,
+                    with_init=with_init,
+                    with_profile=with_profile,
+                    storage=await self._disk_limit.options(spec),
+                )
                 await self._api.call(
                     "POST", "containers/create", params={"name": name}, body=body, timeout_s=START_S
                 )
@@ -270,6 +280,8 @@ class DockerEngine(Adjusting):
                     # Podman's API expects the path of a file on its machine instead of a profile.
                     log.warning("seccomp.profile_refused", error=error.message)
                     with_profile = self._takes_profile = False
+                elif self._disk_limit.refused(error):
+                    pass
                 elif error.status != 409:
                     raise answers.create_error(spec, error) from error
                 elif there := await self._settled(name):
@@ -407,6 +419,7 @@ class DockerEngine(Adjusting):
             self._seen.clear()
             self._networks.forget()
             self._firewall.forget()
+            self._disk_limit.forget()
         else:
             self._seen.pop(daemon_id, None)
 
@@ -422,4 +435,4 @@ class DockerEngine(Adjusting):
                     return None
                 raise
         container = row["Labels"][LABEL_ID]
-        return answers.usage(container, stats, disk_bytes=self._disk.latest().get(container))
+        return answers.usage(container, stats, disk_bytes=self._disk.latest().get(row["Id"]))

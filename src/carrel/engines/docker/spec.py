@@ -60,12 +60,14 @@ def configuration(
     network: str,
     with_init: bool,
     with_profile: bool,
+    storage: Mapping[str, str] | None = None,
 ) -> dict[str, object]:
     """The body of the daemon's container create request.
 
     An unprivileged process: user 1000, no capabilities and, unless it has root inside, no way to gain them, Carrel's
     seccomp profile or the daemon's own (with_profile), separate namespaces, memory without swap, CPU quota, limits on
-    processes and on per-user kernel resources, bounded logs. attachment: of its accelerators.
+    processes and on per-user kernel resources, bounded logs. attachment: of its accelerators. storage: options of its
+    root file system.
     """
     mem_bytes = spec.slots.get("mem", 0)
     host: dict[str, object] = {
@@ -90,6 +92,8 @@ def configuration(
     if mounts := [*binds(spec.mounts), *attached.binds(attachment)]:
         host["Mounts"] = mounts
     host |= limits(spec.slots)
+    if storage:
+        host["StorageOpt"] = dict(storage)
     if spec.command != IDLE and with_init:
         host["Init"] = True
     host |= attached.host_config(attachment)

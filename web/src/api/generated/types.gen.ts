@@ -568,6 +568,10 @@ export type CheckRequest = {
      */
     containers?: number;
     /**
+     * Disk Bytes
+     */
+    disk_bytes?: number | null;
+    /**
      * Group
      */
     group?: string | null;
@@ -629,6 +633,7 @@ export type CheckView = {
      * Code
      */
     code: string;
+    disk: DiskRangeView;
     /**
      * Expected Start
      */
@@ -1125,6 +1130,22 @@ export type DirectoryCreate = {
      * Path
      */
     path: string;
+};
+
+/**
+ * DiskRangeView
+ *
+ * What each container may write outside its folders. default_bytes: if nothing is requested. null: no limit.
+ */
+export type DiskRangeView = {
+    /**
+     * Default Bytes
+     */
+    default_bytes: number | null;
+    /**
+     * Most Bytes
+     */
+    most_bytes: number | null;
 };
 
 /**
@@ -2860,13 +2881,18 @@ export type KeypairCreated = {
  * terminal or command traffic. idle_use: a session with usage below these thresholds ends. max_priority: the highest
  * priority it may request. storage_hosts: names of the hosts on which it may create folders, among those open to its
  * owner. log_bytes: kept of the log of each container, compressed: its beginning and its end. max_rights: the most
- * that its sessions may have inside, plain or root.
+ * that its sessions may have inside, plain or root. max_disk_bytes: the most that each container may be allowed to
+ * write outside its folders; default_disk_bytes: for sessions that request nothing.
  */
 export type KeypairLimits = {
     /**
      * Containers Per Session
      */
     containers_per_session: number | 'unlimited';
+    /**
+     * Default Disk Bytes
+     */
+    default_disk_bytes?: number | 'unlimited';
     /**
      * Idle Timeout S
      */
@@ -2883,6 +2909,10 @@ export type KeypairLimits = {
      * Log Bytes
      */
     log_bytes: number | 'unlimited';
+    /**
+     * Max Disk Bytes
+     */
+    max_disk_bytes?: number | 'unlimited';
     /**
      * Max Priority
      */
@@ -3034,6 +3064,10 @@ export type LimitsChange = {
      */
     containers_per_session?: number | 'unlimited';
     /**
+     * Default Disk Bytes
+     */
+    default_disk_bytes?: number | 'unlimited';
+    /**
      * Folder Bytes
      */
     folder_bytes?: number | 'unlimited';
@@ -3057,6 +3091,10 @@ export type LimitsChange = {
      * Log Bytes
      */
     log_bytes?: number | 'unlimited';
+    /**
+     * Max Disk Bytes
+     */
+    max_disk_bytes?: number | 'unlimited';
     /**
      * Max Priority
      */
@@ -5729,6 +5767,8 @@ export type ServerView = {
  * earliest start.
  *
  * array: create one session for each index, named NAME-INDEX, with CARREL_ARRAY_INDEX in its environment.
+ * disk_bytes: what each container may write outside its folders; default and maximum: those of your policy. Where the
+ * node has the capability disk-limit, more does not fit; elsewhere, the session ends if it is far above.
  * rights: root makes `sudo` and package managers work inside, if your policy and the group's nodes allow it.
  *
  * kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
@@ -5770,6 +5810,10 @@ export type SessionCreate = {
      * Description
      */
     description?: string;
+    /**
+     * Disk Bytes
+     */
+    disk_bytes?: number | null;
     /**
      * Env
      */
@@ -5862,7 +5906,8 @@ export type SessionCreate = {
  *
  * command, retries: of a batch session, as requested. after: the sessions that it starts after. dependants: the
  * sessions that start after it and that you may see, the newest 100. bootstrap: shown to the owner; others see
- * ********.
+ * ********. disk_bytes: as requested; disk_limit_bytes: what applies to each container, with the default of the
+ * policy; null: no limit.
  */
 export type SessionDetail = {
     /**
@@ -5910,6 +5955,14 @@ export type SessionDetail = {
      * Description
      */
     description: string;
+    /**
+     * Disk Bytes
+     */
+    disk_bytes: number | null;
+    /**
+     * Disk Limit Bytes
+     */
+    disk_limit_bytes: number | null;
     domain: DomainRef;
     /**
      * Ended At

@@ -35,6 +35,8 @@ export const LIMITS = {
     ["storage_hosts", "names"],
     ["log_bytes", "bytes"],
     ["max_rights", "rights"],
+    ["default_disk_bytes", "bytes"],
+    ["max_disk_bytes", "bytes"],
   ],
   user: [
     ["slots", "slots"],
@@ -93,7 +95,12 @@ export const isUse = (value: LimitsDraft[LimitName] | Limits[LimitName]): value 
   typeof value === "object" && "below" in value && typeof value.below === "object";
 
 /** Of a new policy; other limits are unlimited. */
-const DEFAULTS: LimitsDraft = { max_priority: 50, log_bytes: 64 * 2 ** 20, max_rights: "plain" };
+const DEFAULTS: LimitsDraft = {
+  max_priority: 50,
+  log_bytes: 64 * 2 ** 20,
+  max_rights: "plain",
+  default_disk_bytes: 20 * 2 ** 30,
+};
 
 /** Initial form values: the limits of a policy, or none. */
 export function draftOf(kind: PolicyKind, limits: Limits | undefined): LimitsDraft {
@@ -152,6 +159,8 @@ const OPTIONS: Record<LimitName, string> = {
   max_priority: "--max-priority",
   storage_hosts: "--storage-host",
   max_rights: "--max-rights",
+  default_disk_bytes: "--default-disk",
+  max_disk_bytes: "--max-disk",
   folders: "--folders",
   folder_bytes: "--folder-size",
   log_bytes: "--log-size",
@@ -174,7 +183,7 @@ export function limitWords(limits: Limits): string[] {
     const value =
       name === "lifetime_s" || name === "idle_timeout_s"
         ? cliTime(amount)
-        : name === "folder_bytes" || name === "log_bytes"
+        : name.endsWith("_bytes")
           ? cliSize(amount)
           : String(amount);
     return [OPTIONS[name], value];

@@ -40,6 +40,8 @@ _FULL: dict[str, dict[str, Any]] = {
         "storage_hosts": UNLIMITED,
         "log_bytes": 64 << 20,
         "max_rights": "plain",
+        "default_disk_bytes": 20 << 30,
+        "max_disk_bytes": UNLIMITED,
     },
     "user": {
         "slots": {"*": UNLIMITED},
@@ -312,6 +314,21 @@ def _limit_arguments(parser: Arguments) -> None:
         help="the most that sessions may have inside: root makes sudo and package managers work",
     )
     parser.add_argument(
+        "--default-disk",
+        dest="default_disk_bytes",
+        metavar="SIZE",
+        type=reading(partial(_or_unlimited, parse_size)),
+        help="what each container may write outside its folders if the session requests nothing, as 20g,"
+        ' or "unlimited"',
+    )
+    parser.add_argument(
+        "--max-disk",
+        dest="max_disk_bytes",
+        metavar="SIZE",
+        type=reading(partial(_or_unlimited, parse_size)),
+        help='the most that a session may request of it, as 100g, or "unlimited"',
+    )
+    parser.add_argument(
         "--storage-host",
         dest="storage_hosts",
         metavar="NAME",
@@ -393,6 +410,8 @@ def _limits_text(limits: Mapping[str, Any]) -> str:
         "max_priority": "priority",
         "storage_hosts": "storage hosts",
         "max_rights": "rights",
+        "default_disk_bytes": "default disk",
+        "max_disk_bytes": "disk",
         "folders": "folders",
         "folder_bytes": "folder size",
         "log_bytes": "log size",
@@ -416,7 +435,7 @@ def _most(field: str, most: Any) -> str:
         return UNLIMITED
     if field in ("lifetime_s", "idle_timeout_s"):
         return format_duration(most)
-    return format_size(most) if field in ("folder_bytes", "log_bytes") else str(most)
+    return format_size(most) if field.endswith("_bytes") else str(most)
 
 
 def _idle_use_text(use: Mapping[str, Any]) -> str:

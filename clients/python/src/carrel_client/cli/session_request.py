@@ -71,6 +71,12 @@ def scheduling_arguments(parser: Arguments) -> None:
         help="start no earlier: 2026-12-24T22:00 by this machine's clock, with Z or +09:00 elsewhere",
     )
     parser.add_argument(
+        "--disk",
+        metavar="SIZE",
+        type=reading(parse_size),
+        help="what each container may write outside its folders: 20g (default: that of your policy)",
+    )
+    parser.add_argument(
         "--root", action="store_true", help="with root inside: sudo and package managers work, if allowed"
     )
     parser.add_argument("--node", metavar="NODE", help="run only on this node; for administrators")
@@ -215,6 +221,7 @@ def check_request(args: argparse.Namespace, defined: Mapping[str, Any] | None = 
         "containers": args.cluster_size,
         "placement": args.placement,
         "rights": "root" if args.root else None,
+        "disk_bytes": args.disk,
     }
     request: Any = {**given, **(defined or {}), **_not_none({**given, **others}), "slots": slots}
     return request  # type: ignore[no-any-return]

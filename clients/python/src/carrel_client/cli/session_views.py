@@ -248,6 +248,7 @@ def print_session(session: models.SessionDetail) -> None:
             *(("after", after_text(one)) for one in session["after"]),
             *(("before", f"{one['name']} ({one['state']})") for one in session["dependants"]),
             ("shared memory", format_size(session["shm_bytes"]) if session["shm_bytes"] else ""),
+            ("disk limit", format_size(session["disk_limit_bytes"]) if session["disk_limit_bytes"] else ""),
             ("workdir", session["workdir"] or ""),
             ("time zone", session["timezone"] or ""),
             ("locale", session["locale"] or ""),

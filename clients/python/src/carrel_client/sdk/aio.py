@@ -341,6 +341,7 @@ class AsyncSessions:
         stop_signal: str | None = None,
         grace: float | str | None = None,
         root: bool = False,
+        disk: int | str | None = None,
         replaces: str | None = None,
         idempotency_key: str | None = None,
     ) -> AsyncSession:
@@ -353,6 +354,7 @@ class AsyncSessions:
         after: sessions that must succeed first, as id or name, or "ID:failed" and "ID:ended"; on_dependency_failure:
         what happens once one of them did not end as needed, "cancel" (the default) or "wait".
         root: with root inside, so that sudo and package managers work, if your policy and the group's nodes allow it.
+        disk: what each container may write outside its folders, as mem; default: that of your policy.
         replaces: a pending session to cancel in the same step; its place for those that start after it is kept, and its
         name unless `name` is given.
         cluster_size: so many containers, main1, sub1, sub2 ... in a network of their own. roles: containers that
@@ -397,6 +399,7 @@ class AsyncSessions:
                     stop_signal=stop_signal,
                     grace=grace,
                     root=root,
+                    disk=disk,
                     replaces=replaces,
                     idempotency_key=idempotency_key,
                 )

@@ -390,6 +390,7 @@ class Sessions:
         stop_signal: str | None = None,
         grace: float | str | None = None,
         root: bool = False,
+        disk: int | str | None = None,
         replaces: str | None = None,
         idempotency_key: str | None = None,
     ) -> Session:
@@ -402,6 +403,7 @@ class Sessions:
         after: sessions that must succeed first, as id or name, or "ID:failed" and "ID:ended"; on_dependency_failure:
         what happens once one of them did not end as needed, "cancel" (the default) or "wait".
         root: with root inside, so that sudo and package managers work, if your policy and the group's nodes allow it.
+        disk: what each container may write outside its folders, as mem; default: that of your policy.
         replaces: a pending session to cancel in the same step; its place for those that start after it is kept, and its
         name unless `name` is given.
         cluster_size: so many containers, main1, sub1, sub2 ... in a network of their own. roles: containers that
@@ -440,6 +442,7 @@ class Sessions:
             "stop_signal": stop_signal,
             "grace_s": None if grace is None else round(parse_duration(str(grace))),
             "rights": "root" if root else None,
+            "disk_bytes": None if disk is None else parse_size(str(disk)),
             "time_limit_s": None if time_limit is None else round(parse_duration(str(time_limit))),
         }
         made = self._api.sessions.create(

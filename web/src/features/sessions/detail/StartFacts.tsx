@@ -4,10 +4,11 @@ import { Fragment, type ReactNode } from "react";
 import type { SessionDetail } from "@/api/types";
 import { formatSize } from "@/ui/format";
 
-/** The start-up options that were requested. */
+/** Limits and start-up options. */
 export function StartFacts({ session }: { session: SessionDetail }) {
   const { t } = useLingui();
   const facts: [string, ReactNode][] = [
+    [t`Disk outside folders`, session.disk_limit_bytes && t`at most ${formatSize(session.disk_limit_bytes)}`],
     [t`Bootstrap script`, session.bootstrap && <Code block>{session.bootstrap}</Code>],
     [t`Working directory`, session.workdir],
     [t`Shared memory`, session.shm_bytes && formatSize(session.shm_bytes)],

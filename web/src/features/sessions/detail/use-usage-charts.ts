@@ -106,12 +106,15 @@ export function useUsageCharts(containers: readonly UsedContainer[], session: Se
         key: "disk",
         drawing: {
           title: t`Disk space outside folders`,
-          lines: used("disk_bytes", "--carrel-blue"),
+          lines: [
+            ...used("disk_bytes", "--carrel-blue"),
+            ...allocated(session.disk_limit_bytes ?? undefined),
+          ],
           format: formatSize,
           scale: "binary",
         },
       },
     ];
     return charts.filter(({ drawing }) => drawing.lines.some(({ dashed }) => !dashed));
-  }, [containers, session.slots, t]);
+  }, [containers, session.slots, session.disk_limit_bytes, t]);
 }

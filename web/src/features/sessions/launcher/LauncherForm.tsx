@@ -159,6 +159,7 @@ export function LauncherForm(given: Props) {
         values={form.values}
         group={check?.group.id ?? "default"}
         mayHaveRoot={check?.most_rights === "root"}
+        disk={check?.disk}
         errors={form.errors}
         onChange={form.setValues}
       />

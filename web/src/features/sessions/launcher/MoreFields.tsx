@@ -3,15 +3,17 @@ import { Button, Collapse, NumberInput, Select, Stack, Switch, Textarea } from "
 import { useDisclosure } from "@mantine/hooks";
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
+import type { Check } from "@/api/types";
 import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { nodesAllQuery } from "@/queries/nodes";
 import { DurationInput } from "@/ui/form/DurationInput";
 import { AfterRows } from "./AfterRows";
+import { DiskField } from "./DiskField";
 import { BLANK, type LaunchForm, USUAL_PRIORITY } from "./request";
 import { START_FIELDS, StartFields } from "./StartFields";
 
-const FIELDS = ["description", "priority", "time_limit_s", "node", ...START_FIELDS] as const;
+const FIELDS = ["description", "priority", "time_limit_s", "node", "disk_bytes", ...START_FIELDS] as const;
 type Fields = Pick<LaunchForm, (typeof FIELDS)[number] | "after" | "on_dependency_failure" | "rights">;
 
 interface Props {
@@ -20,16 +22,17 @@ interface Props {
   group: string;
   /** Whether a session could have root inside. */
   mayHaveRoot: boolean;
+  disk: Check["disk"] | undefined;
   /** The error of each field. */
   errors: { [Field in keyof Fields]?: React.ReactNode };
   onChange: (part: Partial<Fields>) => void;
 }
 
 /**
- * Advanced options: priority, time limit, sessions to start after, start-up, rights, and the node for users who may
- * choose it.
+ * Advanced options: priority, time limit, sessions to start after, disk, start-up, rights, and the node for users who
+ * may choose it.
  */
-export function MoreFields({ values, group, mayHaveRoot, errors, onChange }: Props) {
+export function MoreFields({ values, group, mayHaveRoot, disk, errors, onChange }: Props) {
   const { t } = useLingui();
   const given =
     values.rights === "root" ||
@@ -87,6 +90,12 @@ export function MoreFields({ values, group, mayHaveRoot, errors, onChange }: Pro
             onFailure={values.on_dependency_failure}
             error={errors.after}
             onChange={onChange}
+          />
+          <DiskField
+            value={values.disk_bytes}
+            range={disk}
+            error={errors.disk_bytes}
+            onChange={(bytes) => onChange({ disk_bytes: bytes })}
           />
           <StartFields values={values} errors={errors} onChange={onChange} />
           {(mayHaveRoot || values.rights === "root") && (

@@ -29,6 +29,7 @@ const SPELLINGS: { [Field in keyof SessionCreate]?: (value: never) => string[] }
   // A script is a file on the command line.
   bootstrap: () => ["--bootstrap", "bootstrap.sh"],
   shm_bytes: (bytes: number) => ["--shm", cliSize(bytes)],
+  disk_bytes: (bytes: number) => ["--disk", cliSize(bytes)],
   stop_signal: (signal: string) => ["--stop-signal", signal.replace("SIG", "")],
   grace_s: (seconds: number) => ["--grace", cliTime(seconds)],
   time_limit_s: (seconds: number) => ["--time-limit", cliTime(seconds)],

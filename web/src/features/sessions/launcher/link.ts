@@ -20,6 +20,7 @@ const PLAIN = [
   "on_dependency_failure",
   "bootstrap",
   "shm_bytes",
+  "disk_bytes",
   "workdir",
   "timezone",
   "locale",

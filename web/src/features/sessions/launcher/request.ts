@@ -32,6 +32,7 @@ export const BLANK = {
   project: "",
   bootstrap: "",
   shm_bytes: null,
+  disk_bytes: null,
   workdir: "",
   timezone: "",
   locale: "",
