@@ -1,8 +1,11 @@
 """Create the sessions of schedules whose time has come."""
 
+from functools import partial
+
 import structlog
 
-from carrel.controllers.loop import Tools
+from carrel.controllers.loop import Tools, beside
+from carrel.core.ids import ScheduleId
 from carrel.sessions.schedules import runs
 from carrel.tables import schedules
 
@@ -22,10 +25,13 @@ class Recurring:
 
     async def step(self) -> None:
         """Run each schedule that is due, in a transaction of its own."""
-        clock = self._tools.clock
         async with self._tools.transaction() as tx:
-            due = await runs.due(tx, clock.now())
+            due = await runs.due(tx, self._tools.clock.now())
         for schedule in due:
-            async with self._tools.transaction() as tx:
-                await runs.run_due(tx, clock, schedule)
-            log.info("recurring.ran", schedule=schedule)
+            # A schedule that fails must not stop those after it.
+            await beside("recurring", partial(self._run, schedule), schedule=schedule)
+
+    async def _run(self, schedule: ScheduleId) -> None:
+        async with self._tools.transaction() as tx:
+            await runs.run_due(tx, self._tools.clock, schedule)
+        log.info("recurring.ran", schedule=schedule)

@@ -1,19 +1,23 @@
 """Addresses that webhooks may reach. The URL of a webhook comes from users; without these rules it would be a way into
 the server's own network.
 
-A host name is resolved once for each attempt, each of its addresses is checked, and the connection goes to the checked
-ones: the name cannot resolve to something else in between.
+A host name is resolved once for each attempt, and each of its addresses is checked. The address of every connection is
+checked as well, hence it does not matter how a URL writes an address.
 """
 
 import socket
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
+from aiohttp import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.resolver import ThreadedResolver
 
 Address = IPv4Address | IPv6Address
 
-_NAT64 = ip_network("64:ff9b::/96")
+_NAT64 = (ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48"))
+_CREDENTIALS = frozenset(map(ip_address, ("fd00:ec2::254", "100.100.100.200", "192.0.0.192")))
+"""Where clouds keep credentials, besides link-local addresses."""
+_COMPATIBLE, _SITE_LOCAL = ip_network("::/96"), ip_network("fec0::/10")
 _ANY_PORT = 9
 
 
@@ -26,18 +30,20 @@ def check(address: Address, *, private: bool) -> None:
     link-local ones, where clouds keep credentials, never are.
     """
     for one in (address, *_inner(address)):
-        if one.is_link_local or one.is_multicast or one.is_unspecified:
+        if one.is_link_local or one.is_multicast or one.is_unspecified or one in _CREDENTIALS:
             raise ForbiddenAddress(f"{address} cannot receive webhooks.")
-        if not private and (not one.is_global or _is_own(one)):
+        if not private and (not one.is_global or one in _SITE_LOCAL or _is_own(one)):
             raise ForbiddenAddress(f"{address} is a private address or the installation's own.")
 
 
-def literal(host: str) -> Address | None:
-    """The address that a URL's host is; None: it is a name."""
+def checked_socket(info: AddrInfoType, *, private: bool) -> socket.socket:
+    """A socket to connect to this address with. Raises: ForbiddenAddress."""
+    family, kind, protocol, _, address = info
     try:
-        return ip_address(host.strip("[]"))
+        check(ip_address(str(address[0]).partition("%")[0]), private=private)
     except ValueError:
-        return None
+        raise ForbiddenAddress(f"{address[0]} is not an address.") from None
+    return socket.socket(family, kind, protocol)
 
 
 class CheckedResolver(AbstractResolver):
@@ -65,7 +71,7 @@ def _inner(address: Address) -> list[Address]:
     if isinstance(address, IPv4Address):
         return []
     inner = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
-    if address in _NAT64:
+    if any(address in network for network in (*_NAT64, _COMPATIBLE)):
         inner.append(IPv4Address(int(address) & 0xFFFFFFFF))
     return [one for one in inner if one is not None]
 

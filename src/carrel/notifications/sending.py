@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from functools import partial
 
 import aiohttp
 
@@ -28,12 +28,14 @@ async def post(url: str, body: bytes, headers: Mapping[str, str], *, private: bo
 
     private: see `addresses.check`.
     """
-    connector = aiohttp.TCPConnector(resolver=CheckedResolver(private=private), use_dns_cache=False)
+    connector = aiohttp.TCPConnector(
+        resolver=CheckedResolver(private=private),
+        use_dns_cache=False,
+        # The resolver is not used for a literal address.
+        socket_factory=partial(addresses.checked_socket, private=private),
+    )
     sent = {"content-type": "application/json", "user-agent": "Carrel", **headers}
     try:
-        # The resolver is not asked for a literal address.
-        if address := addresses.literal(urlsplit(url).hostname or ""):
-            addresses.check(address, private=private)
         async with (
             aiohttp.ClientSession(
                 connector=connector, timeout=aiohttp.ClientTimeout(total=TIMEOUT_S), trust_env=False

@@ -5,6 +5,9 @@ import asyncio
 from databases import scalar
 from installation import Api
 from people_kit import domain_admin, officer, project_admin, status_and_code
+from session_kit import request
+
+SCHEDULE = {"name": "nightly", "cron": "0 6 * * *", "session": request(kind="batch", command=["true"])}
 
 
 async def test_a_project_lives_and_goes(api: Api):
@@ -180,6 +183,15 @@ async def test_archiving_names_live_sessions_and_ends_or_keeps_them(living: Api)
     assert status_and_code(await head.delete(path)) == (409, "project.has_past")
     assert (await head.post(f"{path}/restore")).json()["archived_at"] is None
     await user.start()
+
+
+async def test_a_project_with_a_schedule_is_not_removed(api: Api):
+    user, admin = await api.as_("user"), await api.as_("superadmin")
+    made = (await user.post("/schedules", SCHEDULE)).json()
+    path = f"/projects/{made['project']['id']}"
+    assert status_and_code(await admin.delete(path)) == (409, "project.has_schedules")
+    assert (await user.delete(f"/schedules/{made['id']}")).status_code == 204
+    assert (await admin.delete(path)).status_code == 204
 
 
 async def test_no_session_slips_into_a_project_that_is_being_archived(api: Api):

@@ -10,6 +10,8 @@ from installation import Api
 from limit_kit import limit
 from session_kit import request
 
+from carrel.sessions.schedules import service
+
 JOB = request(kind="batch", command=["true"], env={"TOKEN": "secret"})
 
 
@@ -69,6 +71,16 @@ async def test_only_its_owner_decides_what_runs_in_their_name(api: Api):
 async def test_bad_schedules_name_the_field(api: Api, changes: dict[str, Any], code: str, field: str):
     answer = await (await api.as_("user")).post("/schedules", schedule(**changes))
     assert (answer.status_code, answer.json()["code"], answer.json()["field"]) == (422, code, field)
+
+
+async def test_a_user_has_a_limited_number_of_schedules(api: Api, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(service, "MAX_SCHEDULES", 2)
+    user, colleague = await api.as_("user"), await api.as_("colleague")
+    for name in ("first", "second"):
+        assert (await user.post("/schedules", schedule(name=name))).status_code == 201
+    refused = await user.post("/schedules", schedule(name="third"))
+    assert (refused.status_code, refused.json()["code"]) == (409, "schedule.too_many")
+    assert (await colleague.post("/schedules", schedule(name="third"))).status_code == 201
 
 
 async def test_a_run_on_request_makes_a_session_and_is_in_the_history(api: Api):

@@ -5,13 +5,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from controller_kit import tools
 from databases import sql
+from session_kit import enqueue
 from sqlalchemy import text
 
 from carrel.controllers.recurring import Recurring
 from carrel.core.ids import ScheduleId
 from carrel.db.encryption import SecretBox
 from carrel.db.leader import lead
-from carrel.sessions.schedules import service
+from carrel.sessions.schedules import runs, service
 from carrel.sessions.schedules.schemas import ScheduleCreate
 from carrel.sessions.schemas import SessionCreate
 from carrel.tables.schedules import Missed, Overlap
@@ -145,3 +146,53 @@ async def test_one_schedule_that_is_refused_does_not_stop_the_others(database, p
     clock.time = NOW + timedelta(hours=1)
     await step(database, clock)
     assert sorted(outcome for _, outcome, _ in await history(database)) == ["refused", "started"]
+
+
+async def test_taken_names_stop_no_schedule(database, people, clock):
+    await scheduled(database, people, clock, name="aaaa")
+    await scheduled(database, people, clock, name="bbbb")
+    for name in ("aaaa-20260301-1300", "aaaa-20260301-130000"):
+        await enqueue(database, people.user, name=name)
+    clock.time = NOW + timedelta(hours=1)
+    await step(database, clock)
+    assert [outcome for _, outcome, _ in await history(database)] == ["started", "started"]
+
+
+async def test_a_schedule_that_fails_stops_no_other(database, people, clock):
+    await scheduled(database, people, clock, name="aaaa")
+    await scheduled(database, people, clock, name="bbbb")
+    await sql(database, "UPDATE schedules SET spec = '{}' WHERE name = 'aaaa'")
+    clock.time = NOW + timedelta(hours=1)
+    await step(database, clock)
+    assert [outcome for _, outcome, _ in await history(database)] == ["started"]
+
+
+async def test_a_time_that_has_run_does_not_run_again(database, people, clock):
+    """The clock of another machine may be behind."""
+    await scheduled(database, people, clock)
+    clock.time = NOW + timedelta(hours=1)
+    await step(database, clock)
+    await sql(database, "UPDATE schedules SET next_at = '2026-03-01 13:00+00'")
+    await step(database, clock)
+    assert await history(database) == [("13:00", "started", None)]
+    clock.time = NOW + timedelta(hours=2)
+    await step(database, clock)
+    assert [at for at, _, _ in await history(database)] == ["13:00", "14:00"]
+
+
+async def test_old_runs_are_deleted_but_not_the_latest_nor_those_that_live(database, people, clock):
+    await scheduled(database, people, clock)
+    for _ in range(4):
+        clock.time += timedelta(hours=1)
+        await step(database, clock)
+    live = "(SELECT id FROM sessions WHERE name = 'hourly-20260301-1400')"
+    await sql(
+        database,
+        f"UPDATE sessions SET state = 'CANCELLED', result = 'cancelled', ended_at = now() WHERE id <> {live}",
+    )
+    async with database.transaction() as tx:
+        await runs.prune(tx, clock.time + runs.KEPT - timedelta(hours=1, seconds=1))
+    assert [at for at, _, _ in await history(database)] == ["14:00", "15:00", "16:00"]
+    async with database.transaction() as tx:
+        await runs.prune(tx, clock.time + runs.KEPT + timedelta(days=1))
+    assert [at for at, _, _ in await history(database)] == ["14:00", "16:00"]

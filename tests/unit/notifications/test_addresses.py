@@ -1,5 +1,6 @@
 """Which addresses webhooks may reach."""
 
+import asyncio
 import socket
 from ipaddress import ip_address
 
@@ -22,6 +23,9 @@ PRIVATE = [
     "::ffff:10.1.2.3",
     "64:ff9b::a01:203",
     "2002:a01:203::1",
+    "64:ff9b:1::a01:203",
+    "::10.1.2.3",
+    "fec0::1",
 ]
 NEVER = [
     "169.254.169.254",
@@ -32,6 +36,10 @@ NEVER = [
     "ff02::1",
     "::ffff:169.254.169.254",
     "64:ff9b::a9fe:a9fe",
+    "::169.254.169.254",
+    "fd00:ec2::254",
+    "100.100.100.200",
+    "192.0.0.192",
 ]
 
 
@@ -84,8 +92,13 @@ async def test_loopback_is_refused_before_a_connection(host: str):
     assert str(answer.error).endswith("is a private address or the installation's own.")
 
 
-@pytest.mark.parametrize("host", ["2130706433", "127.1", "0x7f000001"])
-async def test_other_ways_to_write_an_address_are_none(host: str):
-    answer = await sending.post(f"http://{host}:9/", b"{}", {}, private=False)
+@pytest.mark.parametrize("host", ["2130706433", "127.1", "0x7f000001", "①②⑦.0.0.1", "[::127.0.0.1]"])
+async def test_another_way_to_write_an_address_reaches_nothing(host: str):
+    connected = asyncio.Event()
+    server = await asyncio.start_server(lambda reader, writer: connected.set(), "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server:
+        answer = await sending.post(f"http://{host}:{port}/", b"{}", {}, private=False)
     assert answer.status_code is None
     assert answer.error
+    assert not connected.is_set()

@@ -25,6 +25,10 @@ export const FOLDER_PROBLEMS: Record<string, Sentences> = {
     detail: msg`The project still has folders.`,
     hint: msg`Transfer or permanently delete them first, or archive the project.`,
   },
+  "project.has_schedules": {
+    detail: msg`The project still has schedules of recurring sessions.`,
+    hint: msg`Delete them first, or archive the project.`,
+  },
   "quota.bytes": {
     detail: msg`The quota for folders is used up.`,
     hint: msg`Delete files, permanently if they are in the trash, or ask an administrator for more.`,

@@ -174,6 +174,10 @@ export const PROBLEMS: Record<string, Sentences> = {
     hint: msg`Choose another name.`,
   },
   "schedule.not_found": { detail: msg`Schedule not found.` },
+  "schedule.too_many": {
+    detail: msg`You have reached your limit of schedules.`,
+    hint: msg`Delete one that you no longer use.`,
+  },
   "session.ended": { detail: msg`The session has ended and cannot be changed.` },
   "session.dependency_cycle": {
     detail: msg`These sessions would wait for each other.`,

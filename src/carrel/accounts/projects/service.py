@@ -16,6 +16,7 @@ from carrel.sessions import live_sessions
 from carrel.slot_kinds import service as slot_kinds
 from carrel.tables import limits
 from carrel.tables.folders import VFolder
+from carrel.tables.schedules import RunSchedule
 from carrel.tables.sessions import Session
 from carrel.tables.tenancy import Membership, Project
 from carrel.tenancy import queries as tenancy
@@ -110,7 +111,7 @@ async def restore(tx: AsyncSession, actor: Actor, ref: str) -> ProjectId:
 async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
     """Delete a project that never had a session, with its memberships.
 
-    Raises: NotFound, Forbidden; Conflict if it had sessions or has folders.
+    Raises: NotFound, Forbidden; Conflict if it had sessions, or has folders or schedules.
     """
     project = await tenancy.project(tx, actor, ref, "project.remove")
     # Locked exclusively, so that no session is created in it meanwhile.
@@ -126,6 +127,12 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
             "project.has_folders",
             f"{project.name} still has folders, possibly in its trash.",
             hint="Hand them over or delete them for good first, or archive the project.",
+        )
+    if (await tx.execute(select(exists().where(RunSchedule.project_id == project.id)))).scalar():
+        raise Conflict(
+            "project.has_schedules",
+            f"{project.name} still has schedules of recurring sessions.",
+            hint="Delete them first, or archive the project.",
         )
     await tx.execute(delete(Membership).where(Membership.project_id == project.id))
     await tx.delete(project)

@@ -9,9 +9,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import select
+from sqlalchemy import delete, exists, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
 
 from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError
@@ -30,7 +31,19 @@ from carrel.tenancy import service as tenancy
 
 LATE = timedelta(minutes=5)
 """A time that is past for longer was missed."""
+KEPT = timedelta(days=90)
 _BATCH = 100
+
+
+async def prune(tx: AsyncSession, now: datetime) -> None:
+    """Delete runs past their retention, except the latest of each schedule, and those whose sessions are live."""
+    later = aliased(ScheduledRun)
+    has_later = exists().where(
+        later.schedule_id == ScheduledRun.schedule_id, later.planned_at > ScheduledRun.planned_at
+    )
+    of_run = (Session.id == ScheduledRun.session_id) | (Session.array_id == ScheduledRun.session_id)
+    is_live = exists().where(of_run, IS_LIVE)
+    await tx.execute(delete(ScheduledRun).where(ScheduledRun.at < now - KEPT, has_later, ~is_live))
 
 
 async def due(tx: AsyncSession, now: datetime) -> Sequence[ScheduleId]:
@@ -53,6 +66,9 @@ async def run_due(tx: AsyncSession, clock: Clock, schedule_id: ScheduleId) -> No
     planned, count = cron.last_due(schedule.cron, schedule.timezone, schedule.next_at, now)
     upcoming = cron.upcoming(schedule.cron, schedule.timezone, now, 1)
     schedule.next_at = upcoming[0] if upcoming else None
+    # It may have run already by the clock of another machine.
+    if await tx.get(ScheduledRun, (schedule.id, planned)):
+        return
     # One row for all times that were missed.
     if now - planned > LATE and schedule.missed == Missed.SKIP:
         times = f" {count} times" if count > 1 else ""
@@ -123,15 +139,16 @@ async def _create(
     spec = SessionSpec.from_json(schedule.spec)
     local = planned.astimezone(ZoneInfo(schedule.timezone))
     name = f"{schedule.name}-{local:%Y%m%d-%H%M}"
-    spec = replace(spec, name=name, project=schedule.project_id)
-    try:
-        async with tx.begin_nested():
-            return await sessions.create(tx, clock, actor, spec)
-    except IntegrityError as error:
-        if "name_live" not in str(error.orig):
-            raise
-        # Of a run on request in the same minute, or one of daylight saving time that comes twice.
-        return await sessions.create(tx, clock, actor, replace(spec, name=f"{name}{planned:%S}"))
+    spec = replace(spec, project=schedule.project_id)
+    # The name may be taken: by a run on request in the same minute, or at the end of daylight saving time.
+    for each in (name, f"{name}{planned:%S}"):
+        try:
+            async with tx.begin_nested():
+                return await sessions.create(tx, clock, actor, replace(spec, name=each))
+        except IntegrityError as error:
+            if "name_live" not in str(error.orig):
+                raise
+    return await sessions.create(tx, clock, actor, replace(spec, name=None))
 
 
 async def _record(

@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -39,6 +39,7 @@ from carrel.tables.sessions import Session
 from carrel.tables.tenancy import Project, User
 from carrel.tenancy.schemas import ProjectRef
 
+MAX_SCHEDULES = 100
 _SHOWN_TIMES = 5
 _SORT = Sort(
     {"name": RunSchedule.name, "created_at": RunSchedule.created_at}, tie=RunSchedule.id, default="name"
@@ -50,9 +51,10 @@ _FIELDS = ("name", "cron", "timezone", "missed", "overlap")
 async def create(
     tx: AsyncSession, clock: Clock, actor: Actor, seal: SecretBox, request: ScheduleCreate
 ) -> ScheduleView:
-    """Create a schedule. Raises: Forbidden, NotFound, Invalid; Conflict when the name is taken."""
+    """Create a schedule. Raises: Forbidden, NotFound, Invalid; Conflict: name taken, or too many."""
     cron.require_valid(request.cron, request.timezone)
     spec = await _checked(tx, actor, seal, request.session)
+    await _require_few(tx, actor)
     schedule = RunSchedule(
         id=ScheduleId(new_id()),
         name=request.name,
@@ -76,6 +78,16 @@ async def create(
     )
     await notify(tx, TOPIC)
     return await show(tx, clock, actor, seal, schedule.id)
+
+
+async def _require_few(tx: AsyncSession, actor: Actor) -> None:
+    own = select(func.count()).select_from(RunSchedule).where(RunSchedule.owner_id == actor.user_id)
+    if (await tx.execute(own)).scalar_one() >= MAX_SCHEDULES:
+        raise Conflict(
+            "schedule.too_many",
+            f"The limit is {MAX_SCHEDULES} schedules for each user.",
+            hint="Delete one that you no longer use.",
+        )
 
 
 async def _checked(tx: AsyncSession, actor: Actor, seal: SecretBox, request: SessionSpec) -> SessionSpec:
