@@ -23,6 +23,9 @@ import styles from "./SessionDrawer.module.css";
 
 const DependenciesTab = part(() => import("./DependenciesTab").then((m) => m.DependenciesTab));
 const LogsTab = part(() => import("./LogsTab").then((m) => m.LogsTab));
+const SessionSharing = part(() =>
+  import("@/features/sessions/sharing/SessionSharing").then((m) => m.SessionSharing),
+);
 const UsageTab = part(() => import("./UsageTab").then((m) => m.UsageTab));
 
 interface Props {
@@ -46,7 +49,7 @@ export function SessionDrawer({ opened, id, tab, onTab, onClose }: Props) {
       title={session.data?.name ?? t`Session`}
       query={session}
       state={session.data && <SessionState session={session.data} />}
-      actions={session.data && <SessionActions session={session.data} />}
+      actions={session.data && <SessionActions session={session.data} onShare={() => onTab("sharing")} />}
       fill
     >
       {session.data && <Detail session={session.data} tab={tab} onTab={onTab} />}
@@ -65,6 +68,7 @@ function Detail({
 }) {
   const { t } = useLingui();
   const actions = useSessionActions();
+  const changeable = actions.whyNotChange(session) === null;
   const sessionText = useSessionText();
   const warningText = useWarningText();
   const names: Record<DetailTab, string> = {
@@ -75,6 +79,7 @@ function Detail({
     usage: t`Resource usage`,
     dependencies: t`Dependencies`,
     environment: t`Environment`,
+    sharing: t`Sharing`,
   };
   return (
     <>
@@ -104,7 +109,7 @@ function Detail({
         >
           <Group justify="space-between">
             <IdleText endsAt={session.idle_ends_at} />
-            <KeepButton id={session.id} />
+            {changeable && <KeepButton id={session.id} />}
           </Group>
         </Alert>
       )}
@@ -128,7 +133,7 @@ function Detail({
       >
         <ScrollArea type="never" className={styles.tabBar}>
           <Tabs.List className={styles.tabList}>
-            {DETAIL_TABS.map((one) => (
+            {DETAIL_TABS.filter((one) => one !== "sharing" || changeable).map((one) => (
               <Tabs.Tab key={one} value={one}>
                 {names[one]}
               </Tabs.Tab>
@@ -158,6 +163,7 @@ function Detail({
             <Tabs.Panel value="environment">
               <EnvironmentTab env={session.env ?? {}} />
             </Tabs.Panel>
+            <Tabs.Panel value="sharing">{changeable && <SessionSharing session={session} />}</Tabs.Panel>
           </Suspense>
         </div>
       </Tabs>
