@@ -14,6 +14,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import EngineId, NodeId, SessionId
+from carrel.sessions.visibility import audience_as_text
 from carrel.tables.session_states import LIFECYCLE, Result, SessionState
 
 NO_STORAGE, NO_MOUNT = "storage_unavailable", "mount_unusable"
@@ -34,14 +35,9 @@ def _event_data(alias: str) -> str:
     return _EVENT_DATA.format(s=alias, node=_NODE_NAME.format(s=alias))
 
 
-# Those to whom the session is shared, besides everybody who sees it by role.
-_RECIPIENTS = """ARRAY(SELECT coalesce('user:' || h.user_id, 'project:' || h.project_id) FROM session_shares h
-        WHERE h.session_id IN (c.id, c.array_id) AND h.token_hash IS NULL
-        AND (h.expires_at IS NULL OR h.expires_at > now()))"""
-
 _INSERT_EVENT = f"""
     INSERT INTO events (kind, object_kind, object_id, owner_id, project_id, domain_id, audience, data)
-    SELECT :event, 'session', c.id, c.owner_id, c.project_id, c.domain_id, {_RECIPIENTS}, {_event_data("c")}
+    SELECT :event, 'session', c.id, c.owner_id, c.project_id, c.domain_id, {audience_as_text("c")}, {_event_data("c")}
     FROM changed c"""  # noqa: S608 - no input in it
 
 # Written only if somebody may have to be told by mail or webhook.

@@ -25,6 +25,13 @@ def active_shares_as_text(user: str) -> str:
     AND (h.expires_at IS NULL OR h.expires_at > now())"""  # noqa: S608
 
 
+def audience_as_text(session: str) -> str:
+    """An expression for those with whom the session with this alias is shared, as `events.service.Audience`."""
+    return f"""ARRAY(SELECT coalesce('user:' || h.user_id, 'project:' || h.project_id) FROM session_shares h
+    WHERE h.session_id IN ({session}.id, {session}.array_id) AND h.token_hash IS NULL
+    AND (h.expires_at IS NULL OR h.expires_at > now()))"""  # noqa: S608
+
+
 def shared_as_text(session: str, user: str) -> str:
     """An expression for the highest `AccessLevel` of the user's active shares of this session, or NULL."""
     return f"""(SELECT CASE WHEN bool_or(h.level = 'use') THEN 'use' WHEN count(*) > 0 THEN 'look' END

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from databases import sql
+from events_kit import following
 from installation import Api, Caller
 from people_kit import domain_admin, officer, project_admin, status_and_code
 from session_kit import force_state
@@ -238,3 +239,22 @@ async def test_a_scoped_token_does_with_shared_sessions_only_what_its_scopes_all
         assert (answer.status_code, answer.json().get("code", "")) == expected
         opened = await Caller("script", None, client).post(f"/sessions/{session}/apps/web/open")
         assert status_and_code(opened) == (403, "policy.scope")
+
+
+async def test_events_of_a_session_reach_those_with_whom_it_is_shared(api: Api):
+    user, stranger = await api.as_("user"), await api.as_("stranger")
+    shared_one, other = [(await user.start(name=name))["id"] for name in ("desk", "other")]
+    link = await shared(user, other, link=True, expires_in_s=600)
+    await shared(user, shared_one, user="stranger@example.org")
+    async with following(stranger) as events:
+        for session in (other, shared_one):
+            await user.patch(f"/sessions/{session}", {"name": f"new-{session}"})
+        renamed = await events.until("session.updated")
+        assert renamed.data["data"]["name"] == f"new-{shared_one}"
+        await stranger.post("/session-links", {"token": link["url"].partition("#token=")[2]})
+        assert (await events.until("session.shared")).data["object"]["id"] == other
+        await user.delete(f"/sessions/{shared_one}/shares/stranger@example.org")
+        assert (await events.until("session.unshared")).data["object"]["id"] == shared_one
+        for session in (shared_one, other):
+            await user.patch(f"/sessions/{session}", {"name": f"newer-{session}"})
+        assert (await events.until("session.updated")).data["data"]["name"] == f"newer-{other}"

@@ -118,7 +118,8 @@ def unshare(args: argparse.Namespace, context: Context) -> int:
         return 1
 
     def one(ref: str) -> tuple[object, str]:
-        return context.client.sessions.unshare(args.id, ref), f"{ref} no longer has access"
+        context.client.sessions.unshare(args.id, ref)
+        return {"revoked": ref}, f"{ref} no longer has access"
 
     return each(context, args.shares, one)
 
