@@ -32,6 +32,7 @@ export function aSession(id: string, differences: Partial<Session> = {}): Sessio
     array_id: null,
     array_index: null,
     array: null,
+    shared_as: null,
     ...differences,
   };
 }

@@ -2,7 +2,7 @@
 
 import json
 
-from carrel.core.errors import CarrelError, Conflict, Unavailable
+from carrel.core.errors import CarrelError, Conflict, Forbidden, Unavailable
 from carrel.engines.port import ContainerGone, EngineError, EngineUnavailable
 from carrel.tables.session_states import LIFECYCLE, SessionState
 from carrel.tables.sessions import Session
@@ -25,6 +25,15 @@ def not_running(session: Session) -> Conflict:
 def stopped_running() -> Conflict:
     """The error for a session that left RUNNING during access."""
     return Conflict("session.not_running", "The session is no longer running.")
+
+
+def no_longer_shared() -> Forbidden:
+    """The error for a share that was revoked or has expired during access."""
+    return Forbidden(
+        "share.revoked",
+        "This session is no longer shared with you for this.",
+        hint="Ask its owner to share it again.",
+    )
 
 
 def of_engine(error: EngineError) -> CarrelError:

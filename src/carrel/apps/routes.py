@@ -174,6 +174,8 @@ async def logs(
     reader = LogReader(services.database, services.container_engines, services.session_changes, services.logs)
     sent_as = query.sent_as()
     content = await prompt(reader.read(inside.id, query.of_log(), sent_as, follow=query.follow))
+    if query.follow and sessions.is_by_share(actor, session, "session.read"):
+        content = services.access_watch.while_permitted(actor, session, "session.read", content)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     if query.download:
         part = "" if inside.role == ContainerRole.MAIN else f"-{inside.name}"

@@ -7,11 +7,24 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, and_, delete, exists, literal, or_, select, text, update
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    and_,
+    delete,
+    exists,
+    literal,
+    literal_column,
+    or_,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import SessionId, UserId
 from carrel.permissions.decide import Actor
+from carrel.sessions.visibility import usable_as_text
 from carrel.tables.apps import AppGrant
 from carrel.tables.keypairs import Keypair, Token
 from carrel.tables.logins import Login
@@ -139,11 +152,21 @@ async def lapsed(tx: AsyncSession, tokens: Collection[str], now: datetime) -> se
     return set(by_hash.values())
 
 
+_OF_GRANT = "s.id = app_grants.session_id"
+_MAY_USE = literal_column(
+    f"EXISTS (SELECT FROM sessions s WHERE {_OF_GRANT} AND {usable_as_text('s', 'app_grants.user_id')})",
+    Boolean,
+)
+
+
 def holds(now: datetime) -> ColumnElement[bool]:
-    """Condition for a ticket or grant that has not expired and whose sign-in, keypair or token is valid."""
+    """Condition for a ticket or grant that has not expired, whose sign-in, keypair or token is valid, and whose user
+    owns the session or may use it by a share.
+    """
     return and_(
         AppGrant.expires_at > now,
         exists().where(User.id == AppGrant.user_id, User.active),
+        _MAY_USE,
         or_(
             exists().where(Login.id == AppGrant.login_id, Login.expires_at > now),
             exists().where(literal("keypair:") + Keypair.access_key == AppGrant.credential, Keypair.active),

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from carrel.apps.access_watch import AccessWatch
 from carrel.apps.container_engines import ContainerEngines
 from carrel.apps.opening import AppsSettings, AppStarter
 from carrel.apps.session_changes import SessionChanges
@@ -21,4 +22,5 @@ class AccessServices(AuditServices):
     terminals: Terminals
     app_starter: AppStarter
     session_changes: SessionChanges
+    access_watch: AccessWatch
     logs: LogStore

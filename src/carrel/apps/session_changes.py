@@ -1,9 +1,10 @@
-"""Wake tasks of this process that wait for session state changes."""
+"""Wake tasks of this process that wait for changes of sessions' states and shares."""
 
 import asyncio
 
 from carrel.db.listener import Listener
 from carrel.sessions import transitions
+from carrel.tables.session_shares import TOPIC as SHARES_CHANGED
 from carrel.tables.session_states import SessionState
 
 
@@ -14,6 +15,7 @@ class SessionChanges:
         self._next = asyncio.Event()
         for state in SessionState:
             listener.subscribe(transitions.topic(state), self._fire)
+        listener.subscribe(SHARES_CHANGED, self._fire)
 
     @property
     def next(self) -> asyncio.Event:

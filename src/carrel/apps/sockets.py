@@ -93,8 +93,12 @@ async def receive_command(socket: WebSocket) -> ExecStart:
         raise Invalid("invalid.command", refusal(first, where), field=where) from None
 
 
-async def carry_command(socket: WebSocket, stream: ExecStream, record_activity: Callable[[], None]) -> None:
-    """Relay a command's streams until it ends or the client leaves. record_activity: called for all traffic."""
+async def carry_command(
+    socket: WebSocket, stream: ExecStream, record_activity: Callable[[], None], lost: Awaitable[CarrelError]
+) -> None:
+    """Relay a command's streams until it ends, the client leaves or loses access. record_activity: called for all
+    traffic.
+    """
 
     async def send_output() -> None:
         async for number, chunk in stream.output():
@@ -104,7 +108,10 @@ async def carry_command(socket: WebSocket, stream: ExecStream, record_activity: 
         await say(socket, type="exit", code=await stream.exit_code())
         await _close(socket, 1000)
 
-    await _first_of(send_output(), _feed(socket, stream, record_activity))
+    async def refuse_once_lost() -> None:
+        await refuse(socket, await lost)
+
+    await _first_of(send_output(), _feed(socket, stream, record_activity), refuse_once_lost())
 
 
 async def _feed(

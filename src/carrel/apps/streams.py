@@ -1,24 +1,17 @@
 """WebSocket routes: terminals and commands. docs/reference/terminal-protocol.md describes their messages."""
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from typing import Annotated
 
-import structlog
 from fastapi import APIRouter, Query, WebSocket
-from sqlalchemy import select
 from starlette.websockets import WebSocketDisconnect
 
 from carrel.apps import sockets
-from carrel.apps.denials import not_running, of_engine, stopped_running
+from carrel.apps.denials import not_running, of_engine
 from carrel.apps.schemas import MAX_COLUMNS
 from carrel.apps.services import AccessServices
-from carrel.apps.session_changes import SessionChanges
-from carrel.apps.terminals import Terminals
-from carrel.core.errors import CarrelError, Unavailable
+from carrel.core.errors import CarrelError
 from carrel.core.ids import ContainerId
-from carrel.db.database import Database
 from carrel.engines.port import EngineError, TerminalSize
 from carrel.http.auth import current_actor
 from carrel.http.services import services_of
@@ -26,51 +19,11 @@ from carrel.permissions.decide import Actor
 from carrel.sessions import containers
 from carrel.sessions import service as sessions
 from carrel.tables.session_states import SessionState
-from carrel.tables.sessions import Container, Session
+from carrel.tables.sessions import Session
 from carrel.tables.tenancy import User
 
-log = structlog.get_logger()
 _ContainerName = Annotated[str | None, Query(max_length=64)]
 router = APIRouter()
-_DATABASE_PAUSE_S = 1.0
-
-
-@asynccontextmanager
-async def terminals_watched(services: AccessServices) -> AsyncIterator[None]:
-    """Close terminals when their sessions end, and all when the block ends. Shells outlive it."""
-    terminals = services.terminals
-    watching = asyncio.create_task(_end_terminals(services.database, services.session_changes, terminals))
-    try:
-        yield
-    finally:
-        watching.cancel()
-        await asyncio.wait([watching])
-        await terminals.close()
-
-
-async def _end_terminals(database: Database, changes: SessionChanges, terminals: Terminals) -> None:
-    """Close terminals in sessions that left RUNNING, until cancelled."""
-    while True:
-        change = changes.next
-        if held := terminals.containers:
-            try:
-                for container in held - await _running(database, held):
-                    terminals.stop_running(container, stopped_running())
-            except Unavailable:
-                log.warning("terminals.database_unavailable")
-                await asyncio.sleep(_DATABASE_PAUSE_S)
-                continue
-        await change.wait()
-
-
-async def _running(database: Database, containers: set[ContainerId]) -> set[ContainerId]:
-    async with database.transaction() as tx:
-        rows = await tx.execute(
-            select(Container.id)
-            .join(Session, Session.id == Container.session_id)
-            .where(Container.id.in_(containers), Session.state == SessionState.RUNNING)
-        )
-        return set(rows.scalars())
 
 
 @router.websocket("/sessions/{ref}/terminal")
@@ -115,9 +68,11 @@ async def exec_command(socket: WebSocket, ref: str, container: _ContainerName = 
         start = await sockets.receive_command(socket)
         await _note(socket, actor, session, {"command": start.command[0]})
         size = TerminalSize(start.cols, start.rows) if start.tty else None
-        engine = await services_of(socket, AccessServices).container_engines.of(inside)
-        async with engine.exec(inside, start.command, env=start.env, terminal=size) as stream:
-            await sockets.carry_command(socket, stream, _recorder_of(socket, session))
+        services = services_of(socket, AccessServices)
+        engine = await services.container_engines.of(inside)
+        with services.access_watch.watching(actor, session, "session.exec") as lost:
+            async with engine.exec(inside, start.command, env=start.env, terminal=size) as stream:
+                await sockets.carry_command(socket, stream, _recorder_of(socket, session), lost)
 
     await _entering(socket, ref, container, serve)
 

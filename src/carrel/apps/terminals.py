@@ -176,9 +176,9 @@ class Terminals:
         self._expiries: dict[str, asyncio.TimerHandle] = {}
 
     @property
-    def containers(self) -> set[ContainerId]:
-        """The containers with terminals in this process."""
-        return {terminal.container for terminal in self._terminals.values()}
+    def users(self) -> set[tuple[ContainerId, UserId]]:
+        """The containers with terminals in this process, each with the users of its terminals."""
+        return {(terminal.container, terminal.user) for terminal in self._terminals.values()}
 
     def find(self, terminal: str, container: ContainerId, user: UserId) -> Terminal | None:
         """The terminal with this id, if it is in this process and belongs to that container and user."""
@@ -252,6 +252,13 @@ class Terminals:
         for terminal in [t for t in self._terminals.values() if t.container == container]:
             terminal.end(why)
             self._forget(terminal)
+
+    def revoke(self, container: ContainerId, user: UserId, why: CarrelError) -> None:
+        """Close the user's terminals in a container, and end their shells."""
+        for terminal in list(self._terminals.values()):
+            if (terminal.container, terminal.user) == (container, user):
+                self.hang_up(terminal)
+                terminal.end(why)
 
     async def close(self) -> None:
         """Detach all; the shells keep running."""

@@ -12,6 +12,7 @@ from carrel.folders import tasks as folder_tasks
 from carrel.folders.files import interrupted, leftovers
 from carrel.notifications import deliveries
 from carrel.sessions.schedules import runs
+from carrel.sessions.shares import service as session_shares
 from carrel.signin.logins import service as logins
 from carrel.signin.logins import sign_up
 from carrel.site import service as site
@@ -36,8 +37,8 @@ class Housekeeping:
 
     async def step(self) -> None:
         """Delete old events, samples, deliveries and runs of schedules, ended sign-ins and tasks, unverified accounts,
-        used tickets, expired folders in the trash and audit entries, and abandoned uploads. Write missing audit entries
-        of file changes.
+        used tickets, expired shares of sessions, folders in the trash and audit entries, and abandoned uploads. Write
+        missing audit entries of file changes.
         """
         now = self._tools.clock.now()
         async with self._tools.transaction() as tx:
@@ -48,6 +49,7 @@ class Housekeeping:
             await logins.prune(tx, now)
             await sign_up.prune(tx, now)
             await apps.prune(tx, now)
+            await session_shares.prune(tx, now)
             await deliveries.prune(tx, now)
             await runs.prune(tx, now)
             await folder_tasks.prune(tx, now)

@@ -1,11 +1,11 @@
 """Possible recipients of a folder: active users and projects of the folder's domain."""
 
-from sqlalchemy import func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import NotFound
 from carrel.core.ids import DomainId
-from carrel.tables.tenancy import User, UserState
+from carrel.tables.tenancy import User
+from carrel.tenancy.queries import active_user
 
 
 async def recipient(tx: AsyncSession, ref: str, domain: DomainId, *, field: str | None = None) -> User:
@@ -13,9 +13,7 @@ async def recipient(tx: AsyncSession, ref: str, domain: DomainId, *, field: str 
 
     Raises: NotFound; the same error for unknown, inactive and other domains' users, so that it reveals no accounts.
     """
-    named = or_(User.id == ref, func.lower(User.email) == ref.strip().lower())
-    here = (User.domain_id == domain) & (User.state == UserState.ACTIVE)
-    user = (await tx.execute(select(User).where(named, here).limit(1))).scalar()
+    user = await active_user(tx, ref, domain)
     if user is None:
         raise NotFound(
             "vfolder.no_such_person",

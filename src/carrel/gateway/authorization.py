@@ -2,13 +2,13 @@
 
 Database results are cached for a few seconds and dropped as soon as a session ends or restarts, because its address
 may then belong to another session. Without a working notification connection nothing is cached. Open connections are
-re-checked every two seconds and closed when their grant has lapsed.
+re-checked every two seconds, and at once when a share of a session is revoked, and closed when their grant has lapsed.
 """
 
 import asyncio
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -26,6 +26,7 @@ from carrel.gateway.app_routes import SessionApp
 from carrel.gateway.pages import Denial
 from carrel.gateway.settings import GatewaySettings
 from carrel.sessions import transitions
+from carrel.tables.session_shares import TOPIC as SHARES_CHANGED
 from carrel.tables.session_states import LIFECYCLE, SessionState
 from carrel.tables.sessions import Container, Session
 
@@ -73,14 +74,20 @@ class Authorization:
         self._asking: dict[tuple[SessionApp, str], asyncio.Task[Route | Denial]] = {}
         self._passing: set[tuple[str, asyncio.Transport]] = set()
         self._generation = 0
+        self._recheck_due = asyncio.Event()
         for state in _LAPSES:
             listener.subscribe(transitions.topic(state), self.forget)
+        listener.subscribe(SHARES_CHANGED, self._share_ended)
 
     def forget(self) -> None:
         """Clear the cache, including queries in progress."""
         self._generation += 1
         self._known.clear()
         self._asking.clear()
+
+    def _share_ended(self) -> None:
+        self.forget()
+        self._recheck_due.set()
 
     @contextmanager
     def passing(self, route: Route, client: asyncio.Transport) -> Iterator[None]:
@@ -95,7 +102,10 @@ class Authorization:
     async def watch(self) -> None:
         """Re-check open connections periodically, until cancelled."""
         while True:
-            await asyncio.sleep(RECHECK_S)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(RECHECK_S):
+                    await self._recheck_due.wait()
+            self._recheck_due.clear()
             try:
                 await self._recheck()
             except Unavailable:

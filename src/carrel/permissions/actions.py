@@ -246,6 +246,8 @@ ACTIONS = {
         _own("session.restart", "Restart a session in place."),
         _personal("session.again", "Start one of your sessions again."),
         _own("session.remove", "Terminate a session."),
+        _own("session.share", "Share a session, see who has access, and revoke shares."),
+        _personal("session.join", "Open a session that is shared by a link."),
         _own("schedule.read", "See a schedule of recurring sessions and its runs."),
         _personal("schedule.preview", "See the next times of a cron expression."),
         _member("schedule.create", "Create a schedule of recurring sessions in one of your projects."),

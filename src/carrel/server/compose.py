@@ -14,6 +14,7 @@ from carrel.accounts.projects import routes as projects
 from carrel.accounts.users import routes as users
 from carrel.apps import routes as access
 from carrel.apps import streams
+from carrel.apps.access_watch import AccessWatch
 from carrel.apps.container_engines import ContainerEngines
 from carrel.apps.opening import AppStarter
 from carrel.apps.session_changes import SessionChanges
@@ -71,6 +72,7 @@ from carrel.sessions import routes as sessions
 from carrel.sessions.logs.store import DIRECTORY as SESSION_LOGS
 from carrel.sessions.logs.store import LogStore
 from carrel.sessions.schedules import routes as schedules
+from carrel.sessions.shares import routes as session_shares
 from carrel.signin.keypairs import routes as keypairs
 from carrel.signin.logins import authenticator
 from carrel.signin.logins import factor_routes as factors
@@ -124,6 +126,7 @@ _ROUTERS = (
     statistics.router,
     idle.router,
     schedules.router,
+    session_shares.router,
     vfolders.router,
     shares.router,
     files.router,
@@ -187,7 +190,7 @@ async def api(
     listener.subscribe(authenticator.TOPIC, services.authenticator.forget)
     await services.events.start()
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(streams.terminals_watched(services))
+        stack.push_async_callback(services.terminals.close)
         stack.push_async_callback(services.mailer.close)
         stack.callback(services.providers.close)
         stack.callback(services.storages.close)
@@ -198,6 +201,7 @@ async def api(
             services.refusals.run(),
             services.file_changes.run(),
             services.activity.run(),
+            services.access_watch.run(),
             UsageStream(database, listener, services.events).run(),
         ):
             stack.push_async_callback(_stop, asyncio.create_task(work))
@@ -217,6 +221,7 @@ def _services(
     seal, refusals = SecretBox(settings.key()), Refusals(database)
     adapters = Adapters(seal)
     container_engines = ContainerEngines(database, engines)
+    terminals, changes = Terminals(container_engines), SessionChanges(listener)
     sign_on_services = SignOnServices(database, clock, seal, adapters, settings.effective_public_url)
     return ApiServices(
         settings=settings,
@@ -240,9 +245,10 @@ def _services(
         engines=engines,
         container_engines=container_engines,
         activity=Activity(database, clock),
-        terminals=Terminals(container_engines),
+        terminals=terminals,
         app_starter=AppStarter(container_engines),
-        session_changes=SessionChanges(listener),
+        session_changes=changes,
+        access_watch=AccessWatch(database, changes, terminals),
         logs=LogStore(settings.data_dir / SESSION_LOGS),
     )
 

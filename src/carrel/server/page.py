@@ -31,6 +31,7 @@ PAGES = (
     "/sign-up",
     "/verify-email",
     "/sessions",
+    "/shared",
     "/terminal/$",
     "/settings",
     "/settings/profile",

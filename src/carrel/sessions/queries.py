@@ -20,7 +20,13 @@ from carrel.permissions.decide import Actor, Sight, sight
 from carrel.sessions import environment, graph
 from carrel.sessions.schemas import ArrayRows, SessionDetail, SessionQuery
 from carrel.sessions.spec import SessionSpec
-from carrel.sessions.visibility import visibility, visible_as_text
+from carrel.sessions.visibility import (
+    recipient,
+    shared_as_text,
+    shared_with_as_text,
+    visibility,
+    visible_as_text,
+)
 from carrel.tables.session_states import LIFECYCLE, SessionState
 from carrel.tables.sessions import COLLAPSED, Container, HistoryEntry, Session
 from carrel.tables.tenancy import User
@@ -72,10 +78,15 @@ _JOINS = """
     JOIN users u ON u.id = s.owner_id
     JOIN resource_groups g ON g.id = s.group_id"""
 
+
+def _shared_as(user: str) -> str:
+    return f"CASE WHEN s.owner_id <> {user} THEN {shared_as_text('s', user)} END AS shared_as"
+
+
 _DETAIL = text(f"""
     SELECT row_to_json(x)::text
-    FROM (SELECT {_COLUMNS}, {_ARRAY} AS "array", s.spec, s.stop_signal, s.grace_s, s.disk_limit_bytes,
-            {_APPS} AS apps, {_MOUNTS} AS mounts,
+    FROM (SELECT {_COLUMNS}, {_shared_as(":recipient")}, {_ARRAY} AS "array", s.spec, s.stop_signal, s.grace_s,
+            s.disk_limit_bytes, {_APPS} AS apps, {_MOUNTS} AS mounts,
             {_CONTAINERS} AS containers, {graph.AFTER} AS after, {graph.DEPENDANTS} AS dependants
         FROM sessions s {_JOINS} WHERE s.id = :id) x
 """)  # noqa: S608 - no input in it
@@ -98,7 +109,7 @@ def _page(conditions: tuple[str, ...], column: str, way: str, array: str) -> str
     order = f"ORDER BY s.{column} {way}, s.id {way}"
     return f"""
     SELECT row_to_json(x)::text FROM (
-        SELECT {_COLUMNS}, {array} AS "array"
+        SELECT {_COLUMNS}, {_shared_as("%(recipient)s")}, {array} AS "array"
         FROM (SELECT * FROM sessions s WHERE {" AND ".join(conditions) or "true"}
             {order} LIMIT %(limit)s) s {_JOINS}
         {order}) x"""  # noqa: S608 - all of it are constants of this module
@@ -131,9 +142,9 @@ async def page(database: Database, actor: Actor, query: SessionQuery) -> bytes:
     # The sessions of an array in the order of their indexes.
     order = _SORT.order(query.sort or ("created_at" if of_one else None), query.cursor)
     limit, search, owner = query.limit, query.q, query.owner
-    bound: dict[str, object] = {"limit": limit + 1}
-    conditions = list(_reaching(actor, bound, mine=owner == "me"))
-    if owner not in ("me", "all"):
+    bound: dict[str, object] = {"limit": limit + 1, "recipient": recipient(actor)}
+    conditions = list(_reaching(actor, bound, owner))
+    if owner not in ("me", "shared", "all"):
         conditions.append(
             "s.owner_id IN (SELECT id FROM users WHERE id = %(owner)s OR lower(email) = %(owner)s)"
         )
@@ -190,17 +201,19 @@ def _cursor_after(item: str, order: SortOrder) -> str:
     return order.cursor(last[order.name], last["id"])
 
 
-def _reaching(actor: Actor, bound: dict[str, object], *, mine: bool) -> Iterator[str]:
+def _reaching(actor: Actor, bound: dict[str, object], owner: str) -> Iterator[str]:
     """The condition for sessions that the actor requests and may see, if needed; adds its parameters.
 
     It contains only the terms this actor needs, so that ordinary users hit the index on the owner.
     """
-    seen = sight(actor, "session.read")
-    if mine:
-        seen = Sight(owner_id=actor.user_id)
+    shared = shared_with_as_text("s", "%(recipient)s")
+    if owner == "shared":
+        yield f"s.owner_id <> %(recipient)s AND {shared}"
+        return
+    seen = Sight(owner_id=actor.user_id) if owner == "me" else sight(actor, "session.read")
     if seen.everything:
         return
-    places = ["false"]
+    places = ["false"] if owner == "me" else [shared]
     if seen.owner_id:
         places.append("s.owner_id = %(user)s")
         bound["user"] = seen.owner_id

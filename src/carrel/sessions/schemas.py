@@ -12,6 +12,7 @@ from carrel.images.schemas import AppRef
 from carrel.nodes.groups.schemas import GroupRef
 from carrel.sessions.spec import Priority, SessionName, SessionSpec, StopSignal, TimeLimit
 from carrel.tables.dependencies import DependencyCondition, DependencyFailure
+from carrel.tables.session_shares import AccessLevel
 from carrel.tables.session_states import (
     ClusterPlacement,
     ContainerRole,
@@ -125,6 +126,7 @@ class SessionView(BaseModel):
     limit_ends_at: when it will end at its time limit; both set with the warning, null before.
 
     array_id, array_index: of a session of an array. array: in a list only if the row stands for the whole array.
+    shared_as: what a share permits you to do with another user's session; null: it is not shared with you.
     """
 
     id: SessionId
@@ -155,6 +157,7 @@ class SessionView(BaseModel):
     array_id: SessionId | None
     array_index: int | None
     array: ArrayView | None
+    shared_as: AccessLevel | None
 
 
 class ContainerView(BaseModel):
@@ -247,7 +250,9 @@ class SessionQuery(PageQuery):
 
     state: str = Field(default="all", max_length=20, description="live, ended, all, or a state")
     q: str | None = Field(default=None, max_length=100, description="part of name or image")
-    owner: str = Field(default="me", max_length=254, description="me, all, or the id or e-mail of a user")
+    owner: str = Field(
+        default="me", max_length=254, description="me, shared (with you), all, or the id or e-mail of a user"
+    )
     domain: str | None = Field(default=None, max_length=64, description="id or name of a domain")
     project: str | None = Field(default=None, max_length=64, description="id or name of a project")
     group: str | None = Field(default=None, max_length=64, description="id or name of a resource group")

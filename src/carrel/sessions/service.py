@@ -13,7 +13,7 @@ from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.ids import NodeId, ProjectId, SessionId, new_id
 from carrel.db.database import Database
 from carrel.limits.scopes import policy_of
-from carrel.permissions.decide import Actor, Target, require
+from carrel.permissions.decide import Actor, Target, allows, refusal, require, within
 from carrel.sessions import (
     admission,
     arrays,
@@ -29,7 +29,9 @@ from carrel.sessions import (
 from carrel.sessions.admission import AdmittedSpec
 from carrel.sessions.names import generated_name
 from carrel.sessions.spec import SessionSpec
+from carrel.sessions.visibility import SHARED_ACTIONS, shared_as
 from carrel.tables.images import Image
+from carrel.tables.session_shares import AccessLevel
 from carrel.tables.session_states import (
     LIFECYCLE,
     Rights,
@@ -216,14 +218,26 @@ async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "session.
     Raises: NotFound (also if the actor may not see it), Forbidden, Conflict if several match.
     """
     session = await queries.resolve(tx, actor, ref)
-    require(
-        actor,
-        action,
-        _target(session),
-        read="session.read",
-        missing=queries.not_found(ref),
-    )
+    if is_by_share(actor, session, action):
+        await _require_share(tx, actor, session, action, missing=queries.not_found(ref))
     return session
+
+
+def is_by_share(actor: Actor, session: Session, action: str) -> bool:
+    """True if neither ownership nor a role permits the actor to do this."""
+    return not allows(actor, action, _target(session))
+
+
+async def _require_share(
+    tx: AsyncSession, actor: Actor, session: Session, action: str, *, missing: NotFound
+) -> None:
+    """Raises: NotFound, Forbidden."""
+    level = await shared_as(tx, actor, session.id)
+    if not level or not within(actor.scopes, "session.read"):
+        require(actor, action, _target(session), read="session.read", missing=missing)
+    least = SHARED_ACTIONS.get(action)
+    if not least or (least, level) == (AccessLevel.USE, AccessLevel.LOOK) or not within(actor.scopes, action):
+        raise refusal(actor, action)
 
 
 async def find_any(

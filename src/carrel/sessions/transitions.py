@@ -14,10 +14,10 @@ from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import EngineId, NodeId, SessionId
+from carrel.sessions.visibility import audience_as_text
 from carrel.tables.notifications import DISK_NEARLY_FULL, IDLE_WARNING, LIMIT_WARNING
 from carrel.tables.session_states import LIFECYCLE, Result, SessionState
 
-"""A warning that owners are notified of."""
 NO_STORAGE, NO_MOUNT = "storage_unavailable", "mount_unusable"
 """Causes that are not the node's fault: the session may be placed there again."""
 
@@ -38,8 +38,9 @@ def _event_data(alias: str) -> str:
 
 
 _INSERT_EVENT = f"""
-    INSERT INTO events (kind, object_kind, object_id, owner_id, project_id, domain_id, data)
-    SELECT :event, 'session', c.id, c.owner_id, c.project_id, c.domain_id, {_event_data("c")} FROM changed c"""  # noqa: S608 - no input in it
+    INSERT INTO events (kind, object_kind, object_id, owner_id, project_id, domain_id, audience, data)
+    SELECT :event, 'session', c.id, c.owner_id, c.project_id, c.domain_id, {audience_as_text("c")}, {_event_data("c")}
+    FROM changed c"""  # noqa: S608 - no input in it
 
 # Written only if somebody may have to be told by mail or webhook.
 _NOTICE = """

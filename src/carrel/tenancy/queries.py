@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
 from carrel.core.errors import Conflict, NotFound
+from carrel.core.ids import DomainId
 from carrel.db.scope import permitted
 from carrel.permissions.decide import Actor, Target, require, sight
 from carrel.tables.nodes import Allocation
@@ -114,6 +115,13 @@ async def user(tx: AsyncSession, actor: Actor, ref: str, action: str = "user.rea
     if action != "user.read":
         require(actor, action, user_target(row))
     return row
+
+
+async def active_user(tx: AsyncSession, ref: str, domain: DomainId) -> User | None:
+    """The active user with this e-mail or id in the domain: who can receive what its users share."""
+    named = or_(User.id == ref, func.lower(User.email) == ref.strip().lower())
+    here = (User.domain_id == domain) & (User.state == UserState.ACTIVE)
+    return (await tx.execute(select(User).where(named, here).limit(1))).scalar()
 
 
 def sees_user(actor: Actor) -> ColumnElement[bool]:

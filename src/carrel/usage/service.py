@@ -20,6 +20,7 @@ from sqlalchemy import (
     column,
     delete,
     func,
+    literal_column,
     select,
     text,
 )
@@ -31,6 +32,7 @@ from carrel.db.database import Database, notify
 from carrel.db.listener import Listener
 from carrel.events.service import EventStream, PublishedEvent
 from carrel.permissions.decide import Target
+from carrel.sessions.visibility import audience_as_text
 from carrel.tables.nodes import Allocation
 from carrel.tables.session_states import SessionState
 from carrel.tables.sessions import Container, Session
@@ -197,6 +199,9 @@ async def idle(
     return rows.all()
 
 
+_AUDIENCE = literal_column(audience_as_text("sessions"), ARRAY(String)).label("audience")
+
+
 class UsageStream:
     """Publishes each sweep of readings to the event stream, as "usage" events."""
 
@@ -225,17 +230,19 @@ class UsageStream:
             self._last = newest
             rows = await tx.execute(
                 _amounts()
-                .add_columns(Session.owner_id, Session.project_id, Session.domain_id)
+                .add_columns(Session.owner_id, Session.project_id, Session.domain_id, _AUDIENCE)
                 .join(Session, Session.id == Container.session_id)
                 .where(Sample.at == newest, Session.state == SessionState.RUNNING)
                 .group_by(Session.id)
             )
-            by_target: dict[Target, dict[str, object]] = defaultdict(dict)
+            by_readers: dict[tuple[Target, tuple[str, ...]], dict[str, object]] = defaultdict(dict)
             for row in rows:
-                by_target[Target(row.owner_id, row.project_id, row.domain_id)][row.session_id] = {
+                target = Target(row.owner_id, row.project_id, row.domain_id)
+                by_readers[target, tuple(sorted(row.audience))][row.session_id] = {
                     "cpu_millis": row.cpu_millis,
                     "mem_bytes": row.mem_bytes,
                     "accelerator_percent": row.accelerator_percent,
                 }
-        for target, amounts in by_target.items():
-            self._events.announce(PublishedEvent(None, newest, "usage", "session", "", target, amounts))
+        for (target, audience), amounts in by_readers.items():
+            event = PublishedEvent(None, newest, "usage", "session", "", target, amounts, audience)
+            self._events.announce(event)

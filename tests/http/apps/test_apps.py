@@ -163,7 +163,7 @@ async def test_opening_is_refused_for_what_is_not_there_or_not_yours(world: Worl
 
 
 async def test_ticket_is_redeemed_once_even_when_two_come_at_once(world: World) -> None:
-    session, now = SessionId("abcdefghijkl"), SystemClock().now()
+    session, now = await world.session(), SystemClock().now()
     actor = await with_keypair(world.database, world.people.user)
     async with world.database.transaction() as tx:
         ticket = await apps.issue_ticket(tx, actor, session=session, app="notebook", now=now)
@@ -184,24 +184,23 @@ async def test_ticket_is_redeemed_once_even_when_two_come_at_once(world: World) 
 
 @pytest.mark.parametrize(
     ("session", "app", "later"),
-    [("zzzzzzzzzzzz", "notebook", 0), ("abcdefghijkl", "other", 0), ("abcdefghijkl", "notebook", 30)],
+    [("zzzzzzzzzzzz", "notebook", 0), (None, "other", 0), (None, "notebook", 30)],
 )
 async def test_ticket_for_something_else_or_too_old_is_worth_nothing(
-    world: World, session: str, app: str, later: int
+    world: World, session: str | None, app: str, later: int
 ) -> None:
-    now = SystemClock().now()
+    opened, now = await world.session(), SystemClock().now()
     actor = await with_keypair(world.database, world.people.user)
     async with world.database.transaction() as tx:
-        ticket = await apps.issue_ticket(
-            tx, actor, session=SessionId("abcdefghijkl"), app="notebook", now=now
-        )
+        ticket = await apps.issue_ticket(tx, actor, session=opened, app="notebook", now=now)
     async with world.database.transaction() as tx:
         at = now + timedelta(seconds=later)
-        assert await apps.redeem(tx, ticket=ticket.token, session=SessionId(session), app=app, now=at) is None
+        tried = SessionId(session) if session else opened
+        assert await apps.redeem(tx, ticket=ticket.token, session=tried, app=app, now=at) is None
 
 
 async def test_pruning_takes_what_has_expired_and_nothing_else(world: World) -> None:
-    session, now = SessionId("abcdefghijkl"), SystemClock().now()
+    session, now = await world.session(), SystemClock().now()
     actor = await with_keypair(world.database, world.people.user)
     async with world.database.transaction() as tx:
         old = await apps.issue_ticket(tx, actor, session=session, app="a", now=now - timedelta(minutes=1))

@@ -725,6 +725,20 @@ export const ACTIONS = {
     domainAdmin: "domain",
     superadmin: "all",
   },
+  "session.share": {
+    sentence: "Share a session, see who has access, and revoke shares.",
+    user: "own",
+    projectAdmin: "project",
+    domainAdmin: "domain",
+    superadmin: "all",
+  },
+  "session.join": {
+    sentence: "Open a session that is shared by a link.",
+    user: "own",
+    projectAdmin: "own",
+    domainAdmin: "own",
+    superadmin: "own",
+  },
   "schedule.read": {
     sentence: "See a schedule of recurring sessions and its runs.",
     user: "own",

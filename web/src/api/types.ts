@@ -3,6 +3,7 @@ import type { GroupCreate } from "./generated/types.gen";
 /** The API types under the names that the page uses; all come from the generated client. */
 export type {
   AccessEntry,
+  AccessLevel,
   AccessUpdate,
   AppView as App,
   AuditCheck,
@@ -11,6 +12,7 @@ export type {
   CheckRequest,
   CheckView as Check,
   ContainerState,
+  CreatedSessionShare,
   DeliveryView as WebhookDelivery,
   DependencyCondition,
   DependencyFailure,
@@ -96,6 +98,8 @@ export type {
   SessionCreate,
   SessionDetail,
   SessionGraph,
+  SessionShareCreate,
+  SessionShareView as SessionShare,
   SessionState,
   SessionTimeline,
   SessionView as Session,

@@ -131,6 +131,12 @@ export const sessionsRoute = createRoute({
   component: page(() => import("@/features/sessions/SessionsPage"), "SessionsPage"),
 });
 
+const sharedLinkRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/shared",
+  component: page(() => import("@/features/sessions/sharing/SharedLinkPage"), "SharedLinkPage"),
+});
+
 export const terminalRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/terminal/$id",
@@ -414,6 +420,7 @@ export const router = createRouter({
       sessionsRoute,
       dataRoute,
       filesRoute,
+      sharedLinkRoute,
       terminalRoute,
       formerKeypairsRoute,
       helpRoute,

@@ -14,7 +14,7 @@ export type SessionChange = Partial<Session> & { id: string };
 export interface SessionFilter {
   state: "live" | "ended" | "all" | SessionState;
   q: string;
-  /** "me", "all", or the e-mail of a user. */
+  /** "me", "shared" with the user, "all", or the e-mail of a user. */
   owner: string;
   /** Ids or names; any if absent. */
   domain?: string;
@@ -93,7 +93,8 @@ export function includesSession(pages: SessionPages, id: string): boolean {
 /** Whether the server would list this session under the filter. */
 export function meetsFilter(session: Session, filter: SessionFilter, me: string): boolean {
   if (filter.owner === "me" && session.owner.id !== me) return false;
-  if (filter.owner !== "me" && filter.owner !== "all" && session.owner.email !== filter.owner) return false;
+  if (filter.owner === "shared" && session.shared_as === null) return false;
+  if (!["me", "shared", "all"].includes(filter.owner) && session.owner.email !== filter.owner) return false;
   if (filter.array === undefined ? !standsInLists(session) : session.array_id !== filter.array) return false;
   const states =
     filter.array === undefined && session.array

@@ -76,6 +76,8 @@ const TOUCHED: Readonly<Record<string, readonly string[]>> = {
   vfolder: ["folders", "quotas", "hosts"],
   invitation: ["invitations", "folders"],
   quota: ["quotas"],
+  // Shared and unshared: other events of sessions have fields to apply.
+  session: ["sessions", "session-shares"],
 };
 
 /** The key prefixes that an event of this kind may affect. */

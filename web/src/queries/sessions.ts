@@ -162,6 +162,7 @@ function requestedRow(request: SessionCreate, me: Me, id: string): Session {
     array_id: null,
     array_index: null,
     array: null,
+    shared_as: null,
   };
 }
 

@@ -11,6 +11,7 @@ export const DETAIL_TABS = [
   "usage",
   "dependencies",
   "environment",
+  "sharing",
 ] as const;
 export type DetailTab = (typeof DETAIL_TABS)[number];
 

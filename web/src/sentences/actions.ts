@@ -91,6 +91,8 @@ export const ACTION_SENTENCES: Record<ActionName, MessageDescriptor> = {
   "session.restart": msg`Restart a session in place.`,
   "session.again": msg`Start one of your sessions again.`,
   "session.remove": msg`Terminate a session.`,
+  "session.share": msg`Share a session, see who has access, and revoke shares.`,
+  "session.join": msg`Open a session that is shared by a link.`,
   "schedule.read": msg`See a schedule of recurring sessions and its runs.`,
   "schedule.preview": msg`See the next times of a cron expression.`,
   "schedule.create": msg`Create a schedule of recurring sessions in one of your projects.`,

@@ -40,9 +40,31 @@ export const FOLDER_PROBLEMS: Record<string, Sentences> = {
   "quota.not_found": { detail: msg`User or project not found.` },
   "share.accepted": { detail: msg`You have already accepted the folder.`, hint: msg`Leave it instead.` },
   "share.exists": { detail: msg`They already have the folder, or are already invited.` },
-  "share.not_found": { detail: msg`The folder is not shared with them.` },
+  "share.level": {
+    detail: msg`You may not use this session yourself, so you can only let others look at it.`,
+    hint: msg`Its owner can share its use.`,
+  },
+  "share.expiry": { detail: msg`A link needs an expiry of at most 30 days.` },
+  "share.no_link": {
+    detail: msg`This link does not work: it is wrong, has expired or was revoked.`,
+    hint: msg`Ask the person who sent it for another one.`,
+  },
+  "share.no_such_person": {
+    detail: msg`There is no such user with whom sessions can be shared.`,
+    hint: msg`They need an active account in the same domain. Ask them or an administrator.`,
+  },
+  "share.not_found": { detail: msg`It is not shared with them.` },
+  "share.other_domain": { detail: msg`The project is in another domain.` },
+  "share.recipient": {
+    detail: msg`A session is shared with a user, with a project, or by a link.`,
+    hint: msg`Specify exactly one of them.`,
+  },
+  "share.revoked": {
+    detail: msg`This session is no longer shared with you for this.`,
+    hint: msg`Ask its owner to share it again.`,
+  },
   "share.not_yours": { detail: msg`The folder is not shared with you personally.` },
-  "share.own": { detail: msg`The folder already belongs to them.` },
+  "share.own": { detail: msg`It already belongs to them.` },
   "storage.busy": { detail: msg`These files keep changing.`, hint: msg`Try again in a moment.` },
   "storage.error": { detail: msg`The storage reported an error.`, hint: ASK },
   "storage.full": { detail: msg`The storage host is full.`, hint: ASK },

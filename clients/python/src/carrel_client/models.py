@@ -26,6 +26,9 @@ class AccessEntry(TypedDict):
     via: Literal["owner", "share", "project", "shared_project"]
 
 
+AccessLevel = Literal["look", "use"]
+
+
 class AccessList(TypedDict):
     items: list[AccessEntry]
 
@@ -343,6 +346,20 @@ class ContainerView(TypedDict):
     slots: dict[str, int]
     started_at: str | None
     state: ContainerState
+
+
+class CreatedSessionShare(TypedDict):
+    """url: of a link; shown only once."""
+
+    created_at: str
+    expires_at: str | None
+    granted_by: UserRef | None
+    id: str
+    level: AccessLevel
+    project: ProjectRef | None
+    url: str | None
+    user: UserRef | None
+    via_link: str | None
 
 
 class DayStatistics(TypedDict):
@@ -1104,6 +1121,15 @@ class InvitationView(TypedDict):
     permission: Permission
     project: ProjectRef | None
     used_bytes: int
+
+
+class JoinedSession(TypedDict):
+    """The session that a link is for. level: what you may do with it; null: it is your own."""
+
+    expires_at: str
+    id: str
+    level: AccessLevel | None
+    name: str
 
 
 class KeypairCreate(TypedDict):
@@ -2340,6 +2366,7 @@ class SessionDetail(TypedDict):
     retries: int
     rights: Rights
     roles: list[ClusterRoleView]
+    shared_as: AccessLevel | None
     shm_bytes: int | None
     slots: dict[str, int]
     start_at: str | None
@@ -2362,6 +2389,12 @@ class SessionGraph(TypedDict):
     truncated: bool
 
 
+class SessionJoin(TypedDict):
+    """token: of the link."""
+
+    token: str
+
+
 SessionKind = Literal["interactive", "batch", "inference"]
 
 
@@ -2376,6 +2409,37 @@ class SessionPriority(TypedDict):
 
 class SessionRename(TypedDict):
     name: str
+
+
+class SessionShareCreate(TypedDict):
+    """user: e-mail or id; project: id or name; link: a link for any user of the session's domain. Exactly one of them.
+
+    level: look permits to see the session, its log, usage and history; use also permits to open its apps and terminals
+    and to run commands in it. expires_in_s: required for links, at most 30 days; null: until it is revoked."""
+
+    expires_in_s: NotRequired[int | None]
+    level: NotRequired[AccessLevel]
+    link: NotRequired[bool]
+    project: NotRequired[str | None]
+    user: NotRequired[str | None]
+
+
+class SessionShareList(TypedDict):
+    items: list[SessionShareView]
+
+
+class SessionShareView(TypedDict):
+    """user, project: who has access; both null: a link. via_link: id of the link by which the user came; it ends with
+    the link."""
+
+    created_at: str
+    expires_at: str | None
+    granted_by: UserRef | None
+    id: str
+    level: AccessLevel
+    project: ProjectRef | None
+    user: UserRef | None
+    via_link: str | None
 
 
 SessionState = Literal[
@@ -2420,7 +2484,8 @@ class SessionView(TypedDict):
     next; in an array only of the first pending one. idle_ends_at: when it will end for being idle,
     limit_ends_at: when it will end at its time limit; both set with the warning, null before.
 
-    array_id, array_index: of a session of an array. array: in a list only if the row stands for the whole array."""
+    array_id, array_index: of a session of an array. array: in a list only if the row stands for the whole array.
+    shared_as: what a share permits you to do with another user's session; null: it is not shared with you."""
 
     array: ArrayView | None
     array_id: str | None
@@ -2445,6 +2510,7 @@ class SessionView(TypedDict):
     queue_position: int | None
     reason: str | None
     result: Result | None
+    shared_as: AccessLevel | None
     slots: dict[str, int]
     started_at: str | None
     state: SessionState

@@ -1563,6 +1563,13 @@ class Sessions(Group):
         answer: models.IdleView = self._transport.call("GET", f"/api/v1/sessions/{segment(ref)}/idle")
         return answer
 
+    def join(self, *, token: str) -> models.JoinedSession:
+        """Get the access to a session that a link grants, until the link expires."""
+        answer: models.JoinedSession = self._transport.call(
+            "POST", "/api/v1/session-links", body=_given(token=token)
+        )
+        return answer
+
     def keep(self, ref: str) -> models.IdleView:
         """Mark a running session as in use: its idle clocks restart. Its lifetime is unaffected."""
         answer: models.IdleView = self._transport.call("POST", f"/api/v1/sessions/{segment(ref)}/keep")
@@ -1650,6 +1657,33 @@ class Sessions(Group):
         )
         return answer
 
+    def share(
+        self,
+        ref: str,
+        *,
+        expires_in_s: int | None = UNSET,
+        level: models.AccessLevel = UNSET,
+        link: bool = UNSET,
+        project: str | None = UNSET,
+        user: str | None = UNSET,
+    ) -> models.CreatedSessionShare:
+        """Share a session with a user or a project of its domain, or by a link. Sharing again with the same recipient
+        changes the share. Only the owner can share the use of a session. A share of a session of an array is for the whole
+        array."""
+        answer: models.CreatedSessionShare = self._transport.call(
+            "POST",
+            f"/api/v1/sessions/{segment(ref)}/shares",
+            body=_given(expires_in_s=expires_in_s, level=level, link=link, project=project, user=user),
+        )
+        return answer
+
+    def shares(self, ref: str) -> models.SessionShareList:
+        """Who has access to a session by a share, and until when; for its owner and administrators."""
+        answer: models.SessionShareList = self._transport.call(
+            "GET", f"/api/v1/sessions/{segment(ref)}/shares"
+        )
+        return answer
+
     def show(self, ref: str) -> models.SessionDetail:
         """Get one session with its environment and apps. The name of an array gives its first session."""
         answer: models.SessionDetail = self._transport.call("GET", f"/api/v1/sessions/{segment(ref)}")
@@ -1661,6 +1695,11 @@ class Sessions(Group):
             "GET", f"/api/v1/sessions/{segment(ref)}/timeline"
         )
         return answer
+
+    def unshare(self, ref: str, share: str) -> None:
+        """Revoke a share, or a link with the access of everybody who opened it. Their apps, terminals and log streams are
+        closed."""
+        self._transport.call("DELETE", f"/api/v1/sessions/{segment(ref)}/shares/{segment(share)}")
 
     def usage(
         self,

@@ -50,6 +50,14 @@ export type AccessEntry = {
 };
 
 /**
+ * AccessLevel
+ *
+ * What a share of a session permits. look: see it, its log, usage and history. use: also open its apps and
+ * terminals, and run commands in it.
+ */
+export type AccessLevel = 'look' | 'use';
+
+/**
  * AccessList
  */
 export type AccessList = {
@@ -862,6 +870,38 @@ export type ContainerView = {
      */
     started_at: string | null;
     state: ContainerState;
+};
+
+/**
+ * CreatedSessionShare
+ *
+ * url: of a link; shown only once.
+ */
+export type CreatedSessionShare = {
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Expires At
+     */
+    expires_at: string | null;
+    granted_by: UserRef | null;
+    /**
+     * Id
+     */
+    id: string;
+    level: AccessLevel;
+    project: ProjectRef | null;
+    /**
+     * Url
+     */
+    url: string | null;
+    user: UserRef | null;
+    /**
+     * Via Link
+     */
+    via_link: string | null;
 };
 
 /**
@@ -2834,6 +2874,27 @@ export type InvitationView = {
      * Used Bytes
      */
     used_bytes: number;
+};
+
+/**
+ * JoinedSession
+ *
+ * The session that a link is for. level: what you may do with it; null: it is your own.
+ */
+export type JoinedSession = {
+    /**
+     * Expires At
+     */
+    expires_at: string;
+    /**
+     * Id
+     */
+    id: string;
+    level: AccessLevel | null;
+    /**
+     * Name
+     */
+    name: string;
 };
 
 /**
@@ -6044,6 +6105,7 @@ export type SessionDetail = {
      * Roles
      */
     roles: Array<ClusterRoleView>;
+    shared_as: AccessLevel | null;
     /**
      * Shm Bytes
      */
@@ -6108,6 +6170,18 @@ export type SessionGraph = {
 };
 
 /**
+ * SessionJoin
+ *
+ * token: of the link.
+ */
+export type SessionJoin = {
+    /**
+     * Token
+     */
+    token: string;
+};
+
+/**
  * SessionKind
  *
  * interactive: runs until it is terminated. batch: runs a command once. inference: serves a model.
@@ -6146,6 +6220,73 @@ export type SessionRename = {
      * Name
      */
     name: string;
+};
+
+/**
+ * SessionShareCreate
+ *
+ * user: e-mail or id; project: id or name; link: a link for any user of the session's domain. Exactly one of them.
+ *
+ * level: look permits to see the session, its log, usage and history; use also permits to open its apps and terminals
+ * and to run commands in it. expires_in_s: required for links, at most 30 days; null: until it is revoked.
+ */
+export type SessionShareCreate = {
+    /**
+     * Expires In S
+     */
+    expires_in_s?: number | null;
+    level?: AccessLevel;
+    /**
+     * Link
+     */
+    link?: boolean;
+    /**
+     * Project
+     */
+    project?: string | null;
+    /**
+     * User
+     */
+    user?: string | null;
+};
+
+/**
+ * SessionShareList
+ */
+export type SessionShareList = {
+    /**
+     * Items
+     */
+    items: Array<SessionShareView>;
+};
+
+/**
+ * SessionShareView
+ *
+ * user, project: who has access; both null: a link. via_link: id of the link by which the user came; it ends with
+ * the link.
+ */
+export type SessionShareView = {
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Expires At
+     */
+    expires_at: string | null;
+    granted_by: UserRef | null;
+    /**
+     * Id
+     */
+    id: string;
+    level: AccessLevel;
+    project: ProjectRef | null;
+    user: UserRef | null;
+    /**
+     * Via Link
+     */
+    via_link: string | null;
 };
 
 /**
@@ -6221,6 +6362,7 @@ export type SessionUsageView = {
  * limit_ends_at: when it will end at its time limit; both set with the warning, null before.
  *
  * array_id, array_index: of a session of an array. array: in a list only if the row stands for the whole array.
+ * shared_as: what a share permits you to do with another user's session; null: it is not shared with you.
  */
 export type SessionView = {
     array: ArrayView | null;
@@ -6291,6 +6433,7 @@ export type SessionView = {
      */
     reason: string | null;
     result: Result | null;
+    shared_as: AccessLevel | null;
     /**
      * Slots
      */
@@ -13880,6 +14023,35 @@ export type ServerShowResponses = {
 
 export type ServerShowResponse = ServerShowResponses[keyof ServerShowResponses];
 
+export type SessionsJoinData = {
+    body: SessionJoin;
+    path?: never;
+    query?: never;
+    url: '/api/v1/session-links';
+};
+
+export type SessionsJoinErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SessionsJoinError = SessionsJoinErrors[keyof SessionsJoinErrors];
+
+export type SessionsJoinResponses = {
+    /**
+     * Successful Response
+     */
+    200: JoinedSession;
+};
+
+export type SessionsJoinResponse = SessionsJoinResponses[keyof SessionsJoinResponses];
+
 export type SessionsListData = {
     body?: never;
     path?: never;
@@ -13913,7 +14085,7 @@ export type SessionsListData = {
         /**
          * Owner
          *
-         * me, all, or the id or e-mail of a user
+         * me, shared (with you), all, or the id or e-mail of a user
          */
         owner?: string;
         /**
@@ -14692,6 +14864,120 @@ export type SessionsRestartResponses = {
 };
 
 export type SessionsRestartResponse = SessionsRestartResponses[keyof SessionsRestartResponses];
+
+export type SessionsSharesData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/shares';
+};
+
+export type SessionsSharesErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SessionsSharesError = SessionsSharesErrors[keyof SessionsSharesErrors];
+
+export type SessionsSharesResponses = {
+    /**
+     * Successful Response
+     */
+    200: SessionShareList;
+};
+
+export type SessionsSharesResponse = SessionsSharesResponses[keyof SessionsSharesResponses];
+
+export type SessionsShareData = {
+    body: SessionShareCreate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/shares';
+};
+
+export type SessionsShareErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SessionsShareError = SessionsShareErrors[keyof SessionsShareErrors];
+
+export type SessionsShareResponses = {
+    /**
+     * Successful Response
+     */
+    201: CreatedSessionShare;
+};
+
+export type SessionsShareResponse = SessionsShareResponses[keyof SessionsShareResponses];
+
+export type SessionsUnshareData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+        /**
+         * Share
+         *
+         * An id, an e-mail, or a project's name.
+         */
+        share: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/shares/{share}';
+};
+
+export type SessionsUnshareErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SessionsUnshareError = SessionsUnshareErrors[keyof SessionsUnshareErrors];
+
+export type SessionsUnshareResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type SessionsUnshareResponse = SessionsUnshareResponses[keyof SessionsUnshareResponses];
 
 export type SessionsExtendData = {
     body: SessionTimeLimit;

@@ -1,16 +1,17 @@
 import { useLingui } from "@lingui/react/macro";
-import { Group, Tooltip } from "@mantine/core";
+import { Badge, Group, Tooltip } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { Session } from "@/api/types";
 import { isRequested } from "@/queries/sessions";
 import { RowLink } from "@/ui/table/RowLink";
 import { rowName } from "./arrays";
 import styles from "./cells.module.css";
+import { LEVELS } from "./sharing/words";
 import { useWarningText } from "./warnings";
 
 /** The name as a link, with a mark if the session needs attention. */
 export function NameCell({ session, onOpen }: { session: Session; onOpen?: () => void }) {
-  const { t } = useLingui();
+  const { t, i18n } = useLingui();
   const warningText = useWarningText();
   return (
     <Group gap={6} wrap="nowrap" className={styles.nameCell}>
@@ -25,6 +26,17 @@ export function NameCell({ session, onOpen }: { session: Session; onOpen?: () =>
         >
           {rowName(session)}
         </RowLink>
+      )}
+      {session.shared_as && (
+        <Badge
+          size="xs"
+          variant="light"
+          color="gray"
+          title={i18n._(LEVELS[session.shared_as].mine)}
+          className={styles.badge}
+        >
+          {t`Shared`}
+        </Badge>
       )}
       {session.cluster_size > 1 && (
         <span title={t`${session.cluster_size} containers`}>×{session.cluster_size}</span>

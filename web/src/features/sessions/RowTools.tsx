@@ -14,7 +14,7 @@ export function RowTools({ session, actions }: { session: Session; actions: Sess
   const name = rowName(session);
   const jupyter = session.array ? undefined : actions.jupyterIn(session);
   if (isRequested(id)) return null;
-  const notMine = actions.ownerOnly(session);
+  const notUsable = actions.whyNotUse(session);
   return (
     <Group gap={2} wrap="nowrap" justify="flex-end">
       {session.state === "RUNNING" && !session.array && (
@@ -22,7 +22,7 @@ export function RowTools({ session, actions }: { session: Session; actions: Sess
           label={t`Terminal`}
           row={name}
           icon={IconTerminal2}
-          refusal={notMine}
+          refusal={notUsable}
           onClick={() => void actions.openTerminal(id)}
         />
       )}
@@ -31,7 +31,7 @@ export function RowTools({ session, actions }: { session: Session; actions: Sess
           label={jupyter.title}
           row={name}
           icon={IconNotebook}
-          refusal={notMine}
+          refusal={notUsable}
           onClick={() => void actions.openApp(session, jupyter)}
         />
       )}
@@ -47,6 +47,7 @@ export function RowTools({ session, actions }: { session: Session; actions: Sess
           label={t`Terminate`}
           row={name}
           icon={IconTrash}
+          refusal={actions.whyNotChange(session)}
           onClick={() => actions.terminate([session])}
         />
       )}

@@ -58,7 +58,7 @@ export function SessionFilters({ ref, search, filter, mayseeAll, projects, onCha
       {filter.array !== undefined && (
         <ArrayPill id={filter.array} onRemove={() => onChange({ array: undefined, state: undefined })} />
       )}
-      {filter.owner && filter.owner !== "me" && filter.owner !== "all" && (
+      {!["me", "shared", "all"].includes(filter.owner) && (
         <Pill
           withRemoveButton
           removeButtonProps={{ "aria-label": t`Show sessions of all projects, not only ${filter.owner}` }}
@@ -67,6 +67,12 @@ export function SessionFilters({ ref, search, filter, mayseeAll, projects, onCha
           {filter.owner}
         </Pill>
       )}
+      <Checkbox
+        size="xs"
+        label={t`Shared with me`}
+        checked={filter.owner === "shared"}
+        onChange={(event) => onChange({ owner: event.currentTarget.checked ? "shared" : undefined })}
+      />
       {mayseeAll && (
         <Checkbox
           size="xs"

@@ -6,6 +6,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { toProblem } from "@/api/problem";
 import type { Session } from "@/api/types";
+import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { imagesListQuery } from "@/queries/images";
 import { overSessions } from "@/routing/search";
@@ -18,7 +19,7 @@ export function useSessionActions() {
   const { t } = useLingui();
   const navigate = useNavigate();
   const images = useQuery(imagesListQuery).data;
-  const me = useMe().user.id;
+  const me = useMe();
   const problemText = useProblemText();
 
   return useMemo(
@@ -31,9 +32,27 @@ export function useSessionActions() {
               ?.apps.find(({ name }) => name === "jupyter")
           : undefined,
 
-      /** Why the user may not enter the session, or null: only the owner may, whatever the role of others. */
+      /** Why the user may not do what only the owner may, whatever the role of others; or null. */
       ownerOnly: (session: Pick<Session, "owner">) =>
-        session.owner.id === me ? null : t`Only the owner of the session can do this.`,
+        session.owner.id === me.user.id ? null : t`Only the owner of the session can do this.`,
+
+      /** Why the user may not open terminals and apps, or null: the owner may, and those with whom its use is shared. */
+      whyNotUse: (session: Pick<Session, "owner" | "shared_as">) => {
+        if (session.owner.id === me.user.id || session.shared_as === "use") return null;
+        return session.shared_as
+          ? t`This session is shared with you to look at only.`
+          : t`Only the owner of the session can do this.`;
+      },
+
+      /** Why the user may not change or end the session, or null: a share does not permit it. */
+      whyNotChange: (session: Pick<Session, "owner" | "project" | "domain">) =>
+        may(me, "session.remove", {
+          owner: session.owner.id,
+          project: session.project.id,
+          domain: session.domain.id,
+        })
+          ? null
+          : t`Only the owner of the session and administrators can do this.`,
 
       showDetail: (id: string) =>
         navigate({ to: "/sessions", search: (now) => overSessions(now, { session: id }) }),

@@ -13,11 +13,12 @@ export function useSessionKeys(actions: SessionActions): {
   const { t } = useLingui();
   const acts = (session: Session): RowActs => {
     const jupyter = actions.jupyterIn(session);
-    const mine = actions.ownerOnly(session) === null && !session.array;
+    const usable = actions.whyNotUse(session) === null && !session.array;
+    const removable = !rowHasEnded(session) && actions.whyNotChange(session) === null;
     return {
-      t: session.state === "RUNNING" && mine ? () => void actions.openTerminal(session.id) : undefined,
-      o: jupyter && mine ? () => void actions.openApp(session, jupyter) : undefined,
-      Delete: rowHasEnded(session) ? undefined : () => actions.terminate([session]),
+      t: session.state === "RUNNING" && usable ? () => void actions.openTerminal(session.id) : undefined,
+      o: jupyter && usable ? () => void actions.openApp(session, jupyter) : undefined,
+      Delete: removable ? () => actions.terminate([session]) : undefined,
     };
   };
   const actLines: KeyLine[] = [

@@ -50,6 +50,7 @@ type App = { name: string; title: string };
 export function sessionEntries(session: Session, app: App | undefined, me: Me, i18n: I18n): Entry[] {
   const { id, name, state } = session;
   const mine = session.owner.id === me.user.id;
+  const usable = mine || session.shared_as === "use";
   const ours = { owner: session.owner.id, domain: undefined, project: session.project.id };
   const facts = [i18n._(SESSION_STATE_WORDS[state].label), session.image_name ?? session.image];
   const section = [...facts, ...(mine ? [] : [session.owner.email])].join(" · ");
@@ -62,7 +63,7 @@ export function sessionEntries(session: Session, app: App | undefined, me: Me, i
   });
   const show = goTo({ to: "/sessions", search: (now) => overSessions(now, { session: id }) });
   const entries = [one({ key: "session", title: name, icon: IconBox, does: show })];
-  if (mine && state === "RUNNING") {
+  if (usable && state === "RUNNING") {
     entries.push(
       one({
         key: "terminal",
@@ -73,7 +74,7 @@ export function sessionEntries(session: Session, app: App | undefined, me: Me, i
       }),
     );
   }
-  if (mine && app) {
+  if (usable && app) {
     entries.push(
       one({
         key: "app",

@@ -60,6 +60,13 @@ def ls_arguments(parser: Arguments) -> None:
         default="me",
         help="include other users' sessions that you may see",
     )
+    whose.add_argument(
+        "--shared",
+        dest="owner",
+        action="store_const",
+        const="shared",
+        help="other users' sessions that are shared with you",
+    )
     whose.add_argument("--owner", metavar="USER", help="only this user's, by id or e-mail")
     parser.add_argument("--array", metavar="ID", help="the sessions of this array, by its id or name")
     parser.add_argument("-q", "--quiet", action="store_true", help="print only ids, one per line")
@@ -73,6 +80,7 @@ def ls_arguments(parser: Arguments) -> None:
         "carrel session ls",
         "carrel session ls --ended --limit 10",
         "carrel session ls --array sweep --state ERROR",
+        "carrel session ls --shared",
         "carrel session ls -q | xargs carrel session rm --yes",
         "carrel session ls -o json | jq -r '.items[].name'",
     )
@@ -261,6 +269,7 @@ def print_session(session: models.SessionDetail) -> None:
             ("bootstrap", first_line(session["bootstrap"])),
             ("project", session["project"]["name"]),
             ("owner", session["owner"]["email"]),
+            ("shared with you", f"to {session['shared_as']}" if session["shared_as"] else ""),
             ("rights", "root" if session["rights"] == "root" else ""),
             ("node", session["node"] or ""),
             ("created", local_time(session["created_at"])),

@@ -263,6 +263,30 @@ class AsyncSession:
         await threads.call(lambda: self._sync.again())
         return self
 
+    async def share(
+        self,
+        with_user: str | None = None,
+        *,
+        project: str | None = None,
+        level: models.AccessLevel = "look",
+        expires: float | str | None = None,
+    ) -> models.CreatedSessionShare:
+        """Share it with a user by e-mail, with a project's members, or, without either, by a link: its `url`.
+
+        level: look at it, or use its apps and terminals as well. expires: in seconds or "2h"; required for a link.
+        """
+        return await threads.call(
+            lambda: self._sync.share(with_user, project=project, level=level, expires=expires)
+        )
+
+    async def shares(self) -> list[models.SessionShareView]:
+        """Who has access by a share, and until when, oldest first."""
+        return await threads.call(lambda: self._sync.shares())
+
+    async def unshare(self, share: str) -> None:
+        """Revoke a share, by its id or by its recipient. What they opened is closed at once."""
+        return await threads.call(lambda: self._sync.unshare(share))
+
     async def history(self) -> list[models.HistoryView]:
         """Every state transition with time, cause and actor, oldest first."""
         return await threads.call(lambda: self._sync.history())
@@ -421,7 +445,8 @@ class AsyncSessions:
     ) -> AsyncIterator[AsyncSession]:
         """Sessions, newest first, fetched page by page.
 
-        state: "live", "ended", "all" or a state in either case. owner: "me" (the default), "all", or an id or e-mail.
+        state: "live", "ended", "all" or a state in either case. owner: "me" (the default), "shared"
+        (with you), "all", or an id or e-mail.
         search: part of the name or image. sort: a field, with "-" before it in descending order.
         """
         return threads.iterate(

@@ -312,6 +312,35 @@ class Session:
         """Another session with the stored definition of this one."""
         return Session(self._api, self._api.sessions.again(self.id))
 
+    def share(
+        self,
+        with_user: str | None = None,
+        *,
+        project: str | None = None,
+        level: models.AccessLevel = "look",
+        expires: float | str | None = None,
+    ) -> models.CreatedSessionShare:
+        """Share it with a user by e-mail, with a project's members, or, without either, by a link: its `url`.
+
+        level: look at it, or use its apps and terminals as well. expires: in seconds or "2h"; required for a link.
+        """
+        return self._api.sessions.share(
+            self.id,
+            user=with_user,
+            project=project,
+            link=with_user is None and project is None,
+            level=level,
+            expires_in_s=None if expires is None else round(parse_duration(str(expires))),
+        )
+
+    def shares(self) -> list[models.SessionShareView]:
+        """Who has access by a share, and until when, oldest first."""
+        return self._api.sessions.shares(self.id)["items"]
+
+    def unshare(self, share: str) -> None:
+        """Revoke a share, by its id or by its recipient. What they opened is closed at once."""
+        self._api.sessions.unshare(self.id, share)
+
     def history(self) -> list[models.HistoryView]:
         """Every state transition with time, cause and actor, oldest first."""
         return self._api.sessions.history(self.id)["items"]
@@ -469,7 +498,8 @@ class Sessions:
     ) -> Iterator[Session]:
         """Sessions, newest first, fetched page by page.
 
-        state: "live", "ended", "all" or a state in either case. owner: "me" (the default), "all", or an id or e-mail.
+        state: "live", "ended", "all" or a state in either case. owner: "me" (the default), "shared"
+        (with you), "all", or an id or e-mail.
         search: part of the name or image. sort: a field, with "-" before it in descending order.
         """
         filter_ = state if state in ("live", "ended", "all") else state.upper()

@@ -27,6 +27,20 @@ function commandRun(entry: AuditEntry, { say }: Voice): string {
     : say(msg`Opened a terminal in the session ${name}`);
 }
 
+function sessionShared(entry: AuditEntry, { say }: Voice): string | null {
+  const [name, whom, before, after] = [nameOf(entry), entry.details.with, beforeOf(entry), afterOf(entry)];
+  if (typeof whom !== "string") return null;
+  if (whom === "link")
+    return after.level
+      ? say(msg`Created a link to the session ${name}`)
+      : say(msg`Revoked a link to the session ${name}`);
+  if (!after.level) return say(msg`Stopped sharing the session ${name} with ${whom}`);
+  if (before.level) return say(msg`Changed what ${whom} may do with the session ${name}`);
+  return after.level === "use"
+    ? say(msg`Shared the session ${name} with ${whom}, to use`)
+    : say(msg`Shared the session ${name} with ${whom}, to look at`);
+}
+
 function nodeChanged(entry: AuditEntry, voice: Voice): string | null {
   const { say } = voice;
   const name = nameOf(entry);
@@ -162,6 +176,8 @@ export const WORK: Readonly<Record<string, Sentence>> = {
     entry.details.force === true
       ? say(msg`Force-terminated the session ${nameOf(entry)}`)
       : say(msg`Terminated the session ${nameOf(entry)}`),
+  "session.share": sessionShared,
+  "session.join": (entry, { say }) => say(msg`Opened a link to the session ${nameOf(entry)}`),
   "session.restart": (entry, { say }) => say(msg`Restarted the session ${nameOf(entry)}`),
   "vfolder.hand_over": ownershipTransferred,
   "vfolder.join": joined,

@@ -23,7 +23,7 @@ export function AppsTab({ session, actions }: { session: SessionDetail; actions:
   if (apps.data.length === 0) {
     return <EmptyState title={t`This image has no apps`} text={t`You can still open a terminal.`} />;
   }
-  const refusal = session.state === "RUNNING" ? actions.ownerOnly(session) : t`The session is not running.`;
+  const refusal = session.state === "RUNNING" ? actions.whyNotUse(session) : t`The session is not running.`;
   const open = async (app: App) => {
     setOpening(app.name);
     await actions.openApp(session, app);

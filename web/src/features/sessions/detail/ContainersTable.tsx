@@ -4,14 +4,13 @@ import { IconTerminal2 } from "@tabler/icons-react";
 import type { SessionDetail } from "@/api/types";
 import { CONTAINER_STATE_WORDS } from "@/features/sessions/state-names";
 import { useSessionActions } from "@/features/sessions/use-actions";
-import { useMe } from "@/me/use-me";
 import { SLOTS_JOINT, slotsWords } from "@/ui/slots";
 
 /** The containers of a cluster session, each with its state and a terminal. */
 export function ContainersTable({ session }: { session: SessionDetail }) {
   const { t, i18n } = useLingui();
   const actions = useSessionActions();
-  const mine = session.owner.id === useMe()?.user.id;
+  const usable = actions.whyNotUse(session) === null;
   return (
     <Table.ScrollContainer minWidth={420} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
       <Table aria-label={t`Containers`} fz="sm" verticalSpacing={4}>
@@ -34,7 +33,7 @@ export function ContainersTable({ session }: { session: SessionDetail }) {
               <Table.Td>{slotsWords(one.slots).join(SLOTS_JOINT)}</Table.Td>
               <Table.Td>{one.exit_code ?? "–"}</Table.Td>
               <Table.Td>
-                {mine && one.state === "RUNNING" && session.state === "RUNNING" && (
+                {usable && one.state === "RUNNING" && session.state === "RUNNING" && (
                   <Tooltip label={t`Terminal in ${one.host}`}>
                     <ActionIcon
                       size="sm"

@@ -1,7 +1,14 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { ActionIcon, Button, Group, Text, Tooltip } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { IconCopyPlus, IconNotebook, IconPencil, IconTerminal2, IconTrash } from "@tabler/icons-react";
+import {
+  IconCopyPlus,
+  IconNotebook,
+  IconPencil,
+  IconShare,
+  IconTerminal2,
+  IconTrash,
+} from "@tabler/icons-react";
 import { hasEnded } from "@/api/session-states";
 import type { SessionDetail } from "@/api/types";
 import { ProgressLine } from "@/features/sessions/ProgressLine";
@@ -17,6 +24,7 @@ export function SessionState({ session }: { session: SessionDetail }) {
   const { t } = useLingui();
   const [renaming, rename] = useDisclosure(false);
   const sessionText = useSessionText();
+  const { whyNotChange } = useSessionActions();
   const ended = hasEnded(session.state);
   return (
     <>
@@ -27,7 +35,7 @@ export function SessionState({ session }: { session: SessionDetail }) {
             {sessionText.reason(session.reason)}
           </Text>
         )}
-        {!renaming && (
+        {!renaming && whyNotChange(session) === null && (
           <Tooltip label={t`Rename`}>
             <ActionIcon variant="subtle" color="gray" size="sm" aria-label={t`Rename`} onClick={rename.open}>
               <IconPencil size={15} aria-hidden />
@@ -42,9 +50,10 @@ export function SessionState({ session }: { session: SessionDetail }) {
 }
 
 /** The available actions. */
-export function SessionActions({ session }: { session: SessionDetail }) {
+export function SessionActions({ session, onShare }: { session: SessionDetail; onShare: () => void }) {
   const actions = useSessionActions();
-  const notMine = actions.ownerOnly(session);
+  const notUsable = actions.whyNotUse(session);
+  const notChangeable = actions.whyNotChange(session);
   const running = session.state === "RUNNING";
   const ended = hasEnded(session.state);
   const jupyter = session.apps?.find((app) => app.name === "jupyter");
@@ -53,7 +62,7 @@ export function SessionActions({ session }: { session: SessionDetail }) {
       {running && (
         <>
           <OwnButton
-            refusal={notMine}
+            refusal={notUsable}
             leftSection={<IconTerminal2 size={16} aria-hidden />}
             onClick={() => void actions.openTerminal(session.id)}
           >
@@ -61,7 +70,7 @@ export function SessionActions({ session }: { session: SessionDetail }) {
           </OwnButton>
           {jupyter && (
             <OwnButton
-              refusal={notMine}
+              refusal={notUsable}
               variant="light"
               leftSection={<IconNotebook size={16} aria-hidden />}
               onClick={() => void actions.openApp(session, jupyter)}
@@ -70,6 +79,16 @@ export function SessionActions({ session }: { session: SessionDetail }) {
             </OwnButton>
           )}
         </>
+      )}
+      {notChangeable === null && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconShare size={16} aria-hidden />}
+          onClick={onShare}
+        >
+          <Trans>Share…</Trans>
+        </Button>
       )}
       <RestartButton session={session} />
       <ExtendButton session={session} />
@@ -83,15 +102,15 @@ export function SessionActions({ session }: { session: SessionDetail }) {
         <Trans>Start a similar session</Trans>
       </Button>
       {!ended && (
-        <Button
-          size="xs"
+        <OwnButton
+          refusal={notChangeable}
           variant="subtle"
           color="red"
           leftSection={<IconTrash size={16} aria-hidden />}
           onClick={() => actions.terminate([session])}
         >
           <Trans>Terminate…</Trans>
-        </Button>
+        </OwnButton>
       )}
     </>
   );

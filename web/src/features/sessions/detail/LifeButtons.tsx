@@ -49,7 +49,9 @@ export function AgainButton({ session }: { session: SessionDetail }) {
 export function RestartButton({ session }: { session: SessionDetail }) {
   const { t } = useLingui();
   const { mutateAsync: restart } = useRestartSession();
+  const { whyNotChange } = useSessionActions();
   if (session.state !== "RUNNING" || session.kind !== "interactive") return null;
+  if (whyNotChange(session) !== null) return null;
   const ask = () =>
     askToConfirm({
       title: t`Restart session`,
@@ -77,8 +79,10 @@ export function ExtendButton({ session }: { session: Session }) {
   const [opened, { toggle, close }] = useDisclosure(false);
   const [more, setMore] = useState(3600);
   const extend = useExtendSession();
+  const { whyNotChange } = useSessionActions();
   const limit = session.time_limit_s;
   if (limit === null || hasEnded(session.state) || session.state === "TERMINATING") return null;
+  if (whyNotChange(session) !== null) return null;
   return (
     <Popover opened={opened} onChange={close} trapFocus withArrow shadow="md" width={300}>
       <Popover.Target>

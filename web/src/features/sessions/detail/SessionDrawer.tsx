@@ -24,6 +24,9 @@ import styles from "./SessionDrawer.module.css";
 
 const DependenciesTab = part(() => import("./DependenciesTab").then((m) => m.DependenciesTab));
 const LogsTab = part(() => import("./LogsTab").then((m) => m.LogsTab));
+const SessionSharing = part(() =>
+  import("@/features/sessions/sharing/SessionSharing").then((m) => m.SessionSharing),
+);
 const UsageTab = part(() => import("./UsageTab").then((m) => m.UsageTab));
 
 interface Props {
@@ -47,7 +50,7 @@ export function SessionDrawer({ opened, id, tab, onTab, onClose }: Props) {
       title={session.data?.name ?? t`Session`}
       query={session}
       state={session.data && <SessionState session={session.data} />}
-      actions={session.data && <SessionActions session={session.data} />}
+      actions={session.data && <SessionActions session={session.data} onShare={() => onTab("sharing")} />}
       fill
     >
       {session.data && <Detail session={session.data} tab={tab} onTab={onTab} />}
@@ -66,6 +69,7 @@ function Detail({
 }) {
   const { t } = useLingui();
   const actions = useSessionActions();
+  const changeable = actions.whyNotChange(session) === null;
   const sessionText = useSessionText();
   const warningText = useWarningText();
   const ending = endingOf(session);
@@ -77,6 +81,7 @@ function Detail({
     usage: t`Resource usage`,
     dependencies: t`Dependencies`,
     environment: t`Environment`,
+    sharing: t`Sharing`,
   };
   return (
     <>
@@ -106,7 +111,8 @@ function Detail({
         >
           <Group justify="space-between">
             <EndingText session={session} />
-            {ending.idle ? <KeepButton id={session.id} /> : <ExtendButton session={session} />}
+            {changeable &&
+              (ending.idle ? <KeepButton id={session.id} /> : <ExtendButton session={session} />)}
           </Group>
         </Alert>
       )}
@@ -130,7 +136,7 @@ function Detail({
       >
         <ScrollArea type="never" className={styles.tabBar}>
           <Tabs.List className={styles.tabList}>
-            {DETAIL_TABS.map((one) => (
+            {DETAIL_TABS.filter((one) => one !== "sharing" || changeable).map((one) => (
               <Tabs.Tab key={one} value={one}>
                 {names[one]}
               </Tabs.Tab>
@@ -160,6 +166,7 @@ function Detail({
             <Tabs.Panel value="environment">
               <EnvironmentTab env={session.env ?? {}} />
             </Tabs.Panel>
+            <Tabs.Panel value="sharing">{changeable && <SessionSharing session={session} />}</Tabs.Panel>
           </Suspense>
         </div>
       </Tabs>
