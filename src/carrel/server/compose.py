@@ -71,6 +71,7 @@ from carrel.sessions import routes as sessions
 from carrel.sessions.logs.store import DIRECTORY as SESSION_LOGS
 from carrel.sessions.logs.store import LogStore
 from carrel.sessions.schedules import routes as schedules
+from carrel.sessions.templates import routes as templates
 from carrel.signin.keypairs import routes as keypairs
 from carrel.signin.logins import authenticator
 from carrel.signin.logins import factor_routes as factors
@@ -124,6 +125,7 @@ _ROUTERS = (
     statistics.router,
     idle.router,
     schedules.router,
+    templates.router,
     vfolders.router,
     shares.router,
     files.router,

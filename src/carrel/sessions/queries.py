@@ -74,7 +74,7 @@ _JOINS = """
 
 _DETAIL = text(f"""
     SELECT row_to_json(x)::text
-    FROM (SELECT {_COLUMNS}, {_ARRAY} AS "array", s.spec, s.stop_signal, s.grace_s,
+    FROM (SELECT {_COLUMNS}, {_ARRAY} AS "array", s.spec, s.template, s.stop_signal, s.grace_s,
             {_APPS} AS apps, {_MOUNTS} AS mounts,
             {_CONTAINERS} AS containers, {graph.AFTER} AS after, {graph.DEPENDANTS} AS dependants
         FROM sessions s {_JOINS} WHERE s.id = :id) x
