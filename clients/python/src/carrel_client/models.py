@@ -2882,15 +2882,15 @@ class TemplateRequest(TypedDict):
 
 class TemplateStart(TypedDict):
     """parameters: values by name; text is accepted for every type. The other fields replace those of the definition;
-    slots only those that are given. name: default: that of the definition, or the template's with random letters.
-    project: default: that of the template."""
+    slots only the given ones, where 0 removes an accelerator. name: default: that of the definition, or one like that
+    of the template. project: default: that of the template."""
 
     group: NotRequired[str | None]
     name: NotRequired[str | None]
     parameters: NotRequired[dict[str, str | bool | int | float | None]]
     priority: NotRequired[int | None]
     project: NotRequired[str | None]
-    slots: NotRequired[SlotRequest | None]
+    slots: NotRequired[dict[str, int]]
     start_at: NotRequired[str | None]
     time_limit_s: NotRequired[int | None]
 

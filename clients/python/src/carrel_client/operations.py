@@ -1983,7 +1983,7 @@ class Templates(Group):
         parameters: dict[str, str | bool | int | float | None] = UNSET,
         priority: int | None = UNSET,
         project: str | None = UNSET,
-        slots: models.SlotRequest | None = UNSET,
+        slots: dict[str, int] = UNSET,
         start_at: str | None = UNSET,
         time_limit_s: int | None = UNSET,
     ) -> models.TemplateRequest:
@@ -2022,7 +2022,7 @@ class Templates(Group):
         parameters: dict[str, str | bool | int | float | None] = UNSET,
         priority: int | None = UNSET,
         project: str | None = UNSET,
-        slots: models.SlotRequest | None = UNSET,
+        slots: dict[str, int] = UNSET,
         start_at: str | None = UNSET,
         time_limit_s: int | None = UNSET,
         idempotency_key: str | None = None,

@@ -8,9 +8,9 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from carrel.core.ids import TemplateId
 from carrel.http.paging import PageQuery
-from carrel.http.rules import says
+from carrel.http.rules import SlotName, says
 from carrel.sessions.schemas import OwnerRef
-from carrel.sessions.spec import Description, Priority, SessionName, SlotRequest, StartTime, TimeLimit
+from carrel.sessions.spec import Description, Priority, SessionName, StartTime, TimeLimit
 from carrel.sessions.templates.parameters import MAX_PARAMETERS, Parameter, ParameterValue
 from carrel.tenancy.schemas import ProjectRef
 
@@ -105,8 +105,8 @@ class TemplateList(BaseModel):
 
 class TemplateStart(BaseModel):
     """parameters: values by name; text is accepted for every type. The other fields replace those of the definition;
-    slots only those that are given. name: default: that of the definition, or the template's with random letters.
-    project: default: that of the template.
+    slots only the given ones, where 0 removes an accelerator. name: default: that of the definition, or one like that
+    of the template. project: default: that of the template.
     """
 
     model_config = {"extra": "forbid"}
@@ -115,7 +115,7 @@ class TemplateStart(BaseModel):
     name: SessionName | None = None
     project: Annotated[str, Field(max_length=64)] | None = None
     group: Annotated[str, Field(max_length=64)] | None = None
-    slots: SlotRequest | None = None
+    slots: dict[SlotName, Annotated[int, Field(ge=0, le=2**62)]] = Field(default={}, max_length=50)
     priority: Priority | None = None
     time_limit_s: TimeLimit | None = None
     start_at: StartTime | None = None

@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError
 from carrel.core.ids import SessionId, new_id
+from carrel.core.units import LEAST
 from carrel.db.database import Database
 from carrel.db.encryption import SecretBox
 from carrel.folders import access
@@ -86,8 +87,8 @@ def _merged(
     """The definition with the overrides of a start."""
     given = {name: value for name in _OVERRIDES if (value := getattr(request, name)) is not None}
     literal = definitions.escaped(given)
-    if request.slots:
-        literal["slots"] = {**definition.get("slots", {}), **request.slots.model_dump(exclude_unset=True)}
+    slots = {**definition["slots"], **request.slots}
+    literal["slots"] = {slot: amount for slot, amount in slots.items() if amount or slot in LEAST}
     name = f"{template.name}-{new_id()[:_SUFFIX]}"
     return {"name": name, "project": template.project_id, **definition, **literal}
 

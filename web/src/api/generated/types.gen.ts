@@ -7638,8 +7638,8 @@ export type TemplateRequest = {
  * TemplateStart
  *
  * parameters: values by name; text is accepted for every type. The other fields replace those of the definition;
- * slots only those that are given. name: default: that of the definition, or the template's with random letters.
- * project: default: that of the template.
+ * slots only the given ones, where 0 removes an accelerator. name: default: that of the definition, or one like that
+ * of the template. project: default: that of the template.
  */
 export type TemplateStart = {
     /**
@@ -7664,7 +7664,12 @@ export type TemplateStart = {
      * Project
      */
     project?: string | null;
-    slots?: SlotRequest | null;
+    /**
+     * Slots
+     */
+    slots?: {
+        [key: string]: unknown | number;
+    };
     /**
      * Start At
      */
