@@ -31,6 +31,7 @@ PAGES = (
     "/sign-up",
     "/verify-email",
     "/sessions",
+    "/templates",
     "/terminal/$",
     "/settings",
     "/settings/profile",

@@ -199,7 +199,7 @@ def _missing(parameter: Parameter) -> Invalid:
     return Invalid(
         "template.parameter_missing",
         f"The template needs a value for {parameter.name}.",
-        hint=parameter.description or f"Give one: -p {parameter.name}=...",
+        hint=parameter.description or "Give a value.",
         field=f"parameters.{parameter.name}",
     )
 

@@ -1,12 +1,20 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { ActionIcon, Button, Group, Text, Tooltip } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { IconCopyPlus, IconNotebook, IconPencil, IconTerminal2, IconTrash } from "@tabler/icons-react";
+import {
+  IconCopyPlus,
+  IconNotebook,
+  IconPencil,
+  IconTemplate,
+  IconTerminal2,
+  IconTrash,
+} from "@tabler/icons-react";
 import { hasEnded } from "@/api/session-states";
 import type { SessionDetail } from "@/api/types";
 import { ProgressLine } from "@/features/sessions/ProgressLine";
 import { SessionBadge } from "@/features/sessions/SessionBadge";
 import { useSessionActions } from "@/features/sessions/use-actions";
+import { useSaveTemplate } from "@/features/templates/SaveTemplateForm";
 import { useSessionText } from "@/sentences/use-session-text";
 import { AgainButton, ExtendButton, RestartButton } from "./LifeButtons";
 import { OwnButton } from "./OwnButton";
@@ -44,6 +52,7 @@ export function SessionState({ session }: { session: SessionDetail }) {
 /** The available actions. */
 export function SessionActions({ session }: { session: SessionDetail }) {
   const actions = useSessionActions();
+  const saveTemplate = useSaveTemplate();
   const notMine = actions.ownerOnly(session);
   const running = session.state === "RUNNING";
   const ended = hasEnded(session.state);
@@ -82,6 +91,14 @@ export function SessionActions({ session }: { session: SessionDetail }) {
       >
         <Trans>Start a similar session</Trans>
       </Button>
+      <OwnButton
+        refusal={notMine}
+        variant="default"
+        leftSection={<IconTemplate size={16} aria-hidden />}
+        onClick={() => saveTemplate({ from: session.id, name: session.array?.name ?? session.name })}
+      >
+        <Trans>Save as template…</Trans>
+      </OwnButton>
       {!ended && (
         <Button
           size="xs"
