@@ -11,8 +11,8 @@ from pathlib import Path
 
 SDK = Path(__file__).resolve().parent.parent / "clients/python/src/carrel_client/sdk"
 TARGET = SDK / "aio.py"
-SOURCES = ("sessions.py", "folders.py", "client.py")
-OBJECTS = ("App", "Session", "Sessions", "Folder", "Folders", "Carrel")
+SOURCES = ("sessions.py", "folders.py", "templates.py", "client.py")
+OBJECTS = ("App", "Session", "Sessions", "Folder", "Folders", "Template", "Templates", "Carrel")
 WITHOUT_REQUEST = {("Session", "app")}
 LEFT_OUT = {("Carrel", "api"), ("Carrel", "close"), ("Carrel", "from_environment")}
 
@@ -26,6 +26,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from carrel_client import models
 from carrel_client.outcome import Transfer
@@ -42,6 +43,7 @@ from carrel_client.sdk.sessions import (
     Sessions,
     Until,
 )
+from carrel_client.sdk.templates import Template, Templates
 '''
 ENTRY = '''
     def __init__(

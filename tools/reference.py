@@ -102,7 +102,11 @@ def classes() -> str:
     # Classes that are reached from a Carrel only, and not exported by the package.
     objects += [
         inspect.getmodule(each).__dict__[name]
-        for each, name in ((carrel_client.Session, "Sessions"), (carrel_client.Folder, "Folders"))
+        for each, name in (
+            (carrel_client.Session, "Sessions"),
+            (carrel_client.Folder, "Folders"),
+            (carrel_client.Template, "Templates"),
+        )
     ]
     objects.sort(key=lambda each: (each is not carrel, each.__name__))
     errors = [each for each in members if issubclass(each, Exception)]

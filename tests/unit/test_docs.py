@@ -97,7 +97,7 @@ def test_every_setting_is_documented():
 def test_every_kind_of_event_is_documented():
     source = "".join(file.read_text() for file in (ROOT / "src" / "carrel").rglob("*.py"))
     kinds = set(re.findall(r'"event": "([a-z.]+)"', source)) | {"hello", "usage"}
-    things = "user|project|domain|policy|group|node|engine|preset|schedule|storage_host|vfolder|vfolder_task"
+    things = "user|project|domain|policy|group|node|engine|preset|schedule|template|storage_host|vfolder|vfolder_task"
     things += "|invitation|quota"
     kinds |= set(re.findall(rf'"((?:{things})\.(?:created|updated|removed)|files\.changed)"', source))
     assert kinds == set(CODE.findall(reference("events")))

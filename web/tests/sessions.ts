@@ -46,6 +46,7 @@ export function aDetail(id: string, differences: Partial<SessionDetail> = {}): S
     retries: 0,
     start_at: null,
     rights: "plain",
+    template: null,
     after: [],
     dependants: [],
     on_dependency_failure: "cancel",

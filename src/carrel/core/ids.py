@@ -23,6 +23,7 @@ FolderId = NewType("FolderId", str)
 ShareId = NewType("ShareId", str)
 FolderTaskId = NewType("FolderTaskId", str)
 ScheduleId = NewType("ScheduleId", str)
+TemplateId = NewType("TemplateId", str)
 UploadId = NewType("UploadId", str)
 
 DEFAULT_GROUP = GroupId("default")

@@ -9,6 +9,7 @@ LEAST: Slots = {"cpu": 10, "mem": 4 << 20}
 """Minimum requests: an engine cannot enforce smaller limits."""
 
 _SUFFIX = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50}
+_DURATIONS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _SIZE = re.compile(r"^(\d+(?:\.\d+)?)\s*([kmgtp]?)(?:i?b)?$", re.IGNORECASE)
 
 
@@ -35,6 +36,22 @@ def parse_cpu(text: str) -> int:
         return int(raw[:-1]) if raw.endswith("m") else round(float(raw) * 1000)
     except (ValueError, OverflowError):
         raise ValueError(f"{text!r} is not a number of CPUs; write for example 0.5, 2 or 250m") from None
+
+
+def parse_duration(text: str) -> int:
+    """Seconds from "90", "90s", "10m", "2h" or "30d".
+
+    Raises: ValueError naming the text.
+    """
+    raw = text.strip().lower()
+    scale = _DURATIONS.get(raw[-1:], 0)
+    try:
+        seconds = round(float(raw[:-1]) * scale if scale else float(raw))
+    except (ValueError, OverflowError):
+        seconds = -1
+    if seconds < 0:
+        raise ValueError(f"{text!r} is not a length of time; write for example 90s, 10m, 2h or 30d")
+    return seconds
 
 
 def parse_slots(amounts: Mapping[str, int | str]) -> dict[str, int]:

@@ -255,6 +255,13 @@ ACTIONS = {
         _own("schedule.pause", "Pause and resume a schedule."),
         _personal("schedule.run", "Run your schedules on request."),
         _own("schedule.remove", "Delete a schedule."),
+        _member("template.read", "See your templates, and those shared in your projects."),
+        _member("template.create", "Save a template in one of your projects."),
+        _own("template.update", "Change a template, and share it in its project."),
+        _own("template.remove", "Delete a template."),
+        _within(
+            "template.start", "Start a session from a template that you own or that your project shares."
+        ),
         _personal("session.exec", "Run commands and terminals in a session."),
         _personal("app.open", "Open an app of a session."),
         _own("app.read", "See the apps of a session."),

@@ -69,6 +69,7 @@ TAGS = {
     "ssh-keys": "SSH public keys.",
     "storage hosts": "Directories and file systems that hold folders.",
     "tokens": "Personal access tokens.",
+    "templates": "Saved session definitions with parameters, to start sessions from.",
     "usage": "CPU and memory usage of sessions.",
     "users": "User accounts and profiles.",
 }

@@ -73,6 +73,7 @@ from carrel.sessions.logs.store import DIRECTORY as SESSION_LOGS
 from carrel.sessions.logs.store import LogStore
 from carrel.sessions.schedules import routes as schedules
 from carrel.sessions.shares import routes as session_shares
+from carrel.sessions.templates import routes as templates
 from carrel.signin.keypairs import routes as keypairs
 from carrel.signin.logins import authenticator
 from carrel.signin.logins import factor_routes as factors
@@ -127,6 +128,7 @@ _ROUTERS = (
     idle.router,
     schedules.router,
     session_shares.router,
+    templates.router,
     vfolders.router,
     shares.router,
     files.router,

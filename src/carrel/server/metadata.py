@@ -23,6 +23,7 @@ import carrel.tables.presets
 import carrel.tables.providers
 import carrel.tables.schedules
 import carrel.tables.session_shares
+import carrel.tables.session_templates
 import carrel.tables.sessions
 import carrel.tables.site
 import carrel.tables.slot_kinds

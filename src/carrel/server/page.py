@@ -32,6 +32,7 @@ PAGES = (
     "/verify-email",
     "/sessions",
     "/shared",
+    "/templates",
     "/terminal/$",
     "/settings",
     "/settings/profile",

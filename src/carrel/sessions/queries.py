@@ -85,8 +85,8 @@ def _shared_as(user: str) -> str:
 
 _DETAIL = text(f"""
     SELECT row_to_json(x)::text
-    FROM (SELECT {_COLUMNS}, {_shared_as(":recipient")}, {_ARRAY} AS "array", s.spec, s.stop_signal, s.grace_s,
-            s.disk_limit_bytes, {_APPS} AS apps, {_MOUNTS} AS mounts,
+    FROM (SELECT {_COLUMNS}, {_shared_as(":recipient")}, {_ARRAY} AS "array", s.spec, s.template, s.stop_signal,
+            s.grace_s, s.disk_limit_bytes, {_APPS} AS apps, {_MOUNTS} AS mounts,
             {_CONTAINERS} AS containers, {graph.AFTER} AS after, {graph.DEPENDANTS} AS dependants
         FROM sessions s {_JOINS} WHERE s.id = :id) x
 """)  # noqa: S608 - no input in it

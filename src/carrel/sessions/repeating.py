@@ -9,13 +9,14 @@ from sqlalchemy.orm import undefer
 
 from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Invalid
-from carrel.core.ids import SessionId
+from carrel.core.ids import DEFAULT_GROUP, SessionId
 from carrel.db.database import Database
 from carrel.images import service as images
 from carrel.limits.scopes import policy_of
 from carrel.permissions.decide import Actor
 from carrel.sessions import admission, queries, service, transitions
 from carrel.sessions.spec import SessionSpec
+from carrel.tables.groups import ResourceGroup
 from carrel.tables.session_states import LIFECYCLE, SessionKind, SessionState
 from carrel.tables.sessions import IS_LIVE, Session
 
@@ -114,7 +115,25 @@ async def again(
     async with database.transaction() as tx:
         session = await service.find(tx, actor, ref, "session.again")
         spec = await _definition(tx, actor, session.id)
-    return await service.enqueue(database, clock, actor, spec, idempotency_key=idempotency_key)
+    return await service.enqueue(
+        database, clock, actor, spec, idempotency_key=idempotency_key, template=session.template
+    )
+
+
+async def portable_definition(tx: AsyncSession, actor: Actor, session: Session) -> SessionSpec:
+    """The definition of a session for others to use: without its name, and without what its owner's policy set."""
+    spec = await _definition(tx, actor, session.id)
+    group = await tx.get_one(ResourceGroup, session.group_id)
+    lifetime = (await policy_of(tx, actor)).lifetime_s
+    return replace(
+        spec,
+        name=None,
+        group=None if group.id == DEFAULT_GROUP else group.name,
+        priority=None,
+        node=None,
+        time_limit_s=None if spec.time_limit_s == lifetime else spec.time_limit_s,
+        containers=1 if spec.roles else spec.containers,
+    )
 
 
 async def _definition(tx: AsyncSession, actor: Actor, session: SessionId) -> SessionSpec:

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from pydantic import BaseModel, Field
 
-from carrel.core.ids import ContainerId, FolderId, SessionId
+from carrel.core.ids import ContainerId, FolderId, SessionId, TemplateId
 from carrel.http.paging import PageQuery
 from carrel.images.schemas import AppRef
 from carrel.nodes.groups.schemas import GroupRef
@@ -203,8 +203,17 @@ class ClusterRoleView(BaseModel):
     env: dict[str, str]
 
 
+class TemplateOrigin(BaseModel):
+    """A template as it was when a session was started from it."""
+
+    id: TemplateId
+    name: str
+    revision: int
+
+
 class SessionDetail(SessionView):
-    """env: values are shown to the owner; others see ******** for each. containers: the main one first.
+    """env: values are shown to the owner; others see ******** for each. containers: the main one first. template:
+    which one it was started from.
 
     command, retries: of a batch session, as requested. after: the sessions that it starts after. dependants: the
     sessions that start after it and that you may see, the newest 100. bootstrap: shown to the owner; others see
@@ -232,6 +241,7 @@ class SessionDetail(SessionView):
     rights: Rights
     disk_bytes: int | None
     disk_limit_bytes: int | None
+    template: TemplateOrigin | None
     env: dict[str, str]
     apps: list[AppRef]
     mounts: list[MountView]

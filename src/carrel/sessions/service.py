@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -53,17 +54,20 @@ async def enqueue(
     *,
     replaces: str | None = None,
     idempotency_key: str | None = None,
+    template: Mapping[str, Any] | None = None,
 ) -> SessionId:
     """Create a PENDING session with its event and audit entry, in one transaction.
 
     replaces: a pending session to cancel in the same transaction; the new one takes its name unless the spec has one,
-    and its place for the sessions that are to start after it.
+    and its place for the sessions that are to start after it. template: as `Session.template` has it.
     Twice with the same idempotency key: the first one's id.
     Raises: Forbidden, Invalid, Conflict (name taken; replaces is not pending), Refused (can never start).
     """
     try:
         async with database.transaction() as tx:
-            return await create(tx, clock, actor, spec, replaces=replaces, key=idempotency_key)
+            return await create(
+                tx, clock, actor, spec, replaces=replaces, key=idempotency_key, template=template
+            )
     except IntegrityError as error:
         # Two unique indexes can fail: the idempotency key (a concurrent retry), or the name.
         if idempotency_key:
@@ -76,7 +80,15 @@ async def enqueue(
         if spec.name:
             raise _name_taken(arrays.display_name(spec.name, spec.array)) from None
     # The generated name was taken.
-    return await enqueue(database, clock, actor, spec, replaces=replaces, idempotency_key=idempotency_key)
+    return await enqueue(
+        database,
+        clock,
+        actor,
+        spec,
+        replaces=replaces,
+        idempotency_key=idempotency_key,
+        template=template,
+    )
 
 
 def _name_taken(name: str) -> Conflict:
@@ -96,6 +108,7 @@ async def create(
     *,
     replaces: str | None = None,
     key: str | None = None,
+    template: Mapping[str, Any] | None = None,
 ) -> SessionId:
     """As `enqueue`, in a transaction of the caller. Raises: IntegrityError too, when the name is taken."""
     if key:
@@ -123,6 +136,7 @@ async def create(
     admitted = await admission.admit(tx, actor, project, image, spec, replaced=replaced)
     mounts = await mounting.plan(tx, actor, spec.mounts)
     session = _row(actor, project, admitted, image, key, clock.now())
+    session.template = dict(template) if template else None
     ids = await arrays.begin(tx, session, spec.array)
     tx.add(session)
     await tx.flush()
@@ -141,6 +155,8 @@ async def create(
         after["array"] = asdict(spec.array)
     if mounts.mounts:
         after["mounts"] = [{"folder": one.folder.name, "path": one.path} for one in mounts.mounts]
+    if template:
+        after["template"] = f"{template['name']}, revision {template['revision']}"
     if spec.rights == Rights.ROOT:
         after["rights"] = spec.rights
     if spec.disk_bytes:

@@ -74,7 +74,8 @@ class Session(Table):
     of a batch session, set when its end is known; retries_left: how often its command may still be repeated after a
     failure. stop_signal, grace_s: how its main processes are asked to end, and for how long. disk_limit_bytes: what
     each container may write outside its folders; None: no limit. array_id, array_index: of a session of an array. The
-    first session of an array has its id, and stands for it in lists.
+    first session of an array has its id, and stands for it in lists. template: id, name and revision of that which it
+    was started from.
 
     spec: the request as admitted: a `sessions.spec.SessionSpec` as JSON. It is immutable; fields that are listed,
     joined, sorted by, changed later, or read in each scheduler pass have a column of their own as well. It is loaded on
@@ -165,6 +166,7 @@ class Session(Table):
     deadline: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     idle_ends_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     limit_ends_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    template: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     idempotency_key: Mapped[str | None] = mapped_column(String(100))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     started_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))

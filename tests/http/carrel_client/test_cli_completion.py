@@ -16,6 +16,8 @@ _LINES = [
     ("carrel session create --im", "--image"),
     ("carrel session ls -o y", "yaml"),
     ("carrel session ls --output=y", "--output=yaml"),
+    ("carrel template start my-d", "my-desk"),
+    ("carrel template start my-desk -p see", "seed="),
     ("carrel completion fi", "fish"),
 ]
 
@@ -28,6 +30,11 @@ async def user(living: Api, tmp_path: Path) -> CommandLine:
     await user.ok(
         "session", "create", "--cpu", "0.1", "--mem", "64m", "--image", "debian:12", "--name", "train-3"
     )
+    template = tmp_path / "template.yaml"
+    template.write_text(
+        "{name: my-desk, parameters: [{name: seed, default: 1}], session: {image: 'debian:12', cpu: 0.1, mem: 64m}}"
+    )
+    await user.ok("template", "create", "-f", str(template))
     return user
 
 

@@ -38,6 +38,7 @@ READS = {
     "factor": "user.read",
     "vfolder": "vfolder.read",
     "schedule": "schedule.read",
+    "template": "template.read",
     "webhook": "webhook.read",
 }
 # Found by their owner alone: for others there is none.
@@ -105,6 +106,10 @@ BODIES: Mapping[str, object] = {
     "projects.update": {"description": "another"},
     "providers.create": {"name": "other", "domain": "default", "kind": "oidc", "settings": OIDC},
     "providers.update": {"active": False},
+    "templates.create": {"name": "other", "session": {"image": "debian:12", "slots": SMALL}},
+    "templates.preview": {},
+    "templates.start": {},
+    "templates.update": {"description": "another"},
     "schedules.create": {
         "name": "other-schedule",
         "cron": "0 6 * * *",
@@ -228,6 +233,9 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
     recurring = {"image": "debian:12", "slots": SMALL, "project": project}
     schedule = await own.post("/schedules", {"name": "nightly", "cron": "0 6 * * *", "session": recurring})
     assert schedule.status_code == 201, schedule.text
+    body = {"name": f"desk-{actor.user_id}", "shared": True, "session": recurring}
+    template = await own.post("/templates", body)
+    assert template.status_code == 201, template.text
     token = (await own.post("/tokens", {"name": "t", "scopes": ["*"]})).json()
     key = (await own.post("/ssh-keys", {"name": "k"})).json()
     hook = (await own.post("/webhooks", {"name": "hook", "url": "https://hooks.example.org/"})).json()["id"]
@@ -246,6 +254,7 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
             "access_key": spare.access_key,
             "session": session["id"],
             "schedule": schedule.json()["id"],
+            "template": template.json()["id"],
             "token": token["id"],
             "key": key["id"],
             "dotfile": dotfile,
@@ -270,6 +279,7 @@ def place_of(path: str, things: Things) -> str:
     kind = {
         "sessions": "session",
         "schedules": "schedule",
+        "templates": "template",
         "projects": "project",
         "domains": "domain",
         "users": "user",
@@ -462,6 +472,7 @@ async def test_lists_hold_what_the_table_lets_one_see_and_nothing_else(api: Api,
     lists = {
         "sessions": ("/sessions?owner=all", "session", "session.read"),
         "schedules": ("/schedules?owner=all", "schedule", "schedule.read"),
+        "templates": ("/templates?owner=all", "template", "template.read"),
         "keypairs": ("/keypairs?owner=all", "access_key", "keypair.read"),
         "users": ("/users", "user", "user.read"),
         "projects": ("/projects", "project", "project.read"),
@@ -492,6 +503,7 @@ async def test_what_one_may_not_know_of_is_word_for_word_what_there_is_not(api: 
         ("/projects/{}", "project"),
         ("/keypairs/{}", "access_key"),
         ("/logins/{}", "login"),
+        ("/templates/{}", "template"),
         ("/vfolders/{}", "folder"),
         ("/vfolder-tasks/{}", "task"),
     ):

@@ -229,6 +229,7 @@ KEEPING = {
     "shares",
     "show",
     "simulate",
+    "start",
     "stats",
     "status",
     "synth",

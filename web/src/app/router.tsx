@@ -31,6 +31,7 @@ import {
   sessionsSearch,
   signInSearch,
   statisticsSearch,
+  templatesSearch,
   terminalSearch,
   usersSearch,
 } from "@/routing/search";
@@ -371,6 +372,13 @@ const schedulerRoute = createRoute({
   component: page(() => import("@/features/scheduler/SchedulerPage"), "SchedulerPage"),
 });
 
+const templatesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/templates",
+  validateSearch: templatesSearch,
+  component: page(() => import("@/features/templates/TemplatesPage"), "TemplatesPage"),
+});
+
 const dataRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/data",
@@ -418,6 +426,7 @@ export const router = createRouter({
       dashboardRoute,
       statisticsRoute,
       sessionsRoute,
+      templatesRoute,
       dataRoute,
       filesRoute,
       sharedLinkRoute,

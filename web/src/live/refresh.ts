@@ -70,6 +70,7 @@ const TOUCHED: Readonly<Record<string, readonly string[]>> = {
   node: ["nodes", "groups", "check", "why", "queue", "slot-kinds"],
   engine: ["engines", "nodes"],
   group: ["groups", "nodes", "presets", "check", "why", "queue", "shares"],
+  template: ["templates"],
   preset: ["presets", "check"],
   policy: ["policies", "over", "check", "why", "quotas"],
   storage_host: ["hosts"],

@@ -44,6 +44,9 @@ export interface SessionsSearch extends ListSearch {
   launch?: string;
   /** Id of the folder that the launcher mounts. */
   mount?: string;
+  /** The template that the launcher begins from, and the values of its parameters. */
+  template?: string;
+  values?: Record<string, string>;
   /** The form of the open launcher, where it differs from its initial values. */
   with?: LaunchLink;
 }
@@ -57,6 +60,13 @@ function oneOf<T extends string>(allowed: readonly T[], value: unknown): T | und
 
 const text = (value: unknown): string | undefined =>
   (typeof value === "string" || typeof value === "number") && value !== "" ? String(value) : undefined;
+
+/** The members of an object that are texts. */
+function texts(value: unknown): Record<string, string> | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const entries = Object.entries(value).map(([name, one]) => [name, text(one)] as const);
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
 
 /** The search parameters that all lists share. */
 export function listSearch(raw: Record<string, unknown>): ListSearch {
@@ -80,6 +90,8 @@ export function sessionsSearch(raw: Record<string, unknown>): SessionsSearch {
     tab: oneOf(DETAIL_TABS, raw.tab),
     launch: text(raw.launch),
     mount: text(raw.mount),
+    template: text(raw.template),
+    values: texts(raw.values),
     with: launchLink(raw.with),
   };
   return search;
@@ -262,6 +274,24 @@ export interface GroupsSearch extends Omit<PlacesSearch, "tab"> {
 
 export function groupsSearch(raw: Record<string, unknown>): GroupsSearch {
   return { ...placesSearch(raw), tab: oneOf(GROUP_TABS, raw.tab) };
+}
+
+/** Search parameters of the templates. open: the one to start; form: "new", or the one to edit. */
+export interface TemplatesSearch extends ListSearch {
+  owner?: "me" | "all";
+  project?: string;
+  open?: string;
+  form?: string;
+}
+
+export function templatesSearch(raw: Record<string, unknown>): TemplatesSearch {
+  return {
+    ...listSearch(raw),
+    owner: oneOf(["me", "all"], raw.owner),
+    project: text(raw.project),
+    open: text(raw.open),
+    form: text(raw.form),
+  };
 }
 
 /** Search parameters of the presets: group filter and form. */

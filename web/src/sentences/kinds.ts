@@ -32,6 +32,7 @@ const KINDS: Record<string, MessageDescriptor> = {
   resource: msg`Available resources`,
   schedule: msg`Schedules`,
   scheduler: msg`Scheduler`,
+  template: msg`Templates`,
   server: msg`System status`,
   session: msg`Sessions`,
   share: msg`Shares`,

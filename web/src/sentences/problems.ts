@@ -178,6 +178,27 @@ export const PROBLEMS: Record<string, Sentences> = {
     detail: msg`You have reached your limit of schedules.`,
     hint: msg`Delete one that you no longer use.`,
   },
+  "template.ambiguous": { detail: msg`Several of your projects share a template with that name.` },
+  "template.bad_definition": { detail: msg`The definition is not valid.` },
+  "template.bad_parameter": { detail: msg`A parameter of the template is not valid.` },
+  "template.changed": {
+    detail: msg`The template has changed since you opened it.`,
+    hint: msg`Load it again, then repeat your change.`,
+  },
+  "template.name_taken": {
+    detail: msg`You, or the project, already have a template with that name.`,
+    hint: msg`Choose another name.`,
+  },
+  "template.no_definition": { detail: msg`The template has no definition.` },
+  "template.not_found": { detail: msg`Template not found.` },
+  "template.parameter_invalid": { detail: msg`The value of a parameter is not valid.` },
+  "template.parameter_missing": {
+    detail: msg`The template needs values for all of its required parameters.`,
+  },
+  "template.unknown_parameter": { detail: msg`The template has no such parameter.` },
+  "template.unknown_reference": {
+    detail: msg`The definition refers to a parameter that the template does not have.`,
+  },
   "session.ended": { detail: msg`The session has ended and cannot be changed.` },
   "session.dependency_cycle": {
     detail: msg`These sessions would wait for each other.`,

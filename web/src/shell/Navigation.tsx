@@ -9,6 +9,7 @@ import {
   IconLayoutSidebarLeftExpand,
   IconServer2,
   IconSettings,
+  IconTemplate,
   IconTerminal2,
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -32,6 +33,7 @@ export function Navigation({ narrow, onNarrow }: Props) {
     { to: "/", label: t({ context: "page", message: "Start" }), icon: IconHome2 },
     { to: "/dashboard", label: t`Dashboard`, icon: IconGauge },
     { to: "/sessions", label: t`Sessions`, icon: IconTerminal2 },
+    { to: "/templates", label: t`Templates`, icon: IconTemplate },
     { to: "/data", label: t`Data`, icon: IconFolders, count: invitations },
     { to: "/statistics", label: t`Statistics`, icon: IconChartBar },
     ...(nodesShown ? ([{ to: "/agents", label: t`Agent summary`, icon: IconServer2 }] as const) : []),

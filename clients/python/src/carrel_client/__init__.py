@@ -27,11 +27,12 @@ if TYPE_CHECKING:
         UnavailableError,
         WaitTimeoutError,
     )
-    from carrel_client.sdk.aio import AsyncApp, AsyncCarrel, AsyncFolder, AsyncSession
+    from carrel_client.sdk.aio import AsyncApp, AsyncCarrel, AsyncFolder, AsyncSession, AsyncTemplate
     from carrel_client.sdk.client import Carrel
     from carrel_client.sdk.folders import Folder
     from carrel_client.sdk.paging import items
     from carrel_client.sdk.sessions import App, AppAccess, ExecResult, Session
+    from carrel_client.sdk.templates import Template
 
 __version__ = "0.5.0"
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "AsyncCarrel",
     "AsyncFolder",
     "AsyncSession",
+    "AsyncTemplate",
     "AuthenticationError",
     "Carrel",
     "CarrelError",
@@ -53,6 +55,7 @@ __all__ = [
     "RateLimitedError",
     "Session",
     "SessionFailedError",
+    "Template",
     "UnavailableError",
     "WaitTimeoutError",
     "__version__",
@@ -61,9 +64,10 @@ __all__ = [
 _MODULES = {
     "Carrel": "sdk.client",
     "Folder": "sdk.folders",
+    "Template": "sdk.templates",
     "items": "sdk.paging",
     **dict.fromkeys(("App", "AppAccess", "ExecResult", "Session"), "sdk.sessions"),
-    **dict.fromkeys(("AsyncApp", "AsyncCarrel", "AsyncFolder", "AsyncSession"), "sdk.aio"),
+    **dict.fromkeys(("AsyncApp", "AsyncCarrel", "AsyncFolder", "AsyncSession", "AsyncTemplate"), "sdk.aio"),
 }
 
 

@@ -16,12 +16,14 @@ from carrel_client.units import format_cpu, parse_cpu, parse_duration, parse_siz
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from carrel_client import models
 
 _ARRAY = re.compile(r"(\d+)-(\d+)(?:%(\d+))?")
+_REFERENCE = r"\$\{\w+\}"
+_OPEN_ARRAY = re.compile(rf"(\d+|{_REFERENCE})-(\d+|{_REFERENCE})(?:%(\d+|{_REFERENCE}))?")
 _COPIED = (
     "description",
     "kind",
@@ -53,6 +55,11 @@ _DEFAULTS = {
 
 def load(path: str) -> dict[str, Any]:
     """The request that a file defines; "-": standard input. Raises: CarrelError."""
+    return read_file(path, request_of)
+
+
+def read_file(path: str, read: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    """What `read` makes of the fields of a file in JSON or YAML. Raises: CarrelError, also for its ValueError."""
     import yaml  # importing it takes twenty milliseconds
 
     try:
@@ -61,26 +68,28 @@ def load(path: str) -> dict[str, Any]:
         given = yaml.safe_load(text)
         if not isinstance(given, dict):
             raise ValueError("it has no fields, such as image: starter")
-        return request_of(given)
+        return read(given)
     except (OSError, UnicodeDecodeError, ValueError, yaml.YAMLError) as error:
         raise CarrelError(
             "client.bad_definition", f"The definition {path} cannot be used: {error}.", status=422
         ) from None
 
 
-def request_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The request with all amounts in base units. Raises: ValueError."""
-    request = _with_slots(given)
+def request_of(given: Mapping[str, Any], *, with_references: bool = False) -> dict[str, Any]:
+    """The request with all amounts in base units. with_references: texts with references to parameters of a template,
+    such as ${cores}, are left as they are. Raises: ValueError.
+    """
+    request = _with_slots(given, with_references)
     if "roles" in request:
-        request["roles"] = [_with_slots(role) for role in request["roles"] or ()]
+        request["roles"] = [_with_slots(role, with_references) for role in request["roles"] or ()]
     for field in ("time_limit_s", "grace_s"):
-        if isinstance(request.get(field), str):
-            request[field] = round(parse_duration(request[field]))
+        if isinstance(value := request.get(field), str) and not _is_open(value, with_references):
+            request[field] = round(parse_duration(value))
     for field in ("shm_bytes", "disk_bytes"):
-        if isinstance(request.get(field), str):
-            request[field] = parse_size(request[field])
+        if isinstance(size := request.get(field), str) and not _is_open(size, with_references):
+            request[field] = parse_size(size)
     if isinstance(request.get("array"), str):
-        request["array"] = parse_array(request["array"])
+        request["array"] = (_open_array if with_references else parse_array)(request["array"])
     if "start_at" in request:
         # YAML reads a time as such.
         start = request["start_at"]
@@ -88,19 +97,34 @@ def request_of(given: Mapping[str, Any]) -> dict[str, Any]:
     return request
 
 
-def _with_slots(given: Mapping[str, Any]) -> dict[str, Any]:
+def _is_open(text: str, with_references: bool) -> bool:
+    return with_references and "${" in text
+
+
+def _with_slots(given: Mapping[str, Any], with_references: bool) -> dict[str, Any]:
     """The fields with slots in base units."""
     fields = dict(given)
     slots = {
-        slot: parse_amount(slot, amount) if isinstance(amount, str) else amount
+        slot: parse_amount(slot, amount)
+        if isinstance(amount, str) and not _is_open(amount, with_references)
+        else amount
         for slot, amount in (fields.pop("slots", None) or {}).items()
     }
     for slot, parse in (("cpu", parse_cpu), ("mem", parse_size)):
         if slot in fields:
-            slots[slot] = parse(str(fields.pop(slot)))
+            text = str(fields.pop(slot))
+            slots[slot] = text if _is_open(text, with_references) else parse(text)
     if slots:
         fields["slots"] = slots
     return fields
+
+
+def _open_array(text: str) -> dict[str, Any]:
+    match = _OPEN_ARRAY.fullmatch(text.strip())
+    if not match:
+        raise ValueError(f"{text!r} is not FIRST-LAST or FIRST-LAST%MOST, as 1-${{count}}%8")
+    first, last, most = (int(part) if part and part.isdigit() else part for part in match.groups())
+    return {"first": first, "last": last, **({"max_parallel": most} if most else {})}
 
 
 def parse_array(text: str) -> models.ArrayRequest:
@@ -150,13 +174,65 @@ def definition_of(session: models.SessionDetail) -> dict[str, Any]:
     return {field: value for field, value in defined.items() if value not in ({}, [])}
 
 
-def _amounts(slots: Mapping[str, int]) -> dict[str, Any]:
+def template_request(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The template that a file defines: its fields with the definition as `session`, or a definition alone.
+
+    Raises: ValueError.
+    """
+    if "session" not in given:
+        return {"session": request_of(given, with_references=True)}
+    if not isinstance(given["session"], dict):
+        raise ValueError("session has no fields, such as image: starter")
+    session = request_of(given["session"], with_references=True)
+    return {**given, "parameters": given.get("parameters") or [], "session": session}
+
+
+def template_definition(template: models.TemplateView) -> dict[str, Any]:
+    """The file of a template, without what is the default."""
+    session = dict(template["session"])
+    slots = session.pop("slots", {})
+    image = {"image": session.pop("image")} if "image" in session else {}
+    roles = [_portable(role) for role in session.pop("roles", ())]
+    session = {**image, **_amounts(slots), **_portable(session), "roles": roles}
+    if array := session.get("array"):
+        most = f"%{array['max_parallel']}" if array.get("max_parallel") else ""
+        session["array"] = f"{array['first']}-{array['last']}{most}"
+    parameters = [
+        {field: value for field, value in parameter.items() if value not in (None, "", [])}
+        # An empty text is a default.
+        | ({"default": ""} if parameter["default"] == "" else {})
+        for parameter in template["parameters"]
+    ]
+    defined: dict[str, Any] = {
+        "name": template["name"],
+        "description": template["description"],
+        "shared": template["shared"],
+        "revision": template["revision"],
+        "parameters": parameters,
+        "session": {field: value for field, value in session.items() if value not in ({}, [])},
+    }
+    return {field: value for field, value in defined.items() if value not in ("", [], False)}
+
+
+def _portable(holder: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields with slots as people write them."""
+    fields = dict(holder)
+    if slots := fields.pop("slots", None):
+        fields |= _amounts(slots)
+    return {field: value for field, value in fields.items() if value not in ({}, [], None)}
+
+
+def _amounts(slots: Mapping[str, Any]) -> dict[str, Any]:
     others = {
-        slot: format_amount(slot, amount) if slot.endswith(".shares") else amount
+        slot: format_amount(slot, amount) if slot.endswith(".shares") and isinstance(amount, int) else amount
         for slot, amount in slots.items()
         if slot not in ("cpu", "mem") and amount
     }
-    amounts = {"cpu": _number(format_cpu(slots["cpu"])), "mem": _exact_size(slots["mem"])}
+    amounts = {
+        slot: slots[slot] if isinstance(slots[slot], str) else form(slots[slot])
+        for slot, form in (("cpu", lambda cpu: _number(format_cpu(cpu))), ("mem", _exact_size))
+        if slot in slots
+    }
     return {**amounts, "slots": others} if others else amounts
 
 

@@ -1617,6 +1617,23 @@ class OwnerRef(TypedDict):
     id: str
 
 
+class Parameter(TypedDict):
+    """A parameter of a template, used as `${name}` in the texts of its session.
+
+    default: its value unless a start gives one; null: a start must. min, max: of numbers. choices: of a choice."""
+
+    choices: NotRequired[list[str]]
+    default: NotRequired[str | bool | int | float | None]
+    description: NotRequired[str]
+    max: NotRequired[int | float | None]
+    min: NotRequired[int | float | None]
+    name: str
+    type: NotRequired[ParameterType]
+
+
+ParameterType = Literal["text", "integer", "number", "choice", "boolean", "folder", "image"]
+
+
 class PartView(TypedDict):
     address: str
     detail: str
@@ -2317,7 +2334,8 @@ class SessionCreate(TypedDict):
 
 
 class SessionDetail(TypedDict):
-    """env: values are shown to the owner; others see ******** for each. containers: the main one first.
+    """env: values are shown to the owner; others see ******** for each. containers: the main one first. template:
+    which one it was started from.
 
     command, retries: of a batch session, as requested. after: the sessions that it starts after. dependants: the
     sessions that start after it and that you may see, the newest 100. bootstrap: shown to the owner; others see
@@ -2373,6 +2391,7 @@ class SessionDetail(TypedDict):
     started_at: str | None
     state: SessionState
     stop_signal: Literal["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"]
+    template: TemplateOrigin | None
     time_limit_s: int | None
     timezone: str | None
     warnings: list[str]
@@ -2947,6 +2966,87 @@ class TaskView(TypedDict):
     state: TaskState
     total_bytes: int | None
     total_files: int | None
+
+
+class TemplateCreate(TypedDict):
+    """session: the definition; its project is that of the template (default: yours). from_session: instead, a session
+    of yours, of which all texts are taken literally. shared: the members of the project see and start it."""
+
+    description: NotRequired[str]
+    from_session: NotRequired[str | None]
+    name: str
+    parameters: NotRequired[list[Parameter]]
+    session: NotRequired[dict[str, Any] | None]
+    shared: NotRequired[bool]
+
+
+class TemplateList(TypedDict):
+    items: list[TemplateView]
+    next_cursor: str | None
+
+
+class TemplateOrigin(TypedDict):
+    """A template as it was when a session was started from it."""
+
+    id: str
+    name: str
+    revision: int
+
+
+TemplateOwner = Literal["me", "usable", "all"]
+
+
+class TemplateRequest(TypedDict):
+    """The request that a start would make: a body of `POST /sessions`."""
+
+    session: dict[str, Any]
+
+
+class TemplateStart(TypedDict):
+    """parameters: values by name; text is accepted for every type. The other fields replace those of the definition;
+    slots only the given ones, where 0 removes an accelerator. name: default: that of the definition, or one like that
+    of the template. project: default: that of the template."""
+
+    group: NotRequired[str | None]
+    name: NotRequired[str | None]
+    parameters: NotRequired[dict[str, str | bool | int | float | None]]
+    priority: NotRequired[int | None]
+    project: NotRequired[str | None]
+    slots: NotRequired[dict[str, int]]
+    start_at: NotRequired[str | None]
+    time_limit_s: NotRequired[int | None]
+
+
+class TemplateUpdate(TypedDict):
+    """Omitted fields keep their values; parameters and session are replaced completely. In session, a variable with
+    the value ******** keeps its value. revision: the one that the change is based on; refused with 412 if it is no
+    longer the latest."""
+
+    description: NotRequired[str | None]
+    name: NotRequired[str | None]
+    parameters: NotRequired[list[Parameter] | None]
+    revision: NotRequired[int | None]
+    session: NotRequired[dict[str, Any] | None]
+    shared: NotRequired[bool | None]
+
+
+class TemplateView(TypedDict):
+    """session: the definition. Values of its variables are shown to those who may start it; others see ******** for
+    each. may_start, may_change: whether you may. revision: from 1; each change adds 1."""
+
+    created_at: str
+    description: str
+    id: str
+    may_change: bool
+    may_start: bool
+    name: str
+    owner: OwnerRef
+    parameters: list[Parameter]
+    project: ProjectRef
+    revision: int
+    session: dict[str, Any]
+    shared: bool
+    updated_at: str
 
 
 class TestMail(TypedDict):

@@ -1973,6 +1973,155 @@ class StorageHosts(Group):
         return answer
 
 
+class Templates(Group):
+    def create(
+        self,
+        *,
+        name: str,
+        description: str = UNSET,
+        from_session: str | None = UNSET,
+        parameters: Sequence[models.Parameter] = UNSET,
+        session: dict[str, Any] | None = UNSET,
+        shared: bool = UNSET,
+    ) -> models.TemplateView:
+        """Save a session definition, or that of one of your sessions, as a template."""
+        answer: models.TemplateView = self._transport.call(
+            "POST",
+            "/api/v1/templates",
+            body=_given(
+                description=description,
+                from_session=from_session,
+                name=name,
+                parameters=parameters,
+                session=session,
+                shared=shared,
+            ),
+        )
+        return answer
+
+    def list(
+        self,
+        *,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        owner: models.TemplateOwner | None = None,
+        q: str | None = None,
+        project: str | None = None,
+    ) -> models.TemplateList:
+        """Your templates and those shared in your projects; with owner=all, every one that you may see."""
+        answer: models.TemplateList = self._transport.call(
+            "GET",
+            "/api/v1/templates",
+            query={
+                "sort": sort,
+                "limit": limit,
+                "cursor": cursor,
+                "owner": owner,
+                "q": q,
+                "project": project,
+            },
+        )
+        return answer
+
+    def preview(
+        self,
+        ref: str,
+        *,
+        group: str | None = UNSET,
+        name: str | None = UNSET,
+        parameters: dict[str, str | bool | int | float | None] = UNSET,
+        priority: int | None = UNSET,
+        project: str | None = UNSET,
+        slots: dict[str, int] = UNSET,
+        start_at: str | None = UNSET,
+        time_limit_s: int | None = UNSET,
+    ) -> models.TemplateRequest:
+        """The request that a start with these values would make. Nothing is created."""
+        answer: models.TemplateRequest = self._transport.call(
+            "POST",
+            f"/api/v1/templates/{segment(ref)}/preview",
+            body=_given(
+                group=group,
+                name=name,
+                parameters=parameters,
+                priority=priority,
+                project=project,
+                slots=slots,
+                start_at=start_at,
+                time_limit_s=time_limit_s,
+            ),
+        )
+        return answer
+
+    def remove(self, ref: str) -> None:
+        """Delete a template; sessions that were started from it are unaffected."""
+        self._transport.call("DELETE", f"/api/v1/templates/{segment(ref)}")
+
+    def show(self, ref: str) -> models.TemplateView:
+        """One template with its parameters and its definition."""
+        answer: models.TemplateView = self._transport.call("GET", f"/api/v1/templates/{segment(ref)}")
+        return answer
+
+    def start(
+        self,
+        ref: str,
+        *,
+        group: str | None = UNSET,
+        name: str | None = UNSET,
+        parameters: dict[str, str | bool | int | float | None] = UNSET,
+        priority: int | None = UNSET,
+        project: str | None = UNSET,
+        slots: dict[str, int] = UNSET,
+        start_at: str | None = UNSET,
+        time_limit_s: int | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> models.SessionDetail:
+        """Create a session from a template, with your rights and limits. Errors of values name the parameter."""
+        answer: models.SessionDetail = self._transport.call(
+            "POST",
+            f"/api/v1/templates/{segment(ref)}/start",
+            body=_given(
+                group=group,
+                name=name,
+                parameters=parameters,
+                priority=priority,
+                project=project,
+                slots=slots,
+                start_at=start_at,
+                time_limit_s=time_limit_s,
+            ),
+            key=_key(idempotency_key),
+        )
+        return answer
+
+    def update(
+        self,
+        ref: str,
+        *,
+        description: str | None = UNSET,
+        name: str | None = UNSET,
+        parameters: Sequence[models.Parameter] | None = UNSET,
+        revision: int | None = UNSET,
+        session: dict[str, Any] | None = UNSET,
+        shared: bool | None = UNSET,
+    ) -> models.TemplateView:
+        """Change a template. Of a shared one, its owner and the administrators of its project may."""
+        answer: models.TemplateView = self._transport.call(
+            "PATCH",
+            f"/api/v1/templates/{segment(ref)}",
+            body=_given(
+                description=description,
+                name=name,
+                parameters=parameters,
+                revision=revision,
+                session=session,
+                shared=shared,
+            ),
+        )
+        return answer
+
+
 class Tokens(Group):
     def create(
         self, *, name: str, scopes: Sequence[str], expires_in_days: int | None = UNSET
@@ -2542,6 +2691,7 @@ class Operations:
         self.ssh_keys = SshKeys(transport)
         self.storage_host_kinds = StorageHostKinds(transport)
         self.storage_hosts = StorageHosts(transport)
+        self.templates = Templates(transport)
         self.tokens = Tokens(transport)
         self.totp = Totp(transport)
         self.uploads = Uploads(transport)

@@ -23,6 +23,7 @@ from carrel.tables.limits import DEFAULT_POLICIES, PolicyKind
 from carrel.tables.logins import Challenge, FormerPassword, OneTimeLink, Passkey, RecoveryCode, Totp
 from carrel.tables.notifications import Webhook
 from carrel.tables.providers import ExternalIdentity
+from carrel.tables.session_templates import SessionTemplate
 from carrel.tables.sessions import Session
 from carrel.tables.tenancy import Membership, User, UserState
 from carrel.tenancy import queries as tenancy
@@ -95,6 +96,10 @@ async def purge(
         reason=f"{user.email} was permanently deleted.",
     )
     had = await _settle_folders(tx, clock, actor, user, folders)
+    own_templates = delete(SessionTemplate).where(
+        SessionTemplate.owner_id == user.id, ~SessionTemplate.shared
+    )
+    await tx.execute(own_templates)
     # 2. what they proved themselves with, and where they belonged
     await end_sign_ins(tx, user.id)
     for table in _THEIRS:

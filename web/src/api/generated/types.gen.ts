@@ -4190,6 +4190,48 @@ export type OwnerRef = {
 };
 
 /**
+ * Parameter
+ *
+ * A parameter of a template, used as `${name}` in the texts of its session.
+ *
+ * default: its value unless a start gives one; null: a start must. min, max: of numbers. choices: of a choice.
+ */
+export type Parameter = {
+    /**
+     * Choices
+     */
+    choices?: Array<string>;
+    /**
+     * Default
+     */
+    default?: string | boolean | number | number | null;
+    /**
+     * Description
+     */
+    description?: string;
+    /**
+     * Max
+     */
+    max?: number | number | null;
+    /**
+     * Min
+     */
+    min?: number | number | null;
+    /**
+     * Name
+     */
+    name: string;
+    type?: ParameterType;
+};
+
+/**
+ * ParameterType
+ *
+ * FOLDER: the name or id of a folder. IMAGE: a name in the catalogue, or an image reference.
+ */
+export type ParameterType = 'text' | 'integer' | 'number' | 'choice' | 'boolean' | 'folder' | 'image';
+
+/**
  * PartView
  */
 export type PartView = {
@@ -5963,7 +6005,8 @@ export type SessionCreate = {
 /**
  * SessionDetail
  *
- * env: values are shown to the owner; others see ******** for each. containers: the main one first.
+ * env: values are shown to the owner; others see ******** for each. containers: the main one first. template:
+ * which one it was started from.
  *
  * command, retries: of a batch session, as requested. after: the sessions that it starts after. dependants: the
  * sessions that start after it and that you may see, the newest 100. bootstrap: shown to the owner; others see
@@ -6129,6 +6172,7 @@ export type SessionDetail = {
      * Stop Signal
      */
     stop_signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGQUIT' | 'SIGUSR1' | 'SIGUSR2';
+    template: TemplateOrigin | null;
     /**
      * Time Limit S
      */
@@ -7782,6 +7826,235 @@ export type TaskView = {
      * Total Files
      */
     total_files: number | null;
+};
+
+/**
+ * TemplateCreate
+ *
+ * session: the definition; its project is that of the template (default: yours). from_session: instead, a session
+ * of yours, of which all texts are taken literally. shared: the members of the project see and start it.
+ */
+export type TemplateCreate = {
+    /**
+     * Description
+     */
+    description?: string;
+    /**
+     * From Session
+     */
+    from_session?: string | null;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Parameters
+     */
+    parameters?: Array<Parameter>;
+    /**
+     * Session
+     */
+    session?: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * Shared
+     */
+    shared?: boolean;
+};
+
+/**
+ * TemplateList
+ */
+export type TemplateList = {
+    /**
+     * Items
+     */
+    items: Array<TemplateView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * TemplateOrigin
+ *
+ * A template as it was when a session was started from it.
+ */
+export type TemplateOrigin = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Revision
+     */
+    revision: number;
+};
+
+/**
+ * TemplateOwner
+ *
+ * USABLE: yours, and those shared in your projects. ALL: every one that you may see.
+ */
+export type TemplateOwner = 'me' | 'usable' | 'all';
+
+/**
+ * TemplateRequest
+ *
+ * The request that a start would make: a body of `POST /sessions`.
+ */
+export type TemplateRequest = {
+    /**
+     * Session
+     */
+    session: {
+        [key: string]: unknown;
+    };
+};
+
+/**
+ * TemplateStart
+ *
+ * parameters: values by name; text is accepted for every type. The other fields replace those of the definition;
+ * slots only the given ones, where 0 removes an accelerator. name: default: that of the definition, or one like that
+ * of the template. project: default: that of the template.
+ */
+export type TemplateStart = {
+    /**
+     * Group
+     */
+    group?: string | null;
+    /**
+     * Name
+     */
+    name?: string | null;
+    /**
+     * Parameters
+     */
+    parameters?: {
+        [key: string]: string | boolean | number | number | null;
+    };
+    /**
+     * Priority
+     */
+    priority?: number | null;
+    /**
+     * Project
+     */
+    project?: string | null;
+    /**
+     * Slots
+     */
+    slots?: {
+        [key: string]: unknown | number;
+    };
+    /**
+     * Start At
+     */
+    start_at?: string | null;
+    /**
+     * Time Limit S
+     */
+    time_limit_s?: number | null;
+};
+
+/**
+ * TemplateUpdate
+ *
+ * Omitted fields keep their values; parameters and session are replaced completely. In session, a variable with
+ * the value ******** keeps its value. revision: the one that the change is based on; refused with 412 if it is no
+ * longer the latest.
+ */
+export type TemplateUpdate = {
+    /**
+     * Description
+     */
+    description?: string | null;
+    /**
+     * Name
+     */
+    name?: string | null;
+    /**
+     * Parameters
+     */
+    parameters?: Array<Parameter> | null;
+    /**
+     * Revision
+     */
+    revision?: number | null;
+    /**
+     * Session
+     */
+    session?: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * Shared
+     */
+    shared?: boolean | null;
+};
+
+/**
+ * TemplateView
+ *
+ * session: the definition. Values of its variables are shown to those who may start it; others see ******** for
+ * each. may_start, may_change: whether you may. revision: from 1; each change adds 1.
+ */
+export type TemplateView = {
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Description
+     */
+    description: string;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * May Change
+     */
+    may_change: boolean;
+    /**
+     * May Start
+     */
+    may_start: boolean;
+    /**
+     * Name
+     */
+    name: string;
+    owner: OwnerRef;
+    /**
+     * Parameters
+     */
+    parameters: Array<Parameter>;
+    project: ProjectRef;
+    /**
+     * Revision
+     */
+    revision: number;
+    /**
+     * Session
+     */
+    session: {
+        [key: string]: unknown;
+    };
+    /**
+     * Shared
+     */
+    shared: boolean;
+    /**
+     * Updated At
+     */
+    updated_at: string;
 };
 
 /**
@@ -15609,6 +15882,278 @@ export type StorageHostsSetAccessResponses = {
 };
 
 export type StorageHostsSetAccessResponse = StorageHostsSetAccessResponses[keyof StorageHostsSetAccessResponses];
+
+export type TemplatesListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; prefix - for descending order
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        owner?: TemplateOwner;
+        /**
+         * Q
+         *
+         * part of name or description
+         */
+        q?: string | null;
+        /**
+         * Project
+         *
+         * id or name of a project
+         */
+        project?: string | null;
+    };
+    url: '/api/v1/templates';
+};
+
+export type TemplatesListErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type TemplatesListError = TemplatesListErrors[keyof TemplatesListErrors];
+
+export type TemplatesListResponses = {
+    /**
+     * Successful Response
+     */
+    200: TemplateList;
+};
+
+export type TemplatesListResponse = TemplatesListResponses[keyof TemplatesListResponses];
+
+export type TemplatesCreateData = {
+    body: TemplateCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/templates';
+};
+
+export type TemplatesCreateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type TemplatesCreateError = TemplatesCreateErrors[keyof TemplatesCreateErrors];
+
+export type TemplatesCreateResponses = {
+    /**
+     * Successful Response
+     */
+    201: TemplateView;
+};
+
+export type TemplatesCreateResponse = TemplatesCreateResponses[keyof TemplatesCreateResponses];
+
+export type TemplatesRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or the name of a template of yours or of one of your projects.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/templates/{ref}';
+};
+
+export type TemplatesRemoveErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type TemplatesRemoveError = TemplatesRemoveErrors[keyof TemplatesRemoveErrors];
+
+export type TemplatesRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type TemplatesRemoveResponse = TemplatesRemoveResponses[keyof TemplatesRemoveResponses];
+
+export type TemplatesShowData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or the name of a template of yours or of one of your projects.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/templates/{ref}';
+};
+
+export type TemplatesShowErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type TemplatesShowError = TemplatesShowErrors[keyof TemplatesShowErrors];
+
+export type TemplatesShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: TemplateView;
+};
+
+export type TemplatesShowResponse = TemplatesShowResponses[keyof TemplatesShowResponses];
+
+export type TemplatesUpdateData = {
+    body: TemplateUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or the name of a template of yours or of one of your projects.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/templates/{ref}';
+};
+
+export type TemplatesUpdateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type TemplatesUpdateError = TemplatesUpdateErrors[keyof TemplatesUpdateErrors];
+
+export type TemplatesUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: TemplateView;
+};
+
+export type TemplatesUpdateResponse = TemplatesUpdateResponses[keyof TemplatesUpdateResponses];
+
+export type TemplatesPreviewData = {
+    body: TemplateStart;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or the name of a template of yours or of one of your projects.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/templates/{ref}/preview';
+};
+
+export type TemplatesPreviewErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type TemplatesPreviewError = TemplatesPreviewErrors[keyof TemplatesPreviewErrors];
+
+export type TemplatesPreviewResponses = {
+    /**
+     * Successful Response
+     */
+    200: TemplateRequest;
+};
+
+export type TemplatesPreviewResponse = TemplatesPreviewResponses[keyof TemplatesPreviewResponses];
+
+export type TemplatesStartData = {
+    body: TemplateStart;
+    headers?: {
+        /**
+         * Idempotency-Key
+         */
+        'idempotency-key'?: string | null;
+    };
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or the name of a template of yours or of one of your projects.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/templates/{ref}/start';
+};
+
+export type TemplatesStartErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type TemplatesStartError = TemplatesStartErrors[keyof TemplatesStartErrors];
+
+export type TemplatesStartResponses = {
+    /**
+     * Successful Response
+     */
+    201: SessionDetail;
+};
+
+export type TemplatesStartResponse = TemplatesStartResponses[keyof TemplatesStartResponses];
 
 export type TokensListData = {
     body?: never;

@@ -54,6 +54,14 @@ const NO_FILTERS = {
   array: undefined,
 } satisfies SessionsSearch;
 
+const NO_LAUNCHER = {
+  launch: undefined,
+  mount: undefined,
+  template: undefined,
+  values: undefined,
+  with: undefined,
+} satisfies SessionsSearch;
+
 const idOf = (session: Session) => session.id;
 const canEnd = (session: Session) => !rowHasEnded(session) && !isRequested(session.id);
 const look = (session: Session) => ({
@@ -204,9 +212,11 @@ export function SessionsPage() {
             opened={search.launch !== undefined}
             from={launched}
             mount={search.mount}
+            template={search.template}
+            values={search.values}
             link={search.with}
             onLink={keepForm}
-            onClose={() => change({ launch: undefined, mount: undefined, with: undefined })}
+            onClose={() => change(NO_LAUNCHER)}
           />
         )}
         {shown && (

@@ -15,6 +15,7 @@ import {
   IconRuler2,
   IconServer2,
   IconSparkles,
+  IconTemplate,
   IconTerminal2,
   IconUsers,
 } from "@tabler/icons-react";
@@ -130,6 +131,13 @@ export const PAGES: readonly PageEntry[] = [
     title: msg`Sessions`,
     icon: IconTerminal2,
     synonyms: ["jobs", "logs", "log", "containers", "compute", "running", "로그", "ログ"],
+  },
+  {
+    id: "templates",
+    to: "/templates",
+    title: msg`Templates`,
+    icon: IconTemplate,
+    synonyms: ["saved sessions", "definitions", "parameters", "템플릿", "テンプレート"],
   },
   {
     id: "data",

@@ -175,6 +175,11 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
     if action.dest in ("id", "ids"):
         sessions = _client().sessions.list(state="live", limit=200)["items"]
         return {session["name"]: f"{session['state']} {session['id']}" for session in sessions}
+    if action.dest in ("template", "templates"):
+        return {one["name"]: one["description"] for one in _client().templates.list(limit=200)["items"]}
+    if action.dest == "parameters" and given:
+        declared = _client().templates.show(given[0])["parameters"]
+        return {f"{one['name']}=": one.get("description", "") for one in declared}
     if action.dest in _FOLDERS:
         return _folders(_FOLDERS[action.dest])
     if action.dest in _PLACES or (action.dest in _ENDS and ":" in current):

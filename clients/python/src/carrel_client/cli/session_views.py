@@ -240,6 +240,7 @@ def print_session(session: models.SessionDetail) -> None:
                 f"{display_name(session)}, {array_counts(session['array'])}" if session["array"] else "",
             ),
             ("description", session["description"]),
+            ("template", template_text(session["template"])),
             ("kind", session["kind"]),
             ("command", shlex.join(session["command"])),
             ("retries", str(session["retries"] or "")),
@@ -285,6 +286,11 @@ def print_session(session: models.SessionDetail) -> None:
             *(("container", container_text(one)) for one in session["containers"]),
         ]
     )
+
+
+def template_text(origin: models.TemplateOrigin | None) -> str:
+    """The template that a session was started from: "training, revision 2"."""
+    return f"{origin['name']}, revision {origin['revision']}" if origin else ""
 
 
 def first_line(script: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from carrel_client import models
 from carrel_client.outcome import Transfer
@@ -24,6 +25,7 @@ from carrel_client.sdk.sessions import (
     Sessions,
     Until,
 )
+from carrel_client.sdk.templates import Template, Templates
 
 
 class AsyncApp:
@@ -566,6 +568,158 @@ class AsyncFolders:
         return threads.iterate(lambda: self._sync.list(search=search, project=project), AsyncFolder)
 
 
+class AsyncTemplate:
+    """A saved definition of sessions, with parameters."""
+
+    def __init__(self, sync: Template) -> None:
+        self._sync = sync
+
+    def __repr__(self) -> str:
+        return repr(self._sync)
+
+    @property
+    def raw(self) -> models.TemplateView:
+        """The answer of the API that this object holds."""
+        return self._sync.raw
+
+    @property
+    def id(self) -> str:
+        """The id, unique for ever."""
+        return self._sync.id
+
+    @property
+    def name(self) -> str:
+        """The name."""
+        return self._sync.name
+
+    @property
+    def revision(self) -> int:
+        """From 1; each change adds 1."""
+        return self._sync.revision
+
+    @property
+    def parameters(self) -> list[models.Parameter]:
+        """What a start can give values for."""
+        return self._sync.parameters
+
+    async def refresh(self) -> AsyncTemplate:
+        """This object with the current attributes."""
+        await threads.call(lambda: self._sync.refresh())
+        return self
+
+    async def start(
+        self,
+        parameters: Mapping[str, str | float | bool] | None = None,
+        *,
+        name: str | None = None,
+        project: str | None = None,
+        group: str | None = None,
+        cpu: float | str | None = None,
+        mem: int | str | None = None,
+        accelerators: Mapping[str, float | str] | None = None,
+        priority: int | None = None,
+        time_limit: float | str | None = None,
+        start_at: datetime | None = None,
+        idempotency_key: str | None = None,
+    ) -> AsyncSession:
+        """A new session from the template, PENDING. parameters: values by name.
+
+        The other arguments are those of `Sessions.create`, and replace what the template has.
+        """
+        return AsyncSession(
+            await threads.call(
+                lambda: self._sync.start(
+                    parameters,
+                    name=name,
+                    project=project,
+                    group=group,
+                    cpu=cpu,
+                    mem=mem,
+                    accelerators=accelerators,
+                    priority=priority,
+                    time_limit=time_limit,
+                    start_at=start_at,
+                    idempotency_key=idempotency_key,
+                )
+            )
+        )
+
+    async def update(
+        self,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        shared: bool | None = None,
+        session: Mapping[str, Any] | None = None,
+        parameters: Sequence[models.Parameter] | None = None,
+    ) -> AsyncTemplate:
+        """Change the template, if this object has its latest revision. Raises: CarrelError with status 412."""
+        await threads.call(
+            lambda: self._sync.update(
+                name=name, description=description, shared=shared, session=session, parameters=parameters
+            )
+        )
+        return self
+
+    async def delete(self) -> None:
+        """Delete the template; sessions that were started from it are unaffected."""
+        return await threads.call(lambda: self._sync.delete())
+
+
+class AsyncTemplates:
+    """Saves and finds templates."""
+
+    def __init__(self, sync: Templates) -> None:
+        self._sync = sync
+
+    async def create(
+        self,
+        name: str,
+        session: Mapping[str, Any] | None = None,
+        *,
+        from_session: str | None = None,
+        parameters: Sequence[models.Parameter] = (),
+        description: str = "",
+        shared: bool = False,
+    ) -> AsyncTemplate:
+        """A new template.
+
+        session: a definition, as in a file of `carrel session create -f`, whose texts refer to parameters as ${name}.
+        from_session: instead, the id or name of a session of yours. shared: its project's members see and start it.
+        """
+        return AsyncTemplate(
+            await threads.call(
+                lambda: self._sync.create(
+                    name,
+                    session,
+                    from_session=from_session,
+                    parameters=parameters,
+                    description=description,
+                    shared=shared,
+                )
+            )
+        )
+
+    async def get(self, ref: str) -> AsyncTemplate:
+        """A template by id, or by the name of one that you can start. Raises: NotFoundError."""
+        return AsyncTemplate(await threads.call(lambda: self._sync.get(ref)))
+
+    def list(
+        self,
+        *,
+        owner: models.TemplateOwner | None = None,
+        search: str | None = None,
+        project: str | None = None,
+    ) -> AsyncIterator[AsyncTemplate]:
+        """Templates by name, fetched page by page.
+
+        owner: "me", "usable" (the default: yours and those shared in your projects) or "all" that you may see.
+        """
+        return threads.iterate(
+            lambda: self._sync.list(owner=owner, search=search, project=project), AsyncTemplate
+        )
+
+
 class AsyncCarrel:
     """A Carrel server, for asyncio. As `Carrel` else."""
 
@@ -611,6 +765,11 @@ class AsyncCarrel:
     def folders(self) -> AsyncFolders:
         """Create, get and list folders."""
         return AsyncFolders(self._sync.folders)
+
+    @property
+    def templates(self) -> AsyncTemplates:
+        """Save, get and list templates."""
+        return AsyncTemplates(self._sync.templates)
 
     async def me(self) -> models.Me:
         """The current user, with projects and permitted actions."""

@@ -8,6 +8,7 @@ from carrel_client import models
 from carrel_client.client import ApiClient
 from carrel_client.sdk.folders import Folders
 from carrel_client.sdk.sessions import Sessions
+from carrel_client.sdk.templates import Templates
 
 
 class Carrel:
@@ -29,6 +30,7 @@ class Carrel:
         self._api = ApiClient(url, access_key, secret_key, token=token, timeout_s=timeout_s)
         self._sessions = Sessions(self._api)
         self._folders = Folders(self._api)
+        self._templates = Templates(self._api)
 
     @classmethod
     def from_environment(cls, profile: str | None = None, *, timeout_s: float = 60.0) -> Carrel:
@@ -65,6 +67,11 @@ class Carrel:
     def folders(self) -> Folders:
         """Create, get and list folders."""
         return self._folders
+
+    @property
+    def templates(self) -> Templates:
+        """Save, get and list templates."""
+        return self._templates
 
     def me(self) -> models.Me:
         """The current user, with projects and permitted actions."""

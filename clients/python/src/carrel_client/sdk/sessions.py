@@ -516,11 +516,12 @@ class Sessions:
 
 
 def amounts(
-    cpu: float | str, mem: int | str, accelerators: Mapping[str, float | str] | None
+    cpu: float | str | None, mem: int | str | None, accelerators: Mapping[str, float | str] | None
 ) -> dict[str, int]:
-    """Amounts as people write them, in base units. Raises: CarrelError naming the amount."""
+    """Amounts as people write them, in base units, without what is None. Raises: CarrelError naming the amount."""
     try:
-        amounts = {"cpu": parse_cpu(str(cpu)), "mem": parse_size(str(mem))}
+        amounts = {} if cpu is None else {"cpu": parse_cpu(str(cpu))}
+        amounts |= {} if mem is None else {"mem": parse_size(str(mem))}
         return amounts | {
             slot: slots.parse_amount(slot, str(amount)) for slot, amount in (accelerators or {}).items()
         }

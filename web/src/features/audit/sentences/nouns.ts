@@ -19,6 +19,7 @@ export const NOUNS: Readonly<Record<string, MessageDescriptor>> = {
   session: msg`session`,
   ssh_key: msg`SSH key`,
   storage_host: msg`storage host`,
+  template: msg`template`,
   token: msg`token`,
   user: msg`user`,
   vfolder: msg`folder`,

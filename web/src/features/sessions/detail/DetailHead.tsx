@@ -6,6 +6,7 @@ import {
   IconNotebook,
   IconPencil,
   IconShare,
+  IconTemplate,
   IconTerminal2,
   IconTrash,
 } from "@tabler/icons-react";
@@ -14,6 +15,7 @@ import type { SessionDetail } from "@/api/types";
 import { ProgressLine } from "@/features/sessions/ProgressLine";
 import { SessionBadge } from "@/features/sessions/SessionBadge";
 import { useSessionActions } from "@/features/sessions/use-actions";
+import { useSaveTemplate } from "@/features/templates/SaveTemplateForm";
 import { useSessionText } from "@/sentences/use-session-text";
 import { AgainButton, ExtendButton, RestartButton } from "./LifeButtons";
 import { OwnButton } from "./OwnButton";
@@ -54,6 +56,8 @@ export function SessionActions({ session, onShare }: { session: SessionDetail; o
   const actions = useSessionActions();
   const notUsable = actions.whyNotUse(session);
   const notChangeable = actions.whyNotChange(session);
+  const saveTemplate = useSaveTemplate();
+  const notMine = actions.ownerOnly(session);
   const running = session.state === "RUNNING";
   const ended = hasEnded(session.state);
   const jupyter = session.apps?.find((app) => app.name === "jupyter");
@@ -101,6 +105,14 @@ export function SessionActions({ session, onShare }: { session: SessionDetail; o
       >
         <Trans>Start a similar session</Trans>
       </Button>
+      <OwnButton
+        refusal={notMine}
+        variant="default"
+        leftSection={<IconTemplate size={16} aria-hidden />}
+        onClick={() => saveTemplate({ from: session.id, name: session.array?.name ?? session.name })}
+      >
+        <Trans>Save as template…</Trans>
+      </OwnButton>
       {!ended && (
         <OwnButton
           refusal={notChangeable}

@@ -19,6 +19,7 @@ import { Leftovers } from "./Leftovers";
 import { MountList } from "./MountList";
 import styles from "./SessionDrawer.module.css";
 import { StartFacts } from "./StartFacts";
+import { TemplateOrigin } from "./TemplateOrigin";
 
 /** Details of a session. */
 export function OverviewTab({ session }: { session: SessionDetail }) {
@@ -45,6 +46,16 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
               <Trans>Description</Trans>
             </dt>
             <dd>{session.description}</dd>
+          </>
+        )}
+        {session.template && (
+          <>
+            <dt>
+              <Trans>Template</Trans>
+            </dt>
+            <dd>
+              <TemplateOrigin {...session.template} />
+            </dd>
           </>
         )}
         {session.kind === "batch" && <BatchFacts session={session} />}

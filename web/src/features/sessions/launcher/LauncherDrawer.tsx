@@ -6,15 +6,17 @@ import type { Me, SessionDetail } from "@/api/types";
 import { useSessionActions } from "@/features/sessions/use-actions";
 import { useProject } from "@/me/project";
 import { useMe } from "@/me/use-me";
-import { foldersShowQuery } from "@/queries/folders";
+import { foldersChoiceQuery, foldersShowQuery } from "@/queries/folders";
 import { imagesListQuery } from "@/queries/images";
 import { sessionsCheckQuery, sessionsShowQuery, useCreateSession } from "@/queries/sessions";
+import { templatesPreviewQuery } from "@/queries/templates";
 import type { LaunchLink } from "@/routing/launch-link";
 import { FormDrawer } from "@/ui/form/FormDrawer";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { LauncherForm } from "./LauncherForm";
 import { keepVariables } from "./link";
-import { formLike, freshForm, type LaunchForm, startable, toCheck } from "./request";
+import { mountRows } from "./mounts";
+import { formLike, formOf, freshForm, type LaunchForm, startable, toCheck } from "./request";
 import { StartedNotice } from "./StartedNotice";
 
 interface Props {
@@ -23,6 +25,9 @@ interface Props {
   from: string;
   /** Id of a folder to mount. */
   mount: string | undefined;
+  /** Id of the template to begin from, and the values of its parameters. */
+  template: string | undefined;
+  values: Record<string, string> | undefined;
   /** The form as the address holds it. */
   link: LaunchLink | undefined;
   onLink: (link: LaunchLink | undefined) => void;
@@ -30,13 +35,18 @@ interface Props {
 }
 
 /** The session launcher. */
-export function LauncherDrawer({ opened, from, mount, link, onLink, onClose }: Props) {
+export function LauncherDrawer({ opened, from, mount, template, values, link, onLink, onClose }: Props) {
   const { t } = useLingui();
   const me = useMe();
   const project = useProject(me)?.name ?? "";
   const actions = useSessionActions();
   const like = useQuery({ ...sessionsShowQuery(from), enabled: opened && from !== "new" });
   const folder = useQuery({ ...foldersShowQuery(mount ?? ""), enabled: opened && mount !== undefined });
+  const folders = useQuery({ ...foldersChoiceQuery, enabled: opened && template !== undefined });
+  const model = useQuery({
+    ...templatesPreviewQuery(template ?? "", values ?? {}),
+    enabled: opened && template !== undefined,
+  });
   const images = useQuery(imagesListQuery);
   const create = useCreateSession();
 
@@ -53,11 +63,14 @@ export function LauncherDrawer({ opened, from, mount, link, onLink, onClose }: P
   const waiting =
     images.isPending ||
     (from === "new" ? room.isPending : like.isPending) ||
-    (mount !== undefined && folder.isPending);
-  const problem = images.error ?? (from !== "new" ? like.error : null) ?? folder.error;
+    (mount !== undefined && folder.isPending) ||
+    (template !== undefined && (model.isPending || folders.isPending));
+  const problem = images.error ?? (from !== "new" ? like.error : null) ?? folder.error ?? model.error;
+  // Variables and changes of a form belong to what it began with.
+  const origin = template === undefined ? from : `${template} ${JSON.stringify(values ?? {})}`;
   const close = () => {
     create.reset();
-    keepVariables(from, []);
+    keepVariables(origin, []);
     onClose();
   };
   const tell = (session: SessionDetail) => {
@@ -93,12 +106,19 @@ export function LauncherDrawer({ opened, from, mount, link, onLink, onClose }: P
       {!waiting && problem && <ProblemAlert problem={problem} onRetry={() => void images.refetch()} />}
       {!waiting && images.data && (from === "new" || like.data) && (
         <LauncherForm
-          key={`${from} ${mount}`}
-          from={from}
+          templates={from === "new" && template === undefined && mount === undefined}
+          key={`${origin} ${mount}`}
+          from={origin}
           initial={
             like.data
               ? initialForm(me, project, formLike(like.data))
-              : { ...fresh, slots: startable(fresh.slots, room.data?.slots ?? {}) }
+              : model.data
+                ? initialForm(
+                    me,
+                    project,
+                    formOf(model.data, mountRows(model.data.mounts ?? [], folders.data ?? []), []),
+                  )
+                : { ...fresh, slots: startable(fresh.slots, room.data?.slots ?? {}) }
           }
           link={link}
           onLink={opened ? onLink : undefined}

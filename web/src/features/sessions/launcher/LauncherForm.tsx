@@ -21,6 +21,7 @@ import { MountRows } from "./MountRows";
 import { PresetChoice } from "./PresetChoice";
 import { isComplete, type LaunchForm, toCheck, toRequest } from "./request";
 import { SlotFields } from "./SlotFields";
+import { SaveTemplateButton, TemplateChoice } from "./TemplateChoice";
 import { useCheck } from "./use-check";
 import { useLaunchForm } from "./use-launch-form";
 import { useLink } from "./use-link";
@@ -35,6 +36,8 @@ interface Props {
   /** Keeps the form in the address; absent while the drawer closes. */
   onLink: ((link: LaunchLink | undefined) => void) | undefined;
   images: Image[];
+  /** Offer templates to begin from. */
+  templates: boolean;
   /** The names of the user's projects. */
   projects: string[];
   problem: Problem | null;
@@ -96,6 +99,7 @@ export function LauncherForm(given: Props) {
         )
       }
     >
+      {props.templates && <TemplateChoice />}
       <KindChoice values={form.values} onChange={form.setValues} />
       {!only && (
         <Select
@@ -163,6 +167,7 @@ export function LauncherForm(given: Props) {
         errors={form.errors}
         onChange={form.setValues}
       />
+      {isComplete({ ...values, roles: [] }) && <SaveTemplateButton request={request} />}
     </Form>
   );
 }

@@ -1,4 +1,4 @@
-import type { Mount, MountRequest } from "@/api/types";
+import type { Folder, Mount, MountRequest } from "@/api/types";
 
 /** One mount in the launcher's form. */
 export interface MountRow {
@@ -12,6 +12,8 @@ export interface MountRow {
   subpath: string;
   readOnly: boolean;
 }
+
+type NamedFolder = Pick<Folder, "id" | "name">;
 
 const HOME = "/home/work";
 const PATH = /^\/?[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)*\/?$/;
@@ -35,6 +37,20 @@ export const mountRow = (mount: Mount): MountRow => ({
   subpath: mount.subpath,
   readOnly: mount.read_only,
 });
+
+/** The form rows of requested mounts: of the folders that the user has. */
+export const mountRows = (mounts: readonly MountRequest[], folders: readonly NamedFolder[]): MountRow[] =>
+  mounts.map(({ folder, path, subpath, read_only }) => {
+    const found = folders.find(({ id, name }) => id === folder || name === folder);
+    return {
+      ...freshMount(),
+      folder: found?.id ?? "",
+      name: found?.name ?? folder,
+      path: path ?? "",
+      subpath: subpath ?? "",
+      readOnly: read_only ?? false,
+    };
+  });
 
 /** The mount path of a row: a relative path is below the home directory. */
 export function targetOf({ path, name }: Pick<MountRow, "path" | "name">): string {

@@ -261,9 +261,13 @@ export function requestLike(session: SessionDetail): SessionCreate {
 }
 
 /** The form values for a session like this one. */
-export function formLike(session: SessionDetail): LaunchForm {
-  const { image, slots, env = {}, mounts, kind, command, retries, rights, ...others } = requestLike(session);
-  const { after, on_dependency_failure, containers, placement, on_failure, roles, ...plain } = others;
+export const formLike = (session: SessionDetail): LaunchForm =>
+  formOf(requestLike(session), chosenMounts(session), afterRows(session));
+
+/** The form values of a request, with rows for its folders and dependencies. */
+export function formOf(request: SessionCreate, mounts: MountRow[], after: AfterRow[]): LaunchForm {
+  const { image, slots, env = {}, mounts: _, after: __, kind, command, retries, rights, ...others } = request;
+  const { on_dependency_failure, containers, placement, on_failure, roles, array, ...plain } = others;
   return {
     ...freshForm(image),
     ...(plain as Partial<PlainFields>),
@@ -277,8 +281,8 @@ export function formLike(session: SessionDetail): LaunchForm {
     rights: rights ?? "plain",
     slots: { ...slots } as Record<string, number>,
     env: Object.entries(env).map(([name, value]) => environmentRow(name, String(value))),
-    mounts: chosenMounts(session),
-    after: afterRows(session),
+    mounts,
+    after,
     on_dependency_failure: on_dependency_failure ?? "cancel",
   };
 }

@@ -1,0 +1,133 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to parameters
+import { describe, expect, it } from "vitest";
+import type { Parameter, SessionCreate } from "@/api/types";
+import { mountRows } from "@/features/sessions/launcher/mounts";
+import { formOf, toRequest } from "@/features/sessions/launcher/request";
+import { fromText, toText } from "@/features/templates/definition-text";
+import { parameterRow, toParameter } from "@/features/templates/parameter-rows";
+import {
+  escapeReferences,
+  givenValues,
+  initialValues,
+  literal,
+  startCommand,
+  valueFault,
+} from "@/features/templates/values";
+import { sessionsSearch, templatesSearch } from "@/routing/search";
+
+const EPOCHS: Parameter = { name: "epochs", type: "integer", min: 1, max: 9 };
+const TAG: Parameter = { name: "tag", default: "red" };
+const DEBUG: Parameter = { name: "debug", type: "boolean", default: false };
+
+describe("values of parameters", () => {
+  it("begin with the defaults, and only the others are sent", () => {
+    const all = [EPOCHS, TAG, DEBUG];
+    const initial = initialValues(all);
+    expect(initial).toEqual({ epochs: "", tag: "red", debug: "false" });
+    expect(givenValues(all, initial)).toEqual({});
+    expect(givenValues(all, { epochs: "3", tag: "", debug: "true" })).toEqual({
+      epochs: "3",
+      debug: "true",
+    });
+    expect(givenValues([{ ...TAG, type: "text" }], { tag: "" })).toEqual({ tag: "" });
+  });
+
+  it("are checked by type and limits", () => {
+    const fault = (text: string, one: Parameter = EPOCHS) => valueFault(one, text);
+    expect(["", "x", "1.5", "0", "10", "3"].map((text) => fault(text))).toEqual([
+      "missing",
+      "integer",
+      "integer",
+      "least",
+      "most",
+      null,
+    ]);
+    expect(fault("", TAG)).toBeNull();
+    expect(fault("x", { name: "rate", type: "number" })).toBe("number");
+  });
+
+  it("are in the command of the start", () => {
+    const template = { id: "t", name: "training", parameters: [EPOCHS, TAG] };
+    expect(startCommand(template, { epochs: "3", tag: "a b" }, "mine")).toBe(
+      "carrel template start training -p epochs=3 -p 'tag=a b' --name mine",
+    );
+  });
+});
+
+describe("a definition", () => {
+  it("is a text in YAML with amounts as people write them", () => {
+    const definition = {
+      image: "starter",
+      slots: { cpu: 1500, mem: 4 * 2 ** 30, "cuda.shares": 500 },
+      command: ["train", "${epochs}"],
+      roles: [{ name: "worker", slots: { cpu: 500, mem: 2 ** 30 } }],
+    };
+    const text = toText(definition);
+    expect(text).toContain('cpu: "1.5"\nmem: 4g\n');
+    expect(fromText(text)).toEqual({
+      image: "starter",
+      slots: { cpu: "1.5", mem: "4g", "cuda.shares": 500 },
+      command: ["train", "${epochs}"],
+      roles: [{ name: "worker", slots: { cpu: "0.5", mem: "1g" } }],
+    });
+  });
+
+  it("keeps amounts with references", () => {
+    expect(fromText("image: starter\ncpu: ${cores}\nmem: 2g\n").slots).toEqual({
+      cpu: "${cores}",
+      mem: "2g",
+    });
+  });
+
+  it("is refused if it has no fields", () => {
+    for (const text of ["", "- a", "a: [", "text"]) expect(() => fromText(text)).toThrow();
+  });
+
+  it("of a request takes its texts literally", () => {
+    expect(escapeReferences("${A} $${B} $HOME")).toBe("$${A} $$$${B} $HOME");
+    expect(literal({ command: ["echo", "${A}"], slots: { cpu: 1 } })).toEqual({
+      command: ["echo", "$${A}"],
+      slots: { cpu: 1 },
+    });
+  });
+});
+
+describe("a row of a parameter", () => {
+  it("holds every field of the parameter", () => {
+    const all: Parameter[] = [
+      { name: "a", type: "integer", description: "How many", default: 3, min: 1, max: 9 },
+      { name: "b", type: "choice", choices: ["x", "y"], default: "x" },
+      { name: "c", type: "text" },
+      { name: "d", type: "boolean", default: "true" },
+    ];
+    expect(all.map((one) => toParameter(parameterRow(one)))).toEqual(all);
+  });
+});
+
+describe("the launcher", () => {
+  it("begins with the request of a template", () => {
+    const request: SessionCreate = {
+      image: "starter",
+      kind: "batch",
+      command: ["/bin/sh", "-c", "train"],
+      slots: { cpu: 100, mem: 2 ** 26 },
+      env: { A: "b" },
+      project: "vision",
+      mounts: [{ folder: "data", read_only: true }],
+    };
+    const rows = mountRows(request.mounts ?? [], [{ id: "f1", name: "data" }]);
+    expect(toRequest(formOf(request, rows, []))).toEqual({
+      ...request,
+      mounts: [{ folder: "f1", read_only: true }],
+    });
+  });
+
+  it("has the template and the values in its address", () => {
+    const { template, values } = sessionsSearch({ template: "t1", values: { a: "1", b: 2, c: null } });
+    expect([template, values]).toEqual(["t1", { a: "1", b: "2" }]);
+    expect(templatesSearch({ owner: "nobody", form: "new" })).toMatchObject({
+      owner: undefined,
+      form: "new",
+    });
+  });
+});
