@@ -17,24 +17,7 @@ _PURPOSE = "session environment"
 Spec = TypeVar("Spec", bound=SessionSpec)
 
 
-def closed_spec(seal: SecretBox, spec: Spec) -> Spec:
-    """The spec with all its variables encrypted, also those of its roles. Raises: Invalid."""
-    return _each_env(spec, partial(_closed, seal))
-
-
-def shown(seal: SecretBox, spec: Spec, *, own: bool) -> Spec:
-    """The spec with decrypted variables for its owner; for others with masked ones, and a masked bootstrap script."""
-    if own:
-        return _each_env(spec, partial(opened, seal))
-    return replace(_each_env(spec, _hidden), bootstrap=HIDDEN if spec.bootstrap else "")
-
-
-def _each_env(spec: Spec, change: Callable[[Mapping[str, str]], dict[str, str]]) -> Spec:
-    roles = tuple([replace(role, env=change(role.env)) for role in spec.roles])
-    return replace(spec, env=change(spec.env), roles=roles)
-
-
-def _closed(seal: SecretBox, env: Mapping[str, str]) -> dict[str, str]:
+def closed(seal: SecretBox, env: Mapping[str, str]) -> dict[str, str]:
     """The variables with encrypted values, as stored. Raises: Invalid for a NUL, which would end the value."""
     if any("\0" in value for value in env.values()):
         raise Invalid(
@@ -59,5 +42,23 @@ def opened(seal: SecretBox, env: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _hidden(env: Mapping[str, str]) -> dict[str, str]:
+def closed_spec(seal: SecretBox, spec: Spec) -> Spec:
+    """The spec with all its variables encrypted, also those of its roles. Raises: Invalid."""
+    return _each_env(spec, partial(closed, seal))
+
+
+def shown(seal: SecretBox, spec: Spec, *, own: bool) -> Spec:
+    """The spec with decrypted variables for its owner; for others with masked ones, and a masked bootstrap script."""
+    if own:
+        return _each_env(spec, partial(opened, seal))
+    return replace(_each_env(spec, hidden), bootstrap=HIDDEN if spec.bootstrap else "")
+
+
+def _each_env(spec: Spec, change: Callable[[Mapping[str, str]], dict[str, str]]) -> Spec:
+    roles = tuple([replace(role, env=change(role.env)) for role in spec.roles])
+    return replace(spec, env=change(spec.env), roles=roles)
+
+
+def hidden(env: Mapping[str, str]) -> dict[str, str]:
+    """The variables with masked values, for users other than the owner."""
     return dict.fromkeys(env, HIDDEN)
