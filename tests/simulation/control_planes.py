@@ -19,13 +19,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.controllers import runtime as plane
 from carrel.controllers.audit_sealing import AuditSealing
+from carrel.controllers.due_deliveries import DueDeliveries
 from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.idle import Idle
 from carrel.controllers.loop import Controller, Tools
-from carrel.controllers.mail_delivery import MailDelivery
 from carrel.controllers.notify import Notify
-from carrel.controllers.webhook_delivery import WebhookDelivery
 from carrel.core.errors import Unavailable
 from carrel.core.ids import EngineId
 from carrel.db.database import Database
@@ -162,8 +161,7 @@ class ControlPlane:
         Housekeeping,
         Idle,
         Notify,
-        MailDelivery,
-        WebhookDelivery,
+        DueDeliveries,
         AuditSealing,
     )
 

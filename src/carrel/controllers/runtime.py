@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from carrel.controllers import due_deliveries
 from carrel.controllers.audit_sealing import AuditSealing
 from carrel.controllers.dependencies import Dependencies
 from carrel.controllers.disk_limits import DiskLimits
@@ -12,7 +13,6 @@ from carrel.controllers.idle import Idle
 from carrel.controllers.launch import Launch
 from carrel.controllers.log_collection import LogCollection
 from carrel.controllers.loop import Controller, Tools
-from carrel.controllers.mail_delivery import MailDelivery
 from carrel.controllers.notify import Notify
 from carrel.controllers.observe import Observe
 from carrel.controllers.reap import Reap
@@ -22,7 +22,6 @@ from carrel.controllers.storage_monitor import StorageMonitor
 from carrel.controllers.usage_history import UsageHistory
 from carrel.controllers.usage_packing import UsagePacking
 from carrel.controllers.usage_sampling import UsageSampling
-from carrel.controllers.webhook_delivery import WebhookDelivery
 
 
 def controllers(tools: Tools) -> Sequence[Controller]:
@@ -46,7 +45,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         FolderTasks(tools),
         AuditSealing(tools),
         Notify(tools),
-        MailDelivery(tools),
-        WebhookDelivery(tools),
+        due_deliveries.mail(tools),
+        due_deliveries.webhooks(tools),
         Housekeeping(tools),
     )

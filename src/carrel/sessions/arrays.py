@@ -42,6 +42,13 @@ def require_possible(spec: SessionSpec) -> None:
             hint="Give first and last, such as 1 and 100.",
             field="array.last",
         )
+    if (containers := array.count * len(spec.sizes)) > MAX_SESSIONS:
+        raise Invalid(
+            "session.array_range",
+            f"The sessions of an array have at most {MAX_SESSIONS} containers together; these have {containers}.",
+            hint="Request fewer sessions, or fewer containers in each.",
+            field="array.last",
+        )
     if spec.name and len(_name(spec.name, array.last)) > _MAX_NAME:
         raise Invalid(
             "session.array_name",

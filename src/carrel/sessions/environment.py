@@ -1,8 +1,9 @@
 """Environment variables of sessions. They may hold secrets, so values are encrypted at rest."""
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from carrel.core.errors import Invalid
@@ -43,8 +44,19 @@ def opened(seal: SecretBox, env: Mapping[str, str]) -> dict[str, str]:
 
 def closed_spec(seal: SecretBox, spec: Spec) -> Spec:
     """The spec with all its variables encrypted, also those of its roles. Raises: Invalid."""
-    roles = tuple([replace(role, env=closed(seal, role.env)) for role in spec.roles])
-    return replace(spec, env=closed(seal, spec.env), roles=roles)
+    return _each_env(spec, partial(closed, seal))
+
+
+def shown(seal: SecretBox, spec: Spec, *, own: bool) -> Spec:
+    """The spec with decrypted variables for its owner; for others with masked ones, and a masked bootstrap script."""
+    if own:
+        return _each_env(spec, partial(opened, seal))
+    return replace(_each_env(spec, hidden), bootstrap=HIDDEN if spec.bootstrap else "")
+
+
+def _each_env(spec: Spec, change: Callable[[Mapping[str, str]], dict[str, str]]) -> Spec:
+    roles = tuple([replace(role, env=change(role.env)) for role in spec.roles])
+    return replace(spec, env=change(spec.env), roles=roles)
 
 
 def hidden(env: Mapping[str, str]) -> dict[str, str]:

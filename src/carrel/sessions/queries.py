@@ -1,9 +1,9 @@
 """Reading sessions. A list is one statement whatever its length, and PostgreSQL writes the JSON itself."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, fields
+from dataclasses import fields
 from datetime import datetime
-from functools import cache, partial
+from functools import cache
 
 import orjson
 from sqlalchemy import Select, func, select, text
@@ -254,14 +254,9 @@ async def detail(tx: AsyncSession, seal: SecretBox, actor: Actor, session: Sessi
     """One `SessionDetail` as JSON. Environment values and the bootstrap script are visible only to the owner."""
     bound = {"id": session, **visibility(actor)}
     row = orjson.loads((await tx.execute(_DETAIL, bound)).scalar_one())
-    spec = SessionSpec.from_json(row.pop("spec"))
+    stored = SessionSpec.from_json(row.pop("spec"))
+    spec = environment.shown(seal, stored, own=row["owner"]["id"] == actor.user_id)
     row = {**{name: getattr(spec, name) for name in _FROM_SPEC}, **row, **graph.with_met(row)}
-    own = row["owner"]["id"] == actor.user_id
-    shown = partial(environment.opened, seal) if own else environment.hidden
-    row["env"] = shown(spec.env)
-    row["roles"] = [{**asdict(role), "env": shown(role.env)} for role in spec.roles]
-    if spec.bootstrap and not own:
-        row["bootstrap"] = environment.HIDDEN
     return orjson.dumps(row)
 
 

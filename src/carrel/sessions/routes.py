@@ -4,11 +4,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Path, Query, Response
 
+from carrel.core.ids import SessionId
 from carrel.folders.schemas import MountList
 from carrel.http.auth import CurrentActor, names
 from carrel.http.fast_path import FastRoute
 from carrel.http.query import QueryBool
 from carrel.http.services import Services, ServicesOf
+from carrel.permissions.decide import Actor
 from carrel.sessions import environment, graph, mounting, queries, repeating, service, timeline
 from carrel.sessions.schemas import (
     HistoryList,
@@ -31,6 +33,12 @@ Ref = Annotated[str, Path(max_length=64, description="An id, a unique prefix of 
 
 def _json(body: bytes, status: int = 200) -> Response:
     return Response(body, status_code=status, media_type="application/json")
+
+
+async def _detail(services: Services, actor: Actor, session: SessionId, status: int = 200) -> Response:
+    """The session as the change left it."""
+    async with services.database.transaction() as tx:
+        return _json(await queries.detail(tx, services.seal, actor, session), status)
 
 
 @router.post(
@@ -56,8 +64,7 @@ async def create(
     session = await service.enqueue(
         services.database, services.clock, actor, spec, replaces=replaces, idempotency_key=idempotency_key
     )
-    async with services.database.transaction() as tx:
-        return _json(await queries.detail(tx, services.seal, actor, session), 201)
+    return await _detail(services, actor, session, 201)
 
 
 async def list_sessions(
@@ -109,8 +116,7 @@ async def rename(
 ) -> Response:
     """Rename a live session."""
     session = await service.rename(services.database, actor, ref, body.name)
-    async with services.database.transaction() as tx:
-        return _json(await queries.detail(tx, services.seal, actor, session))
+    return await _detail(services, actor, session)
 
 
 @router.put(
@@ -126,8 +132,7 @@ async def prioritise(
     """Change the priority of a pending session. Only administrators may exceed what your policy allows."""
     async with services.database.transaction() as tx:
         session = await service.prioritise(tx, actor, ref, body.priority)
-    async with services.database.transaction() as tx:
-        return _json(await queries.detail(tx, services.seal, actor, session))
+    return await _detail(services, actor, session)
 
 
 @router.put(
@@ -143,8 +148,7 @@ async def extend(
     """Set a longer time limit of a live session, up to what your policy allows."""
     async with services.database.transaction() as tx:
         session = await repeating.extend(tx, services.clock, actor, ref, body.time_limit_s)
-    async with services.database.transaction() as tx:
-        return _json(await queries.detail(tx, services.seal, actor, session))
+    return await _detail(services, actor, session)
 
 
 @router.post(
@@ -161,8 +165,7 @@ async def restart(services: ServicesOf[Services], actor: CurrentActor, ref: Ref)
     """
     async with services.database.transaction() as tx:
         session = await repeating.restart(tx, services.clock, actor, ref)
-    async with services.database.transaction() as tx:
-        return _json(await queries.detail(tx, services.seal, actor, session), 202)
+    return await _detail(services, actor, session, 202)
 
 
 @router.post(
@@ -183,8 +186,7 @@ async def again(
     session = await repeating.again(
         services.database, services.clock, actor, ref, idempotency_key=idempotency_key
     )
-    async with services.database.transaction() as tx:
-        return _json(await queries.detail(tx, services.seal, actor, session), 201)
+    return await _detail(services, actor, session, 201)
 
 
 @router.delete(
@@ -219,8 +221,7 @@ async def remove(
         session = await service.remove(
             tx, services.clock, actor, ref, force=force, array=array, signal=signal, grace_s=grace_s
         )
-    async with services.database.transaction() as tx:
-        return _json(await queries.detail(tx, services.seal, actor, session), 202)
+    return await _detail(services, actor, session, 202)
 
 
 @router.get(

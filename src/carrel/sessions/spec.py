@@ -303,8 +303,9 @@ class SessionSpec(SchedulingSpec):
     are applied.
 
     image: a name in the catalogue or a reference; "" for a check without an image. env: plain text in the API,
-    encrypted by `environment.closed` inside. command: main process of the main container of a batch session. retries:
-    how often the command is repeated if it fails. on_failure: what a sub container that fails means for the others.
+    encrypted by `environment.closed_spec` inside. command: main process of the main container of a batch session.
+    retries: how often the command is repeated if it fails. on_failure: what a sub container that fails means for the
+    others.
 
     bootstrap: script that runs once in each container before its command, and in an interactive session at its first
     start. shm_bytes: size of /dev/shm. workdir: absolute, or relative to the home. timezone, locale: for TZ and LANG.

@@ -70,6 +70,7 @@ async def test_folders_are_held_by_every_session_of_an_array(api: Api):
     [
         ({"last": 0}, "session.array_range", "array.last"),
         ({"last": 10_001}, "session.array_range", "array.last"),
+        ({"last": 2000, "containers": 6}, "session.array_range", "array.last"),
         ({"name": "n" * 63}, "session.array_name", "name"),
     ],
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from command_line import CommandLine, command_line
-from databases import sql
+from databases import scalar, sql
 from installation import Api
 from limit_kit import limit
 from session_kit import request
@@ -56,6 +56,23 @@ async def test_only_its_owner_decides_what_runs_in_their_name(api: Api):
     assert (await admin.post(f"/schedules/{made['id']}/run")).status_code == 403
     assert (await admin.post(f"/schedules/{made['id']}/pause")).status_code == 200
     assert (await admin.delete(f"/schedules/{made['id']}")).status_code == 204
+
+
+async def test_secrets_of_roles_and_scripts_are_for_the_owner_and_sealed_at_rest(api: Api):
+    user, admin = await api.as_("user"), await api.as_("superadmin")
+    roles = [{"name": "sub", "env": {"TOKEN": "hunter2"}}]
+    job = request(kind="batch", command=["true"], roles=roles, bootstrap="login hunter2")
+    made = (await user.post("/schedules", schedule(session=job))).json()
+    assert (made["session"]["roles"][0]["env"], made["session"]["bootstrap"]) == (
+        {"TOKEN": "hunter2"},
+        "login hunter2",
+    )
+    seen = (await admin.get(f"/schedules/{made['id']}")).json()["session"]
+    assert (seen["roles"][0]["env"], seen["bootstrap"]) == ({"TOKEN": "********"}, "********")
+    assert "hunter2" not in await scalar(api.database, "SELECT CAST(spec -> 'roles' AS text) FROM schedules")
+    run = await user.post(f"/schedules/{made['id']}/run")
+    session = (await user.get(f"/sessions/{run.json()['session']}")).json()
+    assert session["roles"][0]["env"] == {"TOKEN": "hunter2"}
 
 
 @pytest.mark.parametrize(

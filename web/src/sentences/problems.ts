@@ -213,7 +213,9 @@ export const PROBLEMS: Record<string, Sentences> = {
     detail: msg`The images of the containers are for different architectures.`,
     hint: msg`Choose images for the same architecture.`,
   },
-  "session.array_range": { detail: msg`An array has 1 to 10,000 sessions.` },
+  "session.array_range": {
+    detail: msg`An array has 1 to 10,000 sessions, with at most 10,000 containers together.`,
+  },
   "session.array_name": {
     detail: msg`With its index, the name of a session would have more than 64 characters.`,
     hint: msg`Choose a shorter name.`,

@@ -106,8 +106,8 @@ async def _checked(tx: AsyncSession, actor: Actor, seal: SecretBox, request: Ses
     sessions.require_command(request)
     arrays.require_possible(request)
     await resolution.image_of(tx, actor, request.image, request.slots)
-    env = environment.closed(seal, request.env)
-    return _plain(replace(request, env=env, project=project, start_at=None, name=None))
+    spec = environment.closed_spec(seal, request)
+    return _plain(replace(spec, project=project, start_at=None, name=None))
 
 
 def _plain(spec: SessionSpec) -> SessionSpec:
@@ -277,11 +277,8 @@ def _view(
     clock: Clock, actor: Actor, seal: SecretBox, row: Any, last: Mapping[ScheduleId, ScheduleRunView]
 ) -> ScheduleView:
     schedule, email, project = row
-    spec = SessionSpec.from_json(schedule.spec)
     own = schedule.owner_id == actor.user_id
-    request = schedule.spec | {"project": project}
-    if spec.env:
-        request["env"] = environment.opened(seal, spec.env) if own else environment.hidden(spec.env)
+    spec = environment.shown(seal, SessionSpec.from_json(schedule.spec), own=own)
     shown = _SHOWN_TIMES if schedule.active else 0
     return ScheduleView(
         id=schedule.id,
@@ -295,7 +292,7 @@ def _view(
         active=schedule.active,
         next_times=cron.upcoming(schedule.cron, schedule.timezone, clock.now(), shown),
         last=last.get(schedule.id),
-        session=request,
+        session=replace(spec, project=project).to_json(),
         created_at=schedule.created_at,
     )
 
