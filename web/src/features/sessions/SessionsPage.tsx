@@ -79,7 +79,11 @@ export function SessionsPage() {
   const actions = useSessionActions();
   const { acts, actLines } = useSessionKeys(actions);
   const searchBox = useRef<HTMLInputElement>(null);
-  const selection = useSelection(idOf, canEnd);
+  const selectable = useCallback(
+    (session: Session) => canEnd(session) && actions.whyNotChange(session) === null,
+    [actions],
+  );
+  const selection = useSelection(idOf, selectable);
   const launched = useLast(search.launch);
   const shown = useLast(search.session);
   usePageTitle(t`Sessions`);
@@ -189,12 +193,15 @@ export function SessionsPage() {
             filtered={
               filter.q !== "" ||
               filter.state !== "live" ||
+              filter.owner === "shared" ||
               [filter.domain, filter.project, filter.group, filter.node, filter.kind, filter.array].some(
                 (one) => one !== undefined,
               )
             }
             onLaunch={launch}
-            onClear={() => change({ state: "all", ...NO_FILTERS })}
+            onClear={() =>
+              change({ state: "all", ...NO_FILTERS, ...(filter.owner === "shared" && { owner: undefined }) })
+            }
           />
         }
       />
