@@ -212,6 +212,7 @@ KEEPING = {
     "move",
     "mv",
     "open",
+    "dry-run",
     "over",
     "policy",
     "priority",
