@@ -1,6 +1,7 @@
 """The output of real containers is collected to the last line."""
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 from controller_kit import tools
@@ -16,8 +17,11 @@ from carrel.engines.docker import DockerEngine
 from carrel.engines.docker.logs import split
 from carrel.engines.port import ContainerSpec, LogRecord
 from carrel.sessions.logs.blocks import unpack
+from carrel.sessions.logs.following import MISSING
 from carrel.sessions.logs.records import decode
 from carrel.sessions.logs.store import LogStore
+
+FLOOD = 1_500_000
 
 
 def stored(logs: LogStore, container: ContainerId) -> bytes:
@@ -62,6 +66,53 @@ async def test_what_a_container_prints_while_it_is_stopped_is_stored(
         await engine.purge()
         await engine.close()
         await leader.resign()
+
+
+async def test_a_flood_that_outruns_the_collector_leaves_a_notice_wherever_lines_are_missing(
+    database: Database,
+) -> None:
+    """Docker keeps 32 to 64 MiB of it. The collector is kept from reading twice."""
+    leader = await lead(database.url)
+    own = tools(database, leader)
+    engine = DockerEngine(docker_url(), f"logs-{new_id()}")
+    container = ContainerId(new_id())
+    command = ("sh", "-c", f"seq {FLOOD}; sleep 1; echo the end")
+    stalls = {20: 2.0, 200: 2.0}
+    stored_batches = 0
+
+    class Stalled(LogBatch):
+        async def store(self) -> None:
+            nonlocal stored_batches
+            await super().store()
+            stored_batches += 1
+            await asyncio.sleep(stalls.get(stored_batches, 0))
+
+    try:
+        image = await ensure_tiny_image()
+        await engine.ensure(ContainerSpec(container, image, {}, command=command), ProgressLog())
+        batch = Stalled(own.logs, container, None, datetime.now(UTC))
+        async with asyncio.timeout(100):
+            # The stream may end early; the controller then begins again.
+            while not stored(own.logs, container).endswith(b"the end\n"):
+                await batch.read(engine, follow=True)
+                await batch.store()
+    finally:
+        await engine.purge()
+        await engine.close()
+        await leader.resign()
+    lines = stored(own.logs, container).splitlines(keepends=True)
+    assert lines[-1] == b"the end\n"
+    numbers, missing_before = [0], set[int]()
+    for line in lines[:-1]:
+        if line == MISSING:
+            missing_before.add(len(numbers))
+        else:
+            numbers.append(int(line))
+    jumps = {at for at in range(1, len(numbers)) if numbers[at] != numbers[at - 1] + 1}
+    assert jumps, "nothing was lost, so nothing was tested"
+    assert jumps <= missing_before
+    assert all(numbers[at] > numbers[at - 1] for at in jumps), "lines were repeated"
+    assert len(missing_before) <= len(jumps) + 1
 
 
 def test_frames_are_records_wherever_the_stream_is_cut() -> None:

@@ -16,6 +16,7 @@ from carrel.db.database import Database
 from carrel.engines.port import ContainerGone, EngineError, LogRecord
 from carrel.sessions.logs import queries
 from carrel.sessions.logs.blocks import LogBlock, unpack
+from carrel.sessions.logs.following import read_on
 from carrel.sessions.logs.reading import LogFormat, LogPart, LogQuery, last_pieces, pieces_of
 from carrel.sessions.logs.records import decode, full_lines
 from carrel.sessions.logs.store import LogStore, trail_of
@@ -128,11 +129,10 @@ class LogReader:
         self, container: ContainerId, trail: Trail, *, follow: bool
     ) -> AsyncIterator[Sequence[LogRecord]]:
         """What the engine has after the trail."""
-        resumption = trail.resume()
         try:
             engine = await self._engines.of(container)
-            async for records in engine.logs(container, follow=follow, since=resumption.since):
-                yield _passed(records, resumption, trail)
+            async for records in read_on(engine, container, trail, follow=follow):
+                yield records
         except ContainerGone:
             pass  # everything is stored before it is removed
 

@@ -8,6 +8,7 @@ whose output cannot be stored goes on running; the lines are dropped and counted
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from datetime import datetime
 from functools import partial
 
 import structlog
@@ -17,6 +18,7 @@ from carrel.controllers.loop import Tools, beside
 from carrel.core.ids import ContainerId
 from carrel.engines.port import ContainerGone, Engine, EngineError, EngineUnavailable, LogRecord
 from carrel.sessions.logs import queries
+from carrel.sessions.logs.following import read_on
 from carrel.sessions.logs.queries import LoggedContainer
 from carrel.sessions.logs.store import LogStore, LogWriter, Superseded
 from carrel.tables.session_states import ContainerState
@@ -90,7 +92,7 @@ class LogCollection:
         await self._active.stop(container)
         async with self._tools.database.transaction() as tx:
             one = await queries.one(tx, container)
-        batch = LogBatch(self._tools.logs, container, one.most_bytes if one else None)
+        batch = self._batch(one) if one else LogBatch(self._tools.logs, container, None)
         # 1. what there is
         await _bounded(batch, partial(batch.read, engine, follow=False), _REST_S)
         # 2. what it prints while it is stopped
@@ -108,8 +110,11 @@ class LogCollection:
                 await asyncio.wait([following])
         await batch.end()
 
+    def _batch(self, one: LoggedContainer) -> "LogBatch":
+        return LogBatch(self._tools.logs, one.id, one.most_bytes, one.begun_at)
+
     async def _follow(self, one: LoggedContainer) -> None:
-        batch = self._batches[one.id] = LogBatch(self._tools.logs, one.id, one.most_bytes)
+        batch = self._batches[one.id] = self._batch(one)
         try:
             engine = await self._tools.engines.of(one.engine)
             await batch.read(engine, follow=True)
@@ -128,10 +133,17 @@ class LogCollection:
 class LogBatch:
     """Records of one container that are not stored yet."""
 
-    def __init__(self, store: LogStore, container: ContainerId, most_bytes: int | None) -> None:
+    def __init__(
+        self,
+        store: LogStore,
+        container: ContainerId,
+        most_bytes: int | None,
+        begun_at: datetime | None = None,
+    ) -> None:
         self._store = store
         self._container = container
         self._most_bytes = most_bytes
+        self._begun_at = begun_at
         self._writer: LogWriter | None = None
         self._records: list[LogRecord] = []
         self._bytes = 0
@@ -151,16 +163,15 @@ class LogBatch:
         """
         await self.store()
         self._writer = await self._store.do(self._store.writer, self._container, self._most_bytes)
-        resumption = self._writer.resumption
-        async for records in engine.logs(self._container, follow=follow, since=resumption.since):
-            if new := resumption.new(records):
-                if not self._records:
-                    self._since = asyncio.get_running_loop().time()
-                self._records += new
-                self._bytes += sum(len(record.content) for record in new)
-                # The reader waits meanwhile, so the memory is bounded.
-                if self._bytes >= BATCH_BYTES:
-                    await self.store()
+        trail = self._writer.trail
+        async for new in read_on(engine, self._container, trail, follow=follow, begun_at=self._begun_at):
+            if not self._records:
+                self._since = asyncio.get_running_loop().time()
+            self._records += new
+            self._bytes += sum(len(record.content) for record in new)
+            # The reader waits meanwhile, so the memory is bounded.
+            if self._bytes >= BATCH_BYTES:
+                await self.store()
 
     async def store(self) -> None:
         """Store the batch. If the disk refuses, it is dropped. Raises: Superseded."""

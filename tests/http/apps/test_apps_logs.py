@@ -39,7 +39,7 @@ async def say(world: World, session: SessionId, text: bytes) -> None:
 def store(world: World, session: SessionId) -> None:
     """Store what the container has printed so far, as the controllers do."""
     writer = LogStore(world.settings.data_dir / DIRECTORY).writer(main_of(session), None)
-    if new := writer.resumption.new(world.engine.world.containers[main_of(session)].output):
+    if new := writer.trail.resume().new(world.engine.world.containers[main_of(session)].output):
         writer.append(new)
 
 
@@ -133,7 +133,7 @@ async def say_apart(world: World, session: SessionId, *lines: bytes) -> None:
     begin = len(container.output)
     container.output += [
         LogRecord(
-            b"2026-01-01T00:00:%02d.000000000Z" % (begin + number),
+            b"2026-01-01T00:%02d:%02d.000000000Z" % divmod(begin + number, 60),
             2 if line.startswith(b"!") else 1,
             line + b"\n",
         )

@@ -149,6 +149,8 @@ BODIES: Mapping[str, object] = {
     "vfolders.update": {"usage_mode": "data"},
     "webhooks.create": {"name": "other", "url": "https://hooks.example.org/other"},
     "webhooks.update": {"active": False},
+    "webhooks.rotate": {"overlap_s": 3600},
+    "policies.dry_run": {"idle_timeout_s": 3600},
 }
 
 QUERIES: Mapping[str, Mapping[str, str]] = {

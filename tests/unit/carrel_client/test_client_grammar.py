@@ -213,6 +213,7 @@ KEEPING = {
     "move",
     "mv",
     "open",
+    "dry-run",
     "over",
     "policy",
     "priority",

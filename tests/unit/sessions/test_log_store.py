@@ -87,7 +87,7 @@ def test_member_that_a_crash_cut_off_is_dropped_and_written_again(logs: LogStore
     path.write_bytes(content[: boundary + left])
     assert stored(logs) == numbered(1, 2)
     again = logs.writer(CONTAINER, None)
-    missing = again.resumption.new(numbered(*range(1, 200)))
+    missing = again.trail.resume().new(numbered(*range(1, 200)))
     assert missing == numbered(*range(3, 200))
     again.append(missing)
     assert path.read_bytes() == content
@@ -103,7 +103,7 @@ def test_member_without_content_after_a_power_cut_is_written_again(logs: LogStor
     content[last.offset + 100 :] = bytes(len(content) - last.offset - 100)
     path.write_bytes(content)
     again = logs.writer(CONTAINER, None)
-    again.append(again.resumption.new(numbered(1, 2)))
+    again.append(again.trail.resume().new(numbered(1, 2)))
     assert stored(logs) == numbered(1, 2)
 
 
@@ -150,7 +150,7 @@ def test_next_attempt_begins_after_the_end(logs: LogStore) -> None:
     writer.end()
     assert logs.current_attempt(CONTAINER) == 2
     writer = logs.writer(CONTAINER, None)
-    assert writer.resumption.since is None
+    assert writer.trail.resume().since is None
     writer.append(numbered(2))
     assert stored(logs, 1) == numbered(1)
     assert stored(logs, 2) == numbered(2)

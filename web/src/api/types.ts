@@ -27,6 +27,8 @@ export type {
   DrainedSession,
   Draining,
   DrainView as Drain,
+  DryRunEnding,
+  DryRunRequest,
   EngineCheck,
   EngineCreate,
   EngineUpdate,

@@ -3,6 +3,7 @@ import {
   policiesAssign,
   policiesCopy,
   policiesCreate,
+  policiesDryRun,
   policiesList,
   policiesOver,
   policiesRemove,
@@ -10,7 +11,15 @@ import {
   policiesUpdate,
 } from "@/api/generated/sdk.gen";
 import type { PoliciesListData } from "@/api/generated/types.gen";
-import type { Policy, PolicyAssign, PolicyCreate, PolicyKind, PolicyUpdate } from "@/api/types";
+import type {
+  DryRunEnding,
+  DryRunRequest,
+  Policy,
+  PolicyAssign,
+  PolicyCreate,
+  PolicyKind,
+  PolicyUpdate,
+} from "@/api/types";
 import { everyPage } from "./every-page";
 import { useChange } from "./use-change";
 
@@ -76,6 +85,35 @@ export const useAssignPolicy = () =>
   );
 
 /** The holders of the policy that would exceed these limits now. */
+/** Idle rules to try on past sessions. */
+export type DryRunRules = Pick<DryRunRequest, "policy" | "idle_timeout_s" | "idle_use">;
+
+/** So far: the sessions that the rules would have ended, of those that were checked. */
+export interface DryRunSoFar {
+  endings: readonly DryRunEnding[];
+  checked: number;
+  total: number;
+}
+
+/** Tries idle rules on the sessions of the last month, page by page. */
+export async function dryRun(
+  rules: DryRunRules,
+  onProgress: (soFar: DryRunSoFar) => void,
+  signal: AbortSignal,
+): Promise<DryRunSoFar> {
+  const endings: DryRunEnding[] = [];
+  let cursor: string | null = null;
+  for (;;) {
+    const body: DryRunRequest = { ...rules, cursor };
+    const { data: page } = await policiesDryRun({ body, signal });
+    endings.push(...page.items);
+    const soFar = { endings: [...endings], checked: page.checked, total: page.total };
+    cursor = page.next_cursor;
+    if (cursor === null) return soFar;
+    onProgress(soFar);
+  }
+}
+
 export function policiesOverQuery(id: string, limits: NonNullable<PolicyUpdate["limits"]>) {
   return queryOptions({
     queryKey: ["over", "policy", id, limits] as const,

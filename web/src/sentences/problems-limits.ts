@@ -18,6 +18,7 @@ export const LIMIT_PROBLEMS: Record<string, Sentences> = {
     detail: msg`The resource group still has nodes or sessions.`,
     hint: msg`Move its nodes to another group, or deactivate it.`,
   },
+  "policy.no_idle_rule": { detail: msg`There is no idle rule to try.` },
   "group.name_taken": { detail: msg`A resource group with that name already exists.` },
   "group.none": { detail: msg`You have access to no resource group.`, hint: ASK },
   "group.not_found": { detail: msg`Resource group not found.` },

@@ -594,6 +594,48 @@ class DrainedSession(TypedDict):
 Draining = Literal["wait", "end", "move"]
 
 
+class DryRunEnding(TypedDict):
+    """A session that the rules would have ended. ended_at: when it did end; null: it still runs. ends_at: when the
+    rules would have ended it. freed_s: the time between. slots: of all its containers. why: the reason it would have
+    ended with. measured: mean usage in the window of the rule `use`, in percent, by measure."""
+
+    ended_at: str | None
+    ends_at: str
+    freed_s: int
+    kind: SessionKind
+    measured: dict[str, float]
+    name: str
+    owner: UserRef
+    project: ProjectRef
+    rule: IdleRule
+    session: str
+    slots: dict[str, int]
+    started_at: str
+    why: str
+
+
+class DryRunPage(TypedDict):
+    """items: by session id. checked, total: numbers of sessions, so far and altogether. next_cursor: null when all are
+    checked."""
+
+    checked: int
+    items: list[DryRunEnding]
+    next_cursor: str | None
+    total: int
+
+
+class DryRunRequest(TypedDict):
+    """Idle rules to try on past sessions, in the terms of a keypair policy. policy: only the sessions that follow it
+    now, with its rules for those that are omitted; without it: all sessions. days: how far to look back. cursor:
+    `next_cursor` of the page before."""
+
+    cursor: NotRequired[str | None]
+    days: NotRequired[int]
+    idle_timeout_s: NotRequired[int | Literal["unlimited"]]
+    idle_use: NotRequired[IdleUse | Literal["unlimited"]]
+    policy: NotRequired[str | None]
+
+
 class EngineCheck(TypedDict):
     """sentence: the result of the check. nodes: names of its nodes."""
 

@@ -941,6 +941,26 @@ class Policies(Group):
         )
         return answer
 
+    def dry_run(
+        self,
+        *,
+        cursor: str | None = UNSET,
+        days: int = UNSET,
+        idle_timeout_s: int | Literal["unlimited"] = UNSET,
+        idle_use: models.IdleUse | Literal["unlimited"] = UNSET,
+        policy: str | None = UNSET,
+    ) -> models.DryRunPage:
+        """Sessions of the last days that these idle rules would have ended, and when. Changes nothing. A page takes about
+        a second, however many sessions it covers: continue until `next_cursor` is null."""
+        answer: models.DryRunPage = self._transport.call(
+            "POST",
+            "/api/v1/policies/dry-run",
+            body=_given(
+                cursor=cursor, days=days, idle_timeout_s=idle_timeout_s, idle_use=idle_use, policy=policy
+            ),
+        )
+        return answer
+
     def list(
         self,
         *,

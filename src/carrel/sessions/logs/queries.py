@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Select, func, select
@@ -20,12 +21,13 @@ from carrel.tables.tenancy import User
 
 @dataclass(frozen=True, slots=True)
 class LoggedContainer:
-    """most_bytes: kept of its log, compressed; None: no limit."""
+    """most_bytes: kept of its log, compressed; None: no limit. begun_at: creation of its file system."""
 
     id: ContainerId
     engine: EngineId
     state: ContainerState
     most_bytes: int | None
+    begun_at: datetime | None
 
 
 async def logged(tx: AsyncSession) -> Sequence[LoggedContainer]:
@@ -45,7 +47,7 @@ def _chosen() -> Select[*tuple[Any, ...]]:
     # If the keypair was removed, the limits of use without a keypair apply.
     policy = func.coalesce(Keypair.policy_id, User.keypair_policy_id)
     return (
-        select(Container.id, Container.state, Node.engine_id, LOG_BYTES.label("most"))
+        select(Container.id, Container.state, Container.started_at, Node.engine_id, LOG_BYTES.label("most"))
         .join(Session, Session.id == Container.session_id)
         .join(Node, Node.id == Container.node_id)
         .join(User, User.id == Session.owner_id)
@@ -55,7 +57,7 @@ def _chosen() -> Select[*tuple[Any, ...]]:
 
 
 def _logged(row: Any) -> LoggedContainer:
-    return LoggedContainer(row.id, row.engine_id, ContainerState(row.state), most(row.most))
+    return LoggedContainer(row.id, row.engine_id, ContainerState(row.state), most(row.most), row.started_at)
 
 
 async def kept_log(tx: AsyncSession, container: ContainerId) -> bytes:

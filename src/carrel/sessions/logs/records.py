@@ -9,7 +9,8 @@ from carrel.engines.port import LogRecord
 STREAMS = {1: b"stdout", 2: b"stderr"}
 NOTICE = 0
 """The stream of records that Carrel itself inserts."""
-_NUMBERS = {name: number for number, name in STREAMS.items()}
+_WORDS = STREAMS | {NOTICE: b"carrel"}
+_NUMBERS = {name: number for number, name in _WORDS.items()}
 _AT = slice(0, 30)
 _STREAM = slice(31, 37)
 _FULL = 38
@@ -21,9 +22,9 @@ def encode(records: Iterable[LogRecord]) -> bytes:
     lines: list[bytes] = []
     for at, stream, content in records:
         if content[-1:] == b"\n":
-            lines.append(b"%b %b F %b" % (at, STREAMS[stream], content))
+            lines.append(b"%b %b F %b" % (at, _WORDS[stream], content))
         else:
-            lines.append(b"%b %b P %b\n" % (at, STREAMS[stream], content))
+            lines.append(b"%b %b P %b\n" % (at, _WORDS[stream], content))
     return b"".join(lines)
 
 

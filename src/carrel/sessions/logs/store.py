@@ -114,8 +114,8 @@ class LogWriter:
         segments = store.segments(container)
         self._attempt, self._segment, self._next_line = 1, 0, 0
         self._size = self._size_before = 0
-        self.resumption = Trail().resume()
-        """How to go on reading the engine's log."""
+        self.trail = Trail()
+        """Where to go on reading the engine's log."""
         if not segments:
             return
         attempt = [one for one in segments if one.attempt == segments[-1].attempt]
@@ -129,7 +129,7 @@ class LogWriter:
             members.pop()
         if members:
             self._next_line = members[-1].first_line + members[-1].lines
-            self.resumption = trail_of(members).resume()
+            self.trail = trail_of(members)
             if members[-1].path == attempt[-1].path:
                 self._size = members[-1].offset + members[-1].size
         self._size_before = attempt[-1].path.stat().st_size

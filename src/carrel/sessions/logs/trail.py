@@ -24,11 +24,16 @@ class Trail:
         if records:
             self._recent.append(records)
 
+    @property
+    def last(self) -> LogRecord | None:
+        """The last record that the reader has passed."""
+        return self._recent[-1][-1] if self._recent else None
+
     def resume(self) -> "Resumption":
         """How to go on after them."""
         if not self._recent:
             return Resumption(None, Counter())
-        since = _moved(self._recent[-1][-1].at, -_OVERLAP)
+        since = moved(self._recent[-1][-1].at, -_OVERLAP)
         if len(self._recent) == _KEPT_BATCHES:
             since = max(since, self._recent[0][0].at)
         recent = (record for records in self._recent for record in records)
@@ -36,12 +41,15 @@ class Trail:
 
 
 class Resumption:
-    """since: the time from which the source must be read again; None: from its start."""
+    """since: the time from which the source must be read again; None: from its start. met: the source has had a record
+    that was passed before.
+    """
 
     def __init__(self, since: bytes | None, seen: Counter[LogRecord]) -> None:
         self.since = since
         self._seen = seen
-        self._until = _moved(max(record.at for record in seen), _OVERLAP) if seen else b""
+        self.met = False
+        self._until = moved(max(record.at for record in seen), _OVERLAP) if seen else b""
 
     def new(self, records: Sequence[LogRecord]) -> Sequence[LogRecord]:
         """Those that were not passed before."""
@@ -52,6 +60,7 @@ class Resumption:
         for record in records:
             if self._seen[record] > 0:
                 self._seen[record] -= 1
+                self.met = True
             elif record.at >= since:
                 fresh.append(record)
         if records and records[-1].at > self._until:
@@ -59,8 +68,8 @@ class Resumption:
         return fresh
 
 
-def _moved(at: bytes, by: timedelta) -> bytes:
-    """The time moved by whole microseconds."""
+def moved(at: bytes, by: timedelta) -> bytes:
+    """The time, as in `LogRecord.at`, moved by whole microseconds."""
     text = at.decode()
     moment = datetime.fromisoformat(text[:26]) + by
     return f"{moment:%Y-%m-%dT%H:%M:%S.%f}{text[26:29]}Z".encode()

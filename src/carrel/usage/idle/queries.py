@@ -93,14 +93,26 @@ async def minutes(
     since = {key: now - timedelta(seconds=window_s) - 2 * MINUTE for key, (_, window_s) in limited.items()}
     means = await usage.minute_means(tx, since)
     return {
-        key: [_minute(case.slots, mean) for mean in means.get(key, ())] for key, (case, _) in limited.items()
+        key: [minute_of(case.slots, mean) for mean in means.get(key, ())]
+        for key, (case, _) in limited.items()
     }
 
 
-def _case(row: Any) -> Case:
+def total(sizes: Iterable[Mapping[str, int]]) -> Mapping[str, int]:
+    """The slots of several containers together."""
     slots: Counter[str] = Counter()
-    for size in row.sizes:
+    for size in sizes:
         slots.update(size)
+    return slots
+
+
+def is_accelerated(slots: Mapping[str, int]) -> bool:
+    """True if an accelerator is among the slots."""
+    return any(amount for slot, amount in slots.items() if slot not in _PLAIN)
+
+
+def _case(row: Any) -> Case:
+    slots = total(row.sizes)
     return Case(
         session=row.id,
         rules=rules_of(keypair_policy(row.limits), row.time_limit_s),
@@ -110,14 +122,15 @@ def _case(row: Any) -> Case:
             active_at=row.active_at,
             kept_at=row.kept_at,
             exempt=bool(row.exempt),
-            accelerated=any(amount for slot, amount in slots.items() if slot not in _PLAIN),
+            accelerated=is_accelerated(slots),
         ),
         slots=slots,
         warned_of=row.idle_ends_at,
     )
 
 
-def _minute(slots: Mapping[str, int], mean: usage.Mean) -> Minute:
+def minute_of(slots: Mapping[str, int], mean: usage.Mean) -> Minute:
+    """Usage in percent of the slots."""
     percent = {
         "cpu": 100 * mean.cpu_millis / max(slots.get("cpu", 0), 1),
         "mem": 100 * mean.mem_bytes / max(slots.get("mem", 0), 1),

@@ -5,8 +5,8 @@ from fastapi import APIRouter
 from carrel.http.auth import CurrentActor, names
 from carrel.http.services import Services, ServicesOf
 from carrel.sessions.routes import Ref
-from carrel.usage.idle import service
-from carrel.usage.idle.schemas import ExemptionUpdate, IdleView
+from carrel.usage.idle import dry_run, service
+from carrel.usage.idle.schemas import DryRunPage, DryRunRequest, ExemptionUpdate, IdleView
 
 router = APIRouter(tags=["sessions"])
 
@@ -21,6 +21,20 @@ async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) ->
     """The idle rules and lifetime of a running session, with the remaining time."""
     async with services.database.transaction() as tx:
         return await service.show(tx, services.clock, actor, ref)
+
+
+@router.post(
+    "/policies/dry-run",
+    operation_id="policies.dry_run",
+    summary="Try idle rules on past sessions",
+    openapi_extra=names("policy.update"),
+    tags=["policies"],
+)
+async def try_rules(services: ServicesOf[Services], actor: CurrentActor, body: DryRunRequest) -> DryRunPage:
+    """Sessions of the last days that these idle rules would have ended, and when. Changes nothing. A page takes about
+    a second, however many sessions it covers: continue until `next_cursor` is null.
+    """
+    return await dry_run.run(services.database, services.clock, actor, body)
 
 
 @router.post(

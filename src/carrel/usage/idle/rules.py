@@ -11,7 +11,7 @@ extends it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -73,7 +73,7 @@ class Minute:
 @dataclass(frozen=True)
 class Finding:
     """The result of one rule. since: idle since; None: not idle. ends_at: when the rule ends the session. why: the
-    reason it would end with, with the measured means of the window.
+    reason it would end with, with the measured means of the window. measured: these means, in percent.
     """
 
     rule: IdleRule
@@ -81,6 +81,7 @@ class Finding:
     why: str
     since: datetime | None = None
     ends_at: datetime | None = None
+    measured: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def notice(self) -> timedelta:
@@ -124,8 +125,10 @@ def findings(rules: Rules, life: Life, minutes: Iterable[Minute], now: datetime)
     if rules.use and (measures := _measures(rules.use, life)):
         known = list(minutes)
         quiet = None if life.exempt else _quiet_since(rules.use, measures, life, known, now)
-        why = _used_little(rules.use, measures, _means(rules.use, known, now))
-        findings.append(_counted(Finding(IdleRule.USE, rules.use.window_s, why), quiet))
+        means = _means(rules.use, known, now)
+        why = _used_little(rules.use, measures, means)
+        measured = {measure: means[measure] for measure in measures if measure in means}
+        findings.append(_counted(Finding(IdleRule.USE, rules.use.window_s, why, measured=measured), quiet))
     if rules.lifetime_s:
         findings.append(at_limit(rules.lifetime_s, life.started_at))
     return findings
@@ -204,7 +207,7 @@ def look_again_at(rule: UseLimit, findings: Sequence[Finding], now: datetime) ->
 
 def _counted(finding: Finding, since: datetime | None) -> Finding:
     ends_at = since + timedelta(seconds=finding.limit_s) if since else None
-    return Finding(finding.rule, finding.limit_s, finding.why, since, ends_at)
+    return replace(finding, since=since, ends_at=ends_at)
 
 
 def _measures(rule: UseLimit, life: Life) -> list[str]:

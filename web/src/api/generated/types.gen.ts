@@ -1521,6 +1521,115 @@ export type DrainedSession = {
 export type Draining = 'wait' | 'end' | 'move';
 
 /**
+ * DryRunEnding
+ *
+ * A session that the rules would have ended. ended_at: when it did end; null: it still runs. ends_at: when the
+ * rules would have ended it. freed_s: the time between. slots: of all its containers. why: the reason it would have
+ * ended with. measured: mean usage in the window of the rule `use`, in percent, by measure.
+ */
+export type DryRunEnding = {
+    /**
+     * Ended At
+     */
+    ended_at: string | null;
+    /**
+     * Ends At
+     */
+    ends_at: string;
+    /**
+     * Freed S
+     */
+    freed_s: number;
+    kind: SessionKind;
+    /**
+     * Measured
+     */
+    measured: {
+        [key: string]: number;
+    };
+    /**
+     * Name
+     */
+    name: string;
+    owner: UserRef;
+    project: ProjectRef;
+    rule: IdleRule;
+    /**
+     * Session
+     */
+    session: string;
+    /**
+     * Slots
+     */
+    slots: {
+        [key: string]: number;
+    };
+    /**
+     * Started At
+     */
+    started_at: string;
+    /**
+     * Why
+     */
+    why: string;
+};
+
+/**
+ * DryRunPage
+ *
+ * items: by session id. checked, total: numbers of sessions, so far and altogether. next_cursor: null when all are
+ * checked.
+ */
+export type DryRunPage = {
+    /**
+     * Checked
+     */
+    checked: number;
+    /**
+     * Items
+     */
+    items: Array<DryRunEnding>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+    /**
+     * Total
+     */
+    total: number;
+};
+
+/**
+ * DryRunRequest
+ *
+ * Idle rules to try on past sessions, in the terms of a keypair policy. policy: only the sessions that follow it
+ * now, with its rules for those that are omitted; without it: all sessions. days: how far to look back. cursor:
+ * `next_cursor` of the page before.
+ */
+export type DryRunRequest = {
+    /**
+     * Cursor
+     */
+    cursor?: string | null;
+    /**
+     * Days
+     */
+    days?: number;
+    /**
+     * Idle Timeout S
+     */
+    idle_timeout_s?: number | 'unlimited';
+    /**
+     * Idle Use
+     */
+    idle_use?: IdleUse | 'unlimited';
+    /**
+     * Policy
+     */
+    policy?: string | null;
+};
+
+/**
  * EngineCheck
  *
  * sentence: the result of the check. nodes: names of its nodes.
@@ -12544,6 +12653,35 @@ export type PoliciesCreateResponses = {
 };
 
 export type PoliciesCreateResponse = PoliciesCreateResponses[keyof PoliciesCreateResponses];
+
+export type PoliciesDryRunData = {
+    body: DryRunRequest;
+    path?: never;
+    query?: never;
+    url: '/api/v1/policies/dry-run';
+};
+
+export type PoliciesDryRunErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type PoliciesDryRunError = PoliciesDryRunErrors[keyof PoliciesDryRunErrors];
+
+export type PoliciesDryRunResponses = {
+    /**
+     * Successful Response
+     */
+    200: DryRunPage;
+};
+
+export type PoliciesDryRunResponse = PoliciesDryRunResponses[keyof PoliciesDryRunResponses];
 
 export type PoliciesMineData = {
     body?: never;

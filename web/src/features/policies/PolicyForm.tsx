@@ -11,6 +11,7 @@ import { Form } from "@/ui/form/Form";
 import { FormDrawer } from "@/ui/form/FormDrawer";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
+import { IdleDryRun } from "./IdleDryRun";
 import { IdleUseInput } from "./IdleUseInput";
 import { LimitInput, RightsInput, SlotsLimitInput } from "./LimitInput";
 import { KIND_TEXTS, LIMIT_TEXTS, LIMIT_TITLES } from "./limit-words";
@@ -193,6 +194,9 @@ function PolicyForm({ kind, policy, onDone }: FormProps) {
           )
         );
       })}
+      {kind === "keypair" && (
+        <IdleDryRun policy={policy?.id} limits={limitsIn(limits)} isComplete={isComplete(limits)} />
+      )}
       {policy && <OverNow id={policy.id} changed={changed} isComplete={isComplete(limits)} />}
     </Form>
   );

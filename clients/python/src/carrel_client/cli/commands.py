@@ -192,6 +192,7 @@ COMMANDS = {
         Command("policy create", "policies:create", "Create a policy"),
         Command("policy edit", "policies:edit", "Change a policy"),
         Command("policy over", "policies:over", "Check new limits of a policy against usage"),
+        Command("policy dry-run", "idle_rules:dry_run", "Try idle rules on past sessions"),
         Command("policy copy", "policies:copy", "Copy a policy"),
         Command("policy assign", "policies:assign", "Assign a policy to keypairs, users or projects"),
         Command("policy rm", "policies:rm", "Delete policies without holders"),

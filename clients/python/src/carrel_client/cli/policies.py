@@ -290,21 +290,7 @@ def _limit_arguments(parser: Arguments) -> None:
         type=reading(partial(_or_unlimited, _seconds)),
         help='longest run time of a session, as 12h or 3d, or "unlimited"',
     )
-    parser.add_argument(
-        "--idle-timeout",
-        dest="idle_timeout_s",
-        metavar="TIME",
-        type=reading(partial(_or_unlimited, _seconds)),
-        help='end a session after this long without app, terminal or command traffic, as 1h, or "unlimited"',
-    )
-    parser.add_argument(
-        "--idle-use",
-        metavar="USE",
-        type=reading(_idle_use),
-        help="end a session that used less than these percentages of its slots for a whole window:"
-        " cpu=5,mem=10,accelerator=5,accelerator_mem=5,window=1h,grace=10m; omit measures to ignore them; grace is"
-        ' the time after the start that is not checked; or "unlimited"',
-    )
+    idle_arguments(parser)
     parser.add_argument(
         "--max-priority", metavar="N", type=reading(whole_number), help="the highest priority, 0 to 100"
     )
@@ -348,6 +334,25 @@ def _limit_arguments(parser: Arguments) -> None:
         metavar="SIZE",
         type=reading(partial(_or_unlimited, parse_size)),
         help='kept of the log of each container, compressed, as 64m, or "unlimited"',
+    )
+
+
+def idle_arguments(parser: Arguments) -> None:
+    """The options for idle rules."""
+    parser.add_argument(
+        "--idle-timeout",
+        dest="idle_timeout_s",
+        metavar="TIME",
+        type=reading(partial(_or_unlimited, _seconds)),
+        help='end a session after this long without app, terminal or command traffic, as 1h, or "unlimited"',
+    )
+    parser.add_argument(
+        "--idle-use",
+        metavar="USE",
+        type=reading(_idle_use),
+        help="end a session that used less than these percentages of its slots for a whole window:"
+        " cpu=5,mem=10,accelerator=5,accelerator_mem=5,window=1h,grace=10m; omit measures to ignore them; grace is"
+        ' the time after the start that is not checked; or "unlimited"',
     )
 
 

@@ -1,0 +1,137 @@
+"""The engine's log, read on from where a reader is, with a notice where output is missing.
+
+An engine keeps only the latest output; Docker two files, as `engines.docker.spec` sets it. What a container prints
+faster than it is read is deleted, and the engine's stream does not say so: it jumps ahead, or begins a file anew, or
+ends (Docker 20.10).
+
+- A reading begins shortly before the last record that the reader has. If the engine still has that record, it has
+  everything after it, because it deletes the oldest first. If not, output may be missing: a notice.
+- A jump ahead in the times that the reader did not wait for may be a quiet time, or a deleted file. If the engine still
+  has the record before it, nothing is missing; else the reading begins anew. So it does after a step back.
+- Before the first record, output is missing if it is late and the engine has as much as fills a file.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+from carrel.engines.port import Engine, LogRecord
+from carrel.sessions.logs.records import NOTICE
+from carrel.sessions.logs.trail import Trail, moved
+
+MISSING = b"--- output is missing here: it was printed faster than it could be read ---\n"
+_JUMP = timedelta(milliseconds=100)
+"""The shortest: no engine fills a file sooner."""
+_WAITED_S = 0.05
+"""A reader that has waited so long had read everything."""
+_TRUSTED_S = 0.25
+"""After a check without result. A file is not filled sooner."""
+_TENTH = slice(0, 21)
+_OLD = timedelta(milliseconds=200)
+"""A record that was printed so long ago, and earlier than the one before it, is read for the second time. Otherwise the
+clock was set back.
+"""
+_FILE_BYTES = 31 << 20
+_RECORD_BYTES = 70
+"""That a file of Docker has for a record besides its content, about."""
+
+Batches = AsyncIterator[Sequence[LogRecord]]
+
+
+async def read_on(
+    engine: Engine, container: str, trail: Trail, *, follow: bool, begun_at: datetime | None = None
+) -> Batches:
+    """Records after the trail, which is extended by them. begun_at: when the container began to run.
+
+    Raises: as `Engine.logs`.
+    """
+    check = _Check(engine, container)
+    if trail.last is None and begun_at and await check.lacks_beginning(begun_at):
+        yield [LogRecord(moved(_time(begun_at), timedelta()), NOTICE, MISSING)]
+    again = True
+    while again:
+        again = False
+        resumption = trail.resume()
+        joined = trail.last is None
+        stream = engine.logs(container, follow=follow, since=resumption.since)
+        async with aclosing(cast("AsyncGenerator[Sequence[LogRecord]]", stream)) as batches:
+            loop = asyncio.get_running_loop()
+            asked_at = loop.time()
+            async for records in batches:
+                waited = loop.time() - asked_at >= _WAITED_S
+                new = resumption.new(records)
+                if new and not joined:
+                    joined = waited = True
+                    if not resumption.met:
+                        yield [LogRecord(new[0].at, NOTICE, MISSING)]
+                jump = await check.jump(trail.last, new, waited=waited)
+                again = jump is not None
+                trail.add(new[:jump])
+                if new[:jump]:
+                    yield new[:jump]
+                if again:
+                    break
+                asked_at = loop.time()
+
+
+class _Check:
+    """Whether the engine has skipped output."""
+
+    def __init__(self, engine: Engine, container: str) -> None:
+        self._engine = engine
+        self._container = container
+        self._trusted_until = 0.0
+
+    async def jump(self, last: LogRecord | None, new: Sequence[LogRecord], *, waited: bool) -> int | None:
+        """The index of the record before which output is missing; None: nothing is."""
+        if not new or (last is None and len(new) == 1):
+            return None
+        before = last or new[0]
+        for index, record in enumerate(new):
+            # Most records are of the same tenth of a second.
+            if record.at[_TENTH] != before.at[_TENTH]:
+                if record.at < moved(before.at, -_JUMP) and _age(record) > _OLD:
+                    return index
+                ahead = record.at > moved(before.at, _JUMP) and not (waited and index == 0)
+                if ahead and not await self._is_complete(before):
+                    return index
+            before = record
+        return None
+
+    async def _is_complete(self, record: LogRecord) -> bool:
+        """True if the engine has the record, and so everything after it."""
+        loop = asyncio.get_running_loop()
+        if loop.time() < self._trusted_until:
+            return True
+        stream = self._engine.logs(self._container, follow=False, since=record.at)
+        async with aclosing(cast("AsyncGenerator[Sequence[LogRecord]]", stream)) as batches:
+            async for records in batches:
+                if record.at in {one.at for one in records}:
+                    self._trusted_until = loop.time() + _TRUSTED_S
+                    return True
+                return False
+        return False
+
+    async def lacks_beginning(self, begun_at: datetime) -> bool:
+        """True if the engine has probably deleted the first output."""
+        size, first = 0, True
+        stream = self._engine.logs(self._container, follow=False)
+        async with aclosing(cast("AsyncGenerator[Sequence[LogRecord]]", stream)) as batches:
+            async for records in batches:
+                if first and records[0].at < _time(begun_at + 5 * _JUMP):
+                    return False
+                first = False
+                size += sum(_RECORD_BYTES + len(record.content) for record in records)
+                if size >= _FILE_BYTES:
+                    return True
+        return False
+
+
+def _time(moment: datetime) -> bytes:
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}000Z".encode()
+
+
+def _age(record: LogRecord) -> timedelta:
+    return datetime.now(UTC) - datetime.fromisoformat(record.at[:26].decode() + "+00:00")
