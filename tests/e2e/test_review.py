@@ -110,7 +110,7 @@ def test_command_definition_and_button_make_the_same_batch_session(desk: Desk) -
     assert file.returncode == 0, file.stderr
     made.append(_definition(carrel, file.stdout.strip()))
     _end(carrel, "reviewed")
-    drawer.get_by_role("button", name=re.compile("^(Start|Add to queue)$")).click()
+    drawer.get_by_role("button", name=re.compile("^(Start|Add to queue)$")).press("Enter")
     expect(drawer).to_be_hidden()
     made.append(_definition(carrel, _id_from(page, "reviewed-1")))
     _end(carrel, "reviewed")
@@ -140,7 +140,7 @@ def test_cluster_with_roles_is_made_by_its_command(desk: Desk) -> None:
     command, _ = _review(drawer)
     by_command = _definition(carrel, _shell(carrel, command))
     _end(carrel, "reviewed_roles")
-    drawer.get_by_role("button", name=re.compile("^(Start|Add to queue)$")).click()
+    drawer.get_by_role("button", name=re.compile("^(Start|Add to queue)$")).press("Enter")
     expect(drawer).to_be_hidden()
     assert by_command == _definition(carrel, _id_from(page, "reviewed_roles"))
     _end(carrel, "reviewed_roles")
