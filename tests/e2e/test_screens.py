@@ -27,6 +27,7 @@ PATHS = (
     "/settings/notifications",
     "/sessions",
     "/sessions?launch=new",
+    "/sessions/recurring",
     "/data",
     "/data?make=one",
     "/scheduler",

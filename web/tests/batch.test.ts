@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { formatArray, readArray } from "@/features/sessions/launcher/array";
 import { createCommand } from "@/features/sessions/launcher/command";
 import { freshForm, isComplete, toCheck, toRequest, toScript } from "@/features/sessions/launcher/request";
 
@@ -49,4 +50,26 @@ test.each([
   [[], ""],
 ])("%s as lines of a shell", (command, script) => {
   expect(toScript(command)).toBe(script);
+});
+
+describe("an array in the launcher", () => {
+  const array = { first: 1, last: 100, max_parallel: 8 };
+
+  test("is a range with a limit, as on the command line", () => {
+    expect(readArray(" 1-100%8 ")).toEqual(array);
+    expect(readArray("0-0")).toEqual({ first: 0, last: 0 });
+    expect(formatArray(array)).toBe("1-100%8");
+    expect(formatArray({ first: 0, last: 9, max_parallel: null })).toBe("0-9");
+    for (const text of ["", "5", "9-1", "1-10001", "1-5%0", "1-5%", "a-b"])
+      expect(readArray(text)).toBeNull();
+  });
+
+  test("is requested, checked and one line of carrel run", () => {
+    const many = { ...form, array: "1-100%8" };
+    expect(toRequest(many).array).toEqual(array);
+    expect(toCheck(many).array).toEqual(array);
+    expect(createCommand(toRequest(many))).toContain(" --array 1-100%8 -- /bin/sh");
+    expect(toRequest({ ...many, kind: "interactive" })).not.toHaveProperty("array");
+    expect(isComplete({ ...many, array: "9-1" })).toBe(false);
+  });
 });

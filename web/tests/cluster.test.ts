@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { createCommand } from "@/features/sessions/launcher/command";
+import { createCommand, fileCommand } from "@/features/sessions/launcher/command";
 import { freshForm, isComplete, toCheck, toRequest } from "@/features/sessions/launcher/request";
+import { withAmount } from "@/features/sessions/launcher/roles";
 
 const form = { ...freshForm("starter"), containers: 4 };
 
@@ -30,10 +31,19 @@ describe("a cluster in the launcher", () => {
     );
   });
 
-  test("keeps the roles that it was copied with, which only a file can express", () => {
+  test("has roles with names and amounts of their own, which only a file can express", () => {
     const roles = [{ name: "worker", count: 2 }];
     expect(toRequest({ ...form, containers: 1, roles })).toMatchObject({ roles });
     expect(toRequest({ ...form, roles })).not.toHaveProperty("containers");
-    expect(isComplete({ ...form, roles })).toBe(false);
+    expect(isComplete({ ...form, roles })).toBe(true);
+    expect(isComplete({ ...form, roles: [...roles, ...roles] })).toBe(false);
+    expect(isComplete({ ...form, roles: [{ name: "Worker" }] })).toBe(false);
+    expect(fileCommand({ kind: "batch" }, "roles:\n- name: worker\n")).toBe(
+      "carrel run --detach -f - <<'END'\nroles:\n- name: worker\nEND",
+    );
+    const usual = { cpu: 1000, mem: 2 ** 30 };
+    const larger = withAmount({ name: "worker" }, "cpu", 4000, usual);
+    expect(larger.slots).toEqual({ cpu: 4000, mem: 2 ** 30 });
+    expect(withAmount(larger, "cpu", 0, usual)).toEqual({ name: "worker" });
   });
 });

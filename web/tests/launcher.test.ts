@@ -167,8 +167,8 @@ describe("the form", () => {
       disk_bytes: 20 * GIB,
       workdir: "src",
     });
-    expect(createCommand(toRequest(form))).toContain(
-      "--bootstrap bootstrap.sh --shm 1g --disk 20g --workdir src",
+    expect(createCommand(toRequest(form))).toMatch(
+      /^printf %s make \| carrel session create .*--bootstrap - --shm 1g --disk 20g --workdir src/,
     );
   });
 

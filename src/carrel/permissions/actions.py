@@ -244,6 +244,7 @@ ACTIONS = {
         _own("session.keep", "Keep an idle session running."),
         _of_project("session.exempt", "Exempt sessions of the project from idle checks."),
         _own("session.restart", "Restart a session in place."),
+        _personal("session.define", "Write and read definitions of sessions."),
         _personal("session.again", "Start one of your sessions again."),
         _own("session.remove", "Terminate a session."),
         _own("session.share", "Share a session, see who has access, and revoke shares."),

@@ -68,6 +68,7 @@ from carrel.server import api_document, build, greeting, metrics, page
 from carrel.server import routes as server
 from carrel.server.services import ApiServices
 from carrel.server.settings import Settings
+from carrel.sessions import definition_routes as definitions
 from carrel.sessions import routes as sessions
 from carrel.sessions.logs.store import DIRECTORY as SESSION_LOGS
 from carrel.sessions.logs.store import LogStore
@@ -126,6 +127,7 @@ _ROUTERS = (
     usage.router,
     statistics.router,
     idle.router,
+    definitions.router,
     schedules.router,
     session_shares.router,
     templates.router,

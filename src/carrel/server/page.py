@@ -33,6 +33,7 @@ PAGES = (
     "/sessions",
     "/shared",
     "/templates",
+    "/sessions/recurring",
     "/terminal/$",
     "/settings",
     "/settings/profile",

@@ -55,6 +55,21 @@ async def sdk(database: Database, people: People, tmp_path: Path) -> AsyncIterat
             yield Sdk(api, api.url, keys, client)
 
 
+async def test_an_array_is_created_by_its_range_and_listed(sdk: Sdk):
+    def use() -> None:
+        sessions = sdk.client.sessions
+        first = sessions.create(name="sweep", command=["true"], array="1-3%2")
+        assert first.array
+        assert (first.array["name"], first.array["last"], first.array["max_parallel"]) == ("sweep", 3, 2)
+        names = sorted(one.name for one in sessions.list(array=first.array["id"]))
+        assert names == ["sweep-1", "sweep-2", "sweep-3"]
+        with pytest.raises(CarrelError) as refused:
+            sessions.create(command=["true"], array="1..3")
+        assert refused.value.code == "client.bad_array"
+
+    await asyncio.to_thread(use)
+
+
 async def test_a_session_is_created_used_and_terminated(sdk: Sdk):
     def use() -> None:
         session = sdk.client.sessions.create(

@@ -64,6 +64,8 @@ BODIES: Mapping[str, object] = {
     "auth.verify": {"token": "wrong"},
     "auth.verify_again": {"email": "nobody@example.org"},
     "auth.providers_exchange": {"code": "wrong", "verifier": "w" * 43},
+    "definitions.read": {"text": "image: debian:12"},
+    "definitions.write": {"image": "debian:12", "slots": SMALL},
     "domains.create": {"name": "new"},
     "domains.over": {"ceilings": {"cpu": 1}},
     "domains.update": {"description": "another"},

@@ -47,6 +47,18 @@ async def test_a_schedule_is_made_changed_paused_and_removed(api: Api):
     assert (await user.get("/schedules/nightly")).json()["code"] == "schedule.not_found"
 
 
+async def test_schedules_are_searched_by_name(api: Api):
+    user = await api.as_("user")
+    for name in ("nightly", "weekly_report", "weeklyXreport"):
+        assert (await user.post("/schedules", schedule(name=name))).status_code == 201
+    for part, names in (
+        ("WEEKLY_", ["weekly_report"]),
+        ("ly", ["nightly", "weekly_report", "weeklyXreport"]),
+    ):
+        items = (await user.get("/schedules", params={"q": part})).json()["items"]
+        assert sorted(one["name"] for one in items) == sorted(names)
+
+
 async def test_only_its_owner_decides_what_runs_in_their_name(api: Api):
     user, admin = await api.as_("user"), await api.as_("superadmin")
     made = (await user.post("/schedules", schedule())).json()

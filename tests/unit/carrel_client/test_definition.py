@@ -9,7 +9,16 @@ import yaml
 from carrel_client.cli.commands import COMMANDS
 from carrel_client.cli.parser import arguments_of
 from carrel_client.cli.session_request import session_request
-from carrel_client.definition import HIDDEN, definition_of, load, parse_array, request_of
+from carrel_client.definition import (
+    HIDDEN,
+    definition_of,
+    load,
+    parse_array,
+    request_in,
+    request_of,
+    text_of,
+    written,
+)
 from carrel_client.errors import CarrelError
 
 JOB = """
@@ -112,6 +121,9 @@ SESSION: Any = {
     "start_at": None,
     "time_limit_s": 7200,
     "priority": 50,
+    "rights": "root",
+    "placement": "spread",
+    "on_failure": "end",
     "env": {"A": "b", "SECRET": HIDDEN},
     "mounts": [
         {"folder_name": "data", "path": "/data", "subpath": "", "read_only": True, "automatic": False},
@@ -143,6 +155,7 @@ def test_an_exported_definition_requests_the_same_session() -> None:
         "command": ["sh", "-c", "echo $CARREL_ARRAY_INDEX"],
         "retries": 2,
         "time_limit_s": 7200,
+        "rights": "root",
         "env": {"A": "b"},
         "mounts": [{"folder": "data", "path": "/data", "read_only": True}],
         "array": {"first": 1, "last": 9, "max_parallel": 2},
@@ -156,3 +169,48 @@ def test_an_exported_definition_requests_the_same_session() -> None:
 
 def test_a_bootstrap_script_that_is_hidden_is_left_out() -> None:
     assert "bootstrap" not in definition_of({**SESSION, "bootstrap": HIDDEN})
+
+
+def test_a_request_is_written_and_read_again_without_loss() -> None:
+    request: dict[str, Any] = {
+        "name": "sweep",
+        "image": "starter",
+        "slots": {"cpu": 250, "mem": (3 << 20) + 1, "cuda.device": 2},
+        "kind": "batch",
+        "command": ["sh", "-c", "echo '$A'\n"],
+        "project": "vision",
+        "group": "gpu",
+        "node": "n1",
+        "start_at": "2026-12-24T22:00:00+00:00",
+        "on_failure": "continue",
+        "placement": "together",
+        "rights": "root",
+        "bootstrap": "make\n\n",
+        "env": {"A": "yes", "B": "1"},
+        "mounts": [{"folder": "data", "subpath": "a b", "read_only": True}],
+        "roles": [{"name": "worker", "count": 2, "slots": {"cpu": 500, "mem": 1 << 30}, "command": ["x"]}],
+        "after": [{"session": "abc", "condition": "failed"}],
+        "on_dependency_failure": "wait",
+        "array": {"first": 1, "last": 5},
+    }
+    assert request_in(text_of(written(request))) == request
+    assert (
+        request_in(text_of(written({**request, "priority": 50, "retries": 0, "description": ""}))) == request
+    )
+    alike = {"image": "starter", "slots": request["slots"], "containers": 3}
+    assert request_in(text_of(written(alike))) == alike
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a [1]\nb: *a",
+        "[" * 100,
+        "image: starter\nroles: 5",
+        "image: starter\nslots: [1]",
+        "a: !!python/none",
+    ],
+)
+def test_a_text_that_is_no_definition_says_so(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        request_in(text)

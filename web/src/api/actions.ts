@@ -711,6 +711,13 @@ export const ACTIONS = {
     domainAdmin: "domain",
     superadmin: "all",
   },
+  "session.define": {
+    sentence: "Write and read definitions of sessions.",
+    user: "own",
+    projectAdmin: "own",
+    domainAdmin: "own",
+    superadmin: "own",
+  },
   "session.again": {
     sentence: "Start one of your sessions again.",
     user: "own",

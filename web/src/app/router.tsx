@@ -28,6 +28,7 @@ import {
   presetsSearch,
   quotasSearch,
   schedulerSearch,
+  schedulesSearch,
   sessionsSearch,
   signInSearch,
   statisticsSearch,
@@ -136,6 +137,13 @@ const sharedLinkRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/shared",
   component: page(() => import("@/features/sessions/sharing/SharedLinkPage"), "SharedLinkPage"),
+});
+
+const schedulesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/sessions/recurring",
+  validateSearch: schedulesSearch,
+  component: page(() => import("@/features/schedules/SchedulesPage"), "SchedulesPage"),
 });
 
 export const terminalRoute = createRoute({
@@ -427,6 +435,7 @@ export const router = createRouter({
       statisticsRoute,
       sessionsRoute,
       templatesRoute,
+      schedulesRoute,
       dataRoute,
       filesRoute,
       sharedLinkRoute,

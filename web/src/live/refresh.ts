@@ -79,6 +79,7 @@ const TOUCHED: Readonly<Record<string, readonly string[]>> = {
   quota: ["quotas"],
   // Shared and unshared: other events of sessions have fields to apply.
   session: ["sessions", "session-shares"],
+  schedule: ["schedules"],
 };
 
 /** The key prefixes that an event of this kind may affect. */

@@ -5,6 +5,11 @@ export interface LaunchLink {
   description?: string;
   kind?: "interactive" | "batch";
   script?: string;
+  array?: string;
+  containers?: number;
+  placement?: "together" | "spread";
+  on_failure?: "end" | "continue";
+  roles?: LinkedRole[];
   start_at?: string;
   retries?: number;
   project?: string;
@@ -19,6 +24,7 @@ export interface LaunchLink {
   workdir?: string;
   timezone?: string;
   locale?: string;
+  stop_signal?: (typeof SIGNALS)[number] | null;
   grace_s?: number | null;
   slots?: Record<string, number>;
   mounts?: LinkedMount[];
@@ -30,6 +36,14 @@ interface LinkedDependency {
   session: string;
   name: string;
   condition: (typeof CONDITIONS)[number];
+}
+
+interface LinkedRole {
+  name: string;
+  count?: number;
+  image?: string | null;
+  command?: string[];
+  slots?: { cpu: number; mem: number; [slot: string]: number } | null;
 }
 
 interface LinkedMount {
@@ -45,6 +59,7 @@ const TEXTS = [
   "name",
   "description",
   "script",
+  "array",
   "start_at",
   "project",
   "group",
@@ -55,6 +70,7 @@ const TEXTS = [
   "locale",
 ] as const;
 const NUMBERS = ["priority", "time_limit_s", "shm_bytes", "disk_bytes", "grace_s"] as const;
+const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
 const CONDITIONS = ["succeeded", "failed", "ended"] as const;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -71,6 +87,12 @@ export function launchLink(raw: unknown): LaunchLink | undefined {
     if (typeof value === "string") link[field] = value;
   }
   if (isAmount(raw.retries)) link.retries = raw.retries;
+  if (isAmount(raw.containers)) link.containers = raw.containers;
+  if (raw.placement === "together" || raw.placement === "spread") link.placement = raw.placement;
+  if (raw.on_failure === "end" || raw.on_failure === "continue") link.on_failure = raw.on_failure;
+  if (raw.stop_signal === null) link.stop_signal = null;
+  const signal = SIGNALS.find((one) => one === raw.stop_signal);
+  if (signal) link.stop_signal = signal;
   if (raw.kind === "interactive" || raw.kind === "batch") link.kind = raw.kind;
   if (raw.rights === "plain" || raw.rights === "root") link.rights = raw.rights;
   for (const field of NUMBERS) {
@@ -78,9 +100,9 @@ export function launchLink(raw: unknown): LaunchLink | undefined {
     if (value === null || isAmount(value)) link[field] = value;
   }
   if (isRecord(raw.slots)) {
-    const amounts = Object.entries(raw.slots).filter((one): one is [string, number] => isAmount(one[1]));
-    link.slots = Object.fromEntries(amounts);
+    link.slots = amountsOf(raw.slots);
   }
+  if (Array.isArray(raw.roles)) link.roles = raw.roles.filter(isRecord).map(linkedRole);
   if (Array.isArray(raw.mounts)) {
     link.mounts = raw.mounts.filter(isRecord).map((mount) => ({
       folder: text(mount.folder),
@@ -100,4 +122,20 @@ export function launchLink(raw: unknown): LaunchLink | undefined {
   if (raw.on_dependency_failure === "wait" || raw.on_dependency_failure === "cancel")
     link.on_dependency_failure = raw.on_dependency_failure;
   return Object.keys(link).length > 0 ? link : undefined;
+}
+
+const amountsOf = (raw: Record<string, unknown>): Record<string, number> =>
+  Object.fromEntries(Object.entries(raw).filter((one): one is [string, number] => isAmount(one[1])));
+
+function linkedRole(raw: Record<string, unknown>): LinkedRole {
+  const { name, count, image, command, slots } = raw;
+  const amounts = isRecord(slots) ? amountsOf(slots) : {};
+  const { cpu, mem } = amounts;
+  return {
+    name: text(name),
+    ...(isAmount(count) ? { count } : {}),
+    ...(typeof image === "string" ? { image } : {}),
+    ...(Array.isArray(command) ? { command: command.map(text) } : {}),
+    ...(cpu !== undefined && mem !== undefined ? { slots: { ...amounts, cpu, mem } } : {}),
+  };
 }

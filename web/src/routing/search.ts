@@ -422,6 +422,18 @@ export function schedulerSearch(raw: Record<string, unknown>): SchedulerSearch {
   return { ...listSearch(raw), group: text(raw.group), view: oneOf(["shares"], raw.view) };
 }
 
+/** Search parameters of the recurring runs. */
+export interface SchedulesSearch extends OwnListSearch {
+  /** Absent: the user's own. */
+  owner?: "all";
+  /** The schedule in the open drawer. */
+  open?: string;
+}
+
+export function schedulesSearch(raw: Record<string, unknown>): SchedulesSearch {
+  return { ...ownListSearch(raw), owner: oneOf(["all"], raw.owner), open: text(raw.open) };
+}
+
 /** Search parameters of the dashboard. */
 export interface DashboardSearch {
   /** Name of the resource group; absent: the user's first. */

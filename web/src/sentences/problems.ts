@@ -161,6 +161,10 @@ export const PROBLEMS: Record<string, Sentences> = {
   "rate.limited": { detail: msg`Too many requests.`, hint: msg`Wait a few minutes and try again.` },
   "server.disk_full": { detail: msg`The server's disk is full.`, hint: ASK },
   "session.ambiguous": { detail: msg`Several sessions match.`, hint: msg`Use more characters of the id.` },
+  "session.bad_definition": {
+    detail: msg`This is not a definition of a session.`,
+    hint: msg`Write it as carrel session export does, such as image: starter.`,
+  },
   "schedule.bad_cron": {
     detail: msg`This is not a cron expression with a time.`,
     hint: msg`Give minute, hour, day of month, month and day of week, such as 0 6 * * 1-5.`,

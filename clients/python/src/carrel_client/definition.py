@@ -24,6 +24,22 @@ if TYPE_CHECKING:
 _ARRAY = re.compile(r"(\d+)-(\d+)(?:%(\d+))?")
 _REFERENCE = r"\$\{\w+\}"
 _OPEN_ARRAY = re.compile(rf"(\d+|{_REFERENCE})-(\d+|{_REFERENCE})(?:%(\d+|{_REFERENCE}))?")
+_DEFAULTS = {
+    "description": "",
+    "kind": "interactive",
+    "command": [],
+    "retries": 0,
+    "priority": 50,
+    "containers": 1,
+    "placement": "spread",
+    "on_failure": "end",
+    "on_dependency_failure": "cancel",
+    "rights": "plain",
+    "bootstrap": "",
+    "stop_signal": "SIGTERM",
+    "grace_s": 10,
+}
+"""Of the fields that a definition leaves out if they have no other value."""
 _COPIED = (
     "description",
     "kind",
@@ -32,6 +48,7 @@ _COPIED = (
     "start_at",
     "time_limit_s",
     "priority",
+    "rights",
     "bootstrap",
     "shm_bytes",
     "disk_bytes",
@@ -40,17 +57,12 @@ _COPIED = (
     "locale",
     "stop_signal",
     "grace_s",
+    "placement",
+    "on_failure",
 )
-_DEFAULTS = {
-    "description": "",
-    "kind": "interactive",
-    "command": [],
-    "retries": 0,
-    "priority": 50,
-    "bootstrap": "",
-    "stop_signal": "SIGTERM",
-    "grace_s": 10,
-}
+_ORDER = ("name", "image", "project", "group", "node", *_COPIED)
+_CLUSTER = ("placement", "on_failure")
+_MAX_DEPTH = 50
 
 
 def load(path: str) -> dict[str, Any]:
@@ -60,19 +72,49 @@ def load(path: str) -> dict[str, Any]:
 
 def read_file(path: str, read: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
     """What `read` makes of the fields of a file in JSON or YAML. Raises: CarrelError, also for its ValueError."""
-    import yaml  # importing it takes twenty milliseconds
-
     try:
-        text = sys.stdin.read() if path == "-" else Path(path).read_text("utf-8")
-        # JSON is YAML too.
-        given = yaml.safe_load(text)
-        if not isinstance(given, dict):
-            raise ValueError("it has no fields, such as image: starter")
-        return read(given)
-    except (OSError, UnicodeDecodeError, ValueError, yaml.YAMLError) as error:
+        return read(fields_of(sys.stdin.read() if path == "-" else Path(path).read_text("utf-8")))
+    except (OSError, UnicodeDecodeError, ValueError) as error:
         raise CarrelError(
             "client.bad_definition", f"The definition {path} cannot be used: {error}.", status=422
         ) from None
+
+
+def fields_of(text: str) -> dict[str, Any]:
+    """The fields of a text in YAML or JSON. Raises: ValueError."""
+    import yaml  # importing it takes twenty milliseconds
+
+    try:
+        depth = 0
+        # Before anything is built: a few aliases can stand for gigabytes.
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            if isinstance(event, yaml.AliasEvent):
+                raise ValueError("it has an alias, *NAME")
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > _MAX_DEPTH:
+                raise ValueError("it is nested too deeply")
+        # JSON is YAML too.
+        given = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from None
+    if not isinstance(given, dict):
+        raise ValueError("it has no fields, such as image: starter")
+    return given
+
+
+def request_in(text: str) -> dict[str, Any]:
+    """The request that a text in YAML or JSON defines. Raises: ValueError."""
+    try:
+        return request_of(fields_of(text))
+    except (TypeError, AttributeError):
+        raise ValueError("a field has a value of another type") from None
+
+
+def text_of(definition: Mapping[str, Any]) -> str:
+    """A definition in YAML, as `request_in` takes it."""
+    import yaml  # importing it takes twenty milliseconds
+
+    return str(yaml.safe_dump(dict(definition), allow_unicode=True, sort_keys=False, width=sys.maxsize))
 
 
 def request_of(given: Mapping[str, Any], *, with_references: bool = False) -> dict[str, Any]:
@@ -90,7 +132,7 @@ def request_of(given: Mapping[str, Any], *, with_references: bool = False) -> di
             request[field] = parse_size(size)
     if isinstance(request.get("array"), str):
         request["array"] = (_open_array if with_references else parse_array)(request["array"])
-    if "start_at" in request:
+    if request.get("start_at") is not None:
         # YAML reads a time as such.
         start = request["start_at"]
         request["start_at"] = start if isinstance(start, str) else start.isoformat()
@@ -142,36 +184,65 @@ def definition_of(session: models.SessionDetail) -> dict[str, Any]:
 
     Values of its environment and its bootstrap script are left out if they are not visible.
     """
-    array, slots = session["array"], session["slots"]
-    mounts = [
-        {
-            "folder": one["folder_name"],
-            "path": one["path"],
-            **({"subpath": one["subpath"]} if one["subpath"] else {}),
-            **({"read_only": True} if one["read_only"] else {}),
-        }
-        for one in session["mounts"]
-        if not one["automatic"]
-    ]
-    defined: dict[str, Any] = {
+    array = session["array"]
+    given: dict[str, Any] = session  # type: ignore[assignment]
+    request = {
+        **{field: given[field] for field in _COPIED},
         "name": array["name"] if array else session["name"],
         "image": session["image_name"] or session["image"],
-        **_amounts(slots),
+        "slots": session["slots"],
         "project": session["project"]["name"],
         "group": session["group"]["name"],
-        **{field: value for field in _COPIED if (value := _copied(session, field)) is not None},
-        "env": {name: value for name, value in session["env"].items() if value != HIDDEN},
-        "mounts": mounts,
-        "roles": [_role(one) for one in session["roles"]],
+        "env": session["env"],
+        "mounts": [
+            {**one, "folder": one["folder_name"]} for one in session["mounts"] if not one["automatic"]
+        ],
+        "roles": session["roles"],
+        "containers": session["cluster_size"],
+        "array": array,
     }
-    if session["cluster_size"] > 1:
-        defined |= {"placement": session["placement"], "on_failure": session["on_failure"]}
-        if not session["roles"]:
-            defined["containers"] = session["cluster_size"]
-    if array:
-        most = f"%{array['max_parallel']}" if array["max_parallel"] else ""
-        defined["array"] = f"{array['first']}-{array['last']}{most}"
-    return {field: value for field, value in defined.items() if value not in ({}, [])}
+    return written(request)
+
+
+def written(request: Mapping[str, Any]) -> dict[str, Any]:
+    """The definition of a request in base units: its amounts as people write them, without defaults.
+
+    What is hidden from the user is left out.
+    """
+    roles, array, containers = request.get("roles"), request.get("array"), request.get("containers") or 1
+    plain = {field: request.get(field) for field in _ORDER}
+    if not roles and containers == 1:
+        plain |= dict.fromkeys(_CLUSTER)
+    head = {field: plain.pop(field) for field in ("name", "image")}
+    defined = {
+        **head,
+        **_amounts(request["slots"]),
+        **{field: value for field, value in plain.items() if value not in (_DEFAULTS.get(field), HIDDEN)},
+        "containers": None if roles or containers == 1 else containers,
+        "env": _visible(request.get("env")),
+        "mounts": [_mount(one) for one in request.get("mounts") or ()],
+        "roles": [_role(one) for one in roles or ()],
+        "after": request.get("after"),
+        "on_dependency_failure": request.get("on_dependency_failure"),
+        "array": _array(array) if array else None,
+    }
+    if defined["on_dependency_failure"] == _DEFAULTS["on_dependency_failure"]:
+        del defined["on_dependency_failure"]
+    return {field: value for field, value in defined.items() if value not in (None, {}, [], ())}
+
+
+def _array(array: Mapping[str, Any]) -> str:
+    most = f"%{array['max_parallel']}" if array.get("max_parallel") else ""
+    return f"{array['first']}-{array['last']}{most}"
+
+
+def _mount(mount: Mapping[str, Any]) -> dict[str, Any]:
+    given = {field: mount.get(field) for field in ("folder", "path", "subpath", "read_only")}
+    return {field: value for field, value in given.items() if value}
+
+
+def _visible(env: Mapping[str, str] | None) -> dict[str, str]:
+    return {name: value for name, value in (env or {}).items() if value != HIDDEN}
 
 
 def template_request(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -195,8 +266,7 @@ def template_definition(template: models.TemplateView) -> dict[str, Any]:
     roles = [_portable(role) for role in session.pop("roles", ())]
     session = {**image, **_amounts(slots), **_portable(session), "roles": roles}
     if array := session.get("array"):
-        most = f"%{array['max_parallel']}" if array.get("max_parallel") else ""
-        session["array"] = f"{array['first']}-{array['last']}{most}"
+        session["array"] = _array(array)
     parameters = [
         {field: value for field, value in parameter.items() if value not in (None, "", [])}
         # An empty text is a default.
@@ -236,21 +306,15 @@ def _amounts(slots: Mapping[str, Any]) -> dict[str, Any]:
     return {**amounts, "slots": others} if others else amounts
 
 
-def _role(role: models.ClusterRoleView) -> dict[str, Any]:
-    env = {name: value for name, value in role["env"].items() if value != HIDDEN}
-    defined = {**role, "env": env, "slots": None, **_amounts(role["slots"] or {"cpu": 0, "mem": 0})}
-    if not role["slots"]:
-        defined = {**role, "env": env}
-    return {field: value for field, value in defined.items() if value not in (None, {}, [])}
+def _role(role: Mapping[str, Any]) -> dict[str, Any]:
+    amounts = _amounts(role["slots"]) if role.get("slots") else {}
+    given = {field: role.get(field) for field in ("name", "count", "image", "command")}
+    defined = {**given, **amounts, "env": _visible(role.get("env"))}
+    return {field: value for field, value in defined.items() if value not in (None, {}, [], ())}
 
 
 HIDDEN = "********"
 """What the API shows of a variable in the environment of another user's session."""
-
-
-def _copied(session: Mapping[str, Any], field: str) -> object:
-    value = session[field]
-    return None if value in (_DEFAULTS.get(field), HIDDEN) else value
 
 
 def _number(text: str) -> float | int:

@@ -370,6 +370,25 @@ class DayStatistics(TypedDict):
     used: dict[str, float]
 
 
+class DefinedSession(TypedDict):
+    """session: the fields of a request for it; they are checked when it is requested."""
+
+    session: dict[str, Any]
+
+
+class DefinitionText(TypedDict):
+    """text: YAML or JSON, as `carrel session export` writes it."""
+
+    text: str
+
+
+class DefinitionView(TypedDict):
+    """definition: the request without defaults, with amounts as people write them. text: the same in YAML."""
+
+    definition: dict[str, Any]
+    text: str
+
+
 class DeliveryDetail(TypedDict):
     """body: as sent."""
 

@@ -207,6 +207,90 @@ class Auth(Group):
         return answer
 
 
+class Definitions(Group):
+    def read(self, *, text: str) -> models.DefinedSession:
+        """The request that a definition file stands for."""
+        answer: models.DefinedSession = self._transport.call(
+            "POST", "/api/v1/definitions/read", body=_given(text=text)
+        )
+        return answer
+
+    def write(
+        self,
+        *,
+        image: str,
+        slots: models.SlotRequest,
+        after: Sequence[models.DependencyRequest] = UNSET,
+        array: models.ArrayRequest | None = UNSET,
+        bootstrap: str = UNSET,
+        command: Sequence[str] = UNSET,
+        containers: int = UNSET,
+        description: str = UNSET,
+        disk_bytes: int | None = UNSET,
+        env: dict[str, str] = UNSET,
+        grace_s: int | None = UNSET,
+        group: str | None = UNSET,
+        kind: Literal["interactive", "batch"] = UNSET,
+        locale: str | None = UNSET,
+        mounts: Sequence[models.MountRequest] = UNSET,
+        name: str | None = UNSET,
+        node: str | None = UNSET,
+        on_dependency_failure: models.DependencyFailure = UNSET,
+        on_failure: models.OnFailure = UNSET,
+        placement: models.ClusterPlacement = UNSET,
+        priority: int | None = UNSET,
+        project: str | None = UNSET,
+        retries: int = UNSET,
+        rights: models.Rights = UNSET,
+        roles: Sequence[models.ClusterRole] = UNSET,
+        shm_bytes: int | None = UNSET,
+        start_at: str | None = UNSET,
+        stop_signal: Literal["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] | None = UNSET,
+        time_limit_s: int | None = UNSET,
+        timezone: str | None = UNSET,
+        workdir: str | None = UNSET,
+    ) -> models.DefinitionView:
+        """Write a request for a session as a definition file, for `carrel run -f` and `carrel session create -f`."""
+        answer: models.DefinitionView = self._transport.call(
+            "POST",
+            "/api/v1/definitions",
+            body=_given(
+                after=after,
+                array=array,
+                bootstrap=bootstrap,
+                command=command,
+                containers=containers,
+                description=description,
+                disk_bytes=disk_bytes,
+                env=env,
+                grace_s=grace_s,
+                group=group,
+                image=image,
+                kind=kind,
+                locale=locale,
+                mounts=mounts,
+                name=name,
+                node=node,
+                on_dependency_failure=on_dependency_failure,
+                on_failure=on_failure,
+                placement=placement,
+                priority=priority,
+                project=project,
+                retries=retries,
+                rights=rights,
+                roles=roles,
+                shm_bytes=shm_bytes,
+                slots=slots,
+                start_at=start_at,
+                stop_signal=stop_signal,
+                time_limit_s=time_limit_s,
+                timezone=timezone,
+                workdir=workdir,
+            ),
+        )
+        return answer
+
+
 class Domains(Group):
     def create(
         self,
@@ -1334,11 +1418,14 @@ class Schedules(Group):
         sort: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        q: str | None = None,
         owner: str | None = None,
     ) -> models.ScheduleList:
         """Your schedules of recurring sessions; with owner=all, every one that you may see."""
         answer: models.ScheduleList = self._transport.call(
-            "GET", "/api/v1/schedules", query={"sort": sort, "limit": limit, "cursor": cursor, "owner": owner}
+            "GET",
+            "/api/v1/schedules",
+            query={"sort": sort, "limit": limit, "cursor": cursor, "q": q, "owner": owner},
         )
         return answer
 
@@ -2674,6 +2761,7 @@ class Operations:
         self.apps = Apps(transport)
         self.audit = Audit(transport)
         self.auth = Auth(transport)
+        self.definitions = Definitions(transport)
         self.domains = Domains(transport)
         self.dotfiles = Dotfiles(transport)
         self.engine_kinds = EngineKinds(transport)

@@ -85,7 +85,9 @@ class ScheduleView(BaseModel):
 
 
 class ScheduleQuery(PageQuery):
-    """Which schedules to list. sort: name or created_at; default: name."""
+    """Which schedules to list. q: part of the name. sort: name or created_at; default: name."""
+
+    q: str | None = Field(default=None, max_length=64)
 
     owner: str = Field(default="me", max_length=64, description="me, or all that you may see")
 

@@ -221,6 +221,8 @@ async def listed(
     )
     if query.owner != "all":
         statement = statement.where(RunSchedule.owner_id == actor.user_id)
+    if query.q:
+        statement = statement.where(RunSchedule.name.icontains(query.q, autoescape=True))
     shown = await page(tx, statement, _SORT, query)
     last = await _last_runs(tx, [row[0].id for row in shown.rows])
     items = [_view(clock, actor, seal, row, last) for row in shown.rows]

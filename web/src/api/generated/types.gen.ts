@@ -929,6 +929,50 @@ export type DayStatistics = {
 };
 
 /**
+ * DefinedSession
+ *
+ * session: the fields of a request for it; they are checked when it is requested.
+ */
+export type DefinedSession = {
+    /**
+     * Session
+     */
+    session: {
+        [key: string]: unknown;
+    };
+};
+
+/**
+ * DefinitionText
+ *
+ * text: YAML or JSON, as `carrel session export` writes it.
+ */
+export type DefinitionText = {
+    /**
+     * Text
+     */
+    text: string;
+};
+
+/**
+ * DefinitionView
+ *
+ * definition: the request without defaults, with amounts as people write them. text: the same in YAML.
+ */
+export type DefinitionView = {
+    /**
+     * Definition
+     */
+    definition: {
+        [key: string]: unknown;
+    };
+    /**
+     * Text
+     */
+    text: string;
+};
+
+/**
  * DeliveryDetail
  *
  * body: as sent.
@@ -10477,6 +10521,64 @@ export type AuthVerifyAgainResponses = {
     202: unknown;
 };
 
+export type DefinitionsWriteData = {
+    body: SessionCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/definitions';
+};
+
+export type DefinitionsWriteErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type DefinitionsWriteError = DefinitionsWriteErrors[keyof DefinitionsWriteErrors];
+
+export type DefinitionsWriteResponses = {
+    /**
+     * Successful Response
+     */
+    200: DefinitionView;
+};
+
+export type DefinitionsWriteResponse = DefinitionsWriteResponses[keyof DefinitionsWriteResponses];
+
+export type DefinitionsReadData = {
+    body: DefinitionText;
+    path?: never;
+    query?: never;
+    url: '/api/v1/definitions/read';
+};
+
+export type DefinitionsReadErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type DefinitionsReadError = DefinitionsReadErrors[keyof DefinitionsReadErrors];
+
+export type DefinitionsReadResponses = {
+    /**
+     * Successful Response
+     */
+    200: DefinedSession;
+};
+
+export type DefinitionsReadResponse = DefinitionsReadResponses[keyof DefinitionsReadResponses];
+
 export type DomainsListData = {
     body?: never;
     path?: never;
@@ -14077,6 +14179,10 @@ export type SchedulesListData = {
          * Cursor
          */
         cursor?: string | null;
+        /**
+         * Q
+         */
+        q?: string | null;
         /**
          * Owner
          *

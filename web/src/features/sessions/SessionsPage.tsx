@@ -32,6 +32,7 @@ import { RowTools } from "./RowTools";
 import { SessionCard } from "./SessionCard";
 import { SessionFilters } from "./SessionFilters";
 import { SessionsNothing } from "./SessionsNothing";
+import { SessionTabs } from "./SessionTabs";
 import { useSessionActions } from "./use-actions";
 import { useSessionKeys } from "./use-session-keys";
 
@@ -129,6 +130,7 @@ export function SessionsPage() {
 
   return (
     <div className={styles.page}>
+      <SessionTabs />
       <ListToolbar
         title={t`Sessions`}
         selected={{

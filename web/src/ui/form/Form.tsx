@@ -9,6 +9,8 @@ interface Props {
   children: ReactNode;
   /** The result of `form.onSubmit(...)`. */
   onSubmit: (event?: FormEvent<HTMLFormElement>) => void;
+  /** Further buttons, before the submit button. */
+  extra?: ReactNode;
   /** Label of the submit button. */
   submit: ReactNode;
   onCancel?: () => void;
@@ -29,6 +31,7 @@ interface Props {
 export function Form({
   children,
   onSubmit,
+  extra,
   submit,
   onCancel,
   busy,
@@ -68,6 +71,7 @@ export function Form({
                 <Trans>Cancel</Trans>
               </Button>
             )}
+            {extra}
             <Tooltip label={refusal} disabled={!refusal} multiline maw={280}>
               <Button
                 type="submit"

@@ -136,6 +136,11 @@ class AsyncSession:
         return self._sync.cluster_size
 
     @property
+    def array(self) -> models.ArrayView | None:
+        """The array that it belongs to, with the numbers of its sessions by state and result."""
+        return self._sync.array
+
+    @property
     def cpu(self) -> float:
         """Cores."""
         return self._sync.cpu
@@ -347,6 +352,7 @@ class AsyncSessions:
         mounts: Sequence[str | models.MountRequest] = (),
         command: Sequence[str] = (),
         retries: int = 0,
+        array: str | models.ArrayRequest | None = None,
         start_at: datetime | None = None,
         cluster_size: int = 1,
         roles: Sequence[models.ClusterRole] = (),
@@ -376,7 +382,9 @@ class AsyncSessions:
         cpu: cores (1.5, "500m"). mem: bytes or a size ("512m", "4g"). accelerators: {"cuda.device": 1} or
         {"cuda.shares": 0.5}. mounts: folders by name, or mount requests. time_limit: seconds, or "2h".
         command: makes it a batch session, which runs the command once and ends with it; it is repeated up to `retries`
-        times if it fails. start_at: earliest start; a time without a zone is local.
+        times if it fails. array: one batch session for each index, "1-100", or "1-100%8" for at most eight at a time;
+        the first one is returned, and `list(array=...)` gives all. start_at: earliest start; a time without a zone is
+        local.
         after: sessions that must succeed first, as id or name, or "ID:failed" and "ID:ended"; on_dependency_failure:
         what happens once one of them did not end as needed, "cancel" (the default) or "wait".
         root: with root inside, so that sudo and package managers work, if your policy and the group's nodes allow it.
@@ -405,6 +413,7 @@ class AsyncSessions:
                     mounts=mounts,
                     command=command,
                     retries=retries,
+                    array=array,
                     start_at=start_at,
                     cluster_size=cluster_size,
                     roles=roles,
@@ -443,16 +452,20 @@ class AsyncSessions:
         search: str | None = None,
         owner: str | None = None,
         project: str | None = None,
+        array: str | None = None,
         sort: str | None = None,
     ) -> AsyncIterator[AsyncSession]:
         """Sessions, newest first, fetched page by page.
 
         state: "live", "ended", "all" or a state in either case. owner: "me" (the default), "shared"
         (with you), "all", or an id or e-mail.
-        search: part of the name or image. sort: a field, with "-" before it in descending order.
+        search: part of the name or image. array: only the sessions of this one, by its id.
+        sort: a field, with "-" before it in descending order.
         """
         return threads.iterate(
-            lambda: self._sync.list(state=state, search=search, owner=owner, project=project, sort=sort),
+            lambda: self._sync.list(
+                state=state, search=search, owner=owner, project=project, array=array, sort=sort
+            ),
             AsyncSession,
         )
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from carrel_client import models, slots
 from carrel_client.client import ENDED, ApiClient
+from carrel_client.definition import parse_array
 from carrel_client.dependencies import parse_dependency
 from carrel_client.errors import CarrelError
 from carrel_client.sdk.paging import items
@@ -173,6 +174,11 @@ class Session:
     def cluster_size(self) -> int:
         """The number of its containers."""
         return self._raw["cluster_size"]
+
+    @property
+    def array(self) -> models.ArrayView | None:
+        """The array that it belongs to, with the numbers of its sessions by state and result."""
+        return self._raw["array"]
 
     @property
     def cpu(self) -> float:
@@ -399,6 +405,7 @@ class Sessions:
         mounts: Sequence[str | models.MountRequest] = (),
         command: Sequence[str] = (),
         retries: int = 0,
+        array: str | models.ArrayRequest | None = None,
         start_at: datetime | None = None,
         cluster_size: int = 1,
         roles: Sequence[models.ClusterRole] = (),
@@ -428,7 +435,9 @@ class Sessions:
         cpu: cores (1.5, "500m"). mem: bytes or a size ("512m", "4g"). accelerators: {"cuda.device": 1} or
         {"cuda.shares": 0.5}. mounts: folders by name, or mount requests. time_limit: seconds, or "2h".
         command: makes it a batch session, which runs the command once and ends with it; it is repeated up to `retries`
-        times if it fails. start_at: earliest start; a time without a zone is local.
+        times if it fails. array: one batch session for each index, "1-100", or "1-100%8" for at most eight at a time;
+        the first one is returned, and `list(array=...)` gives all. start_at: earliest start; a time without a zone is
+        local.
         after: sessions that must succeed first, as id or name, or "ID:failed" and "ID:ended"; on_dependency_failure:
         what happens once one of them did not end as needed, "cancel" (the default) or "wait".
         root: with root inside, so that sudo and package managers work, if your policy and the group's nodes allow it.
@@ -452,6 +461,7 @@ class Sessions:
             "kind": "batch" if command else None,
             "command": list(command) or None,
             "retries": retries or None,
+            "array": _array(array) if isinstance(array, str) else array,
             "start_at": start_at.astimezone().isoformat() if start_at else None,
             "containers": cluster_size if cluster_size > 1 else None,
             "roles": list(roles) or None,
@@ -494,13 +504,15 @@ class Sessions:
         search: str | None = None,
         owner: str | None = None,
         project: str | None = None,
+        array: str | None = None,
         sort: str | None = None,
     ) -> Iterator[Session]:
         """Sessions, newest first, fetched page by page.
 
         state: "live", "ended", "all" or a state in either case. owner: "me" (the default), "shared"
         (with you), "all", or an id or e-mail.
-        search: part of the name or image. sort: a field, with "-" before it in descending order.
+        search: part of the name or image. array: only the sessions of this one, by its id.
+        sort: a field, with "-" before it in descending order.
         """
         filter_ = state if state in ("live", "ended", "all") else state.upper()
         views = items(
@@ -509,10 +521,19 @@ class Sessions:
             q=search,
             owner=owner,
             project=project,
+            array=array,
             sort=sort,
             limit=200,
         )
         return (Session(self._api, each) for each in views)
+
+
+def _array(text: str) -> models.ArrayRequest:
+    """Raises: CarrelError."""
+    try:
+        return parse_array(text)
+    except ValueError as wrong:
+        raise CarrelError("client.bad_array", f"{wrong}.", status=422) from None
 
 
 def amounts(

@@ -1,10 +1,12 @@
 import { useLingui } from "@lingui/react/macro";
-import { NumberInput, SegmentedControl, Textarea, TextInput } from "@mantine/core";
+import { NumberInput, SegmentedControl, Text, Textarea, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
+import { readArray } from "./array";
 import styles from "./BatchFields.module.css";
+import { ArrayWords } from "./RequestSummary";
 import type { LaunchForm, LaunchKind } from "./request";
 
-type Fields = Pick<LaunchForm, "kind" | "script" | "retries" | "start_at">;
+type Fields = Pick<LaunchForm, "kind" | "script" | "array" | "retries">;
 
 interface Props {
   values: Fields;
@@ -49,6 +51,7 @@ export function BatchFields({ values, errors, onChange }: Props) {
         error={errors.script ?? errors.command}
         onChange={(event) => onChange({ script: event.currentTarget.value })}
       />
+      <ArrayField values={values} errors={errors} onChange={onChange} />
       <NumberInput
         label={t`Retries`}
         description={t`How often the command is repeated if it fails. By default it never runs twice.`}
@@ -60,22 +63,31 @@ export function BatchFields({ values, errors, onChange }: Props) {
         error={errors.retries}
         onChange={(value) => onChange({ retries: Number(value) })}
       />
-      <StartField values={values} errors={errors} onChange={onChange} />
     </>
   );
 }
 
-/** The earliest start. */
-export function StartField({ values, errors, onChange }: Props) {
+/** Many sessions of one command, as a range of indexes. */
+function ArrayField({ values, errors, onChange }: Props) {
   const { t } = useLingui();
+  const array = readArray(values.array);
   return (
-    <TextInput
-      type="datetime-local"
-      label={t`Start no earlier than`}
-      description={t`Optional. Until then the session is pending; afterwards it starts when there is capacity.`}
-      value={values.start_at}
-      error={errors.start_at}
-      onChange={(event) => onChange({ start_at: event.currentTarget.value })}
-    />
+    <div>
+      <TextInput
+        label={t`Array`}
+        description={t`Optional: one session for each index, which is CARREL_ARRAY_INDEX in its environment. 1-100 makes a hundred, 1-100%8 runs at most eight of them at once.`}
+        placeholder="1-100%8"
+        autoComplete="off"
+        spellCheck={false}
+        value={values.array}
+        error={errors.array}
+        onChange={(event) => onChange({ array: event.currentTarget.value })}
+      />
+      {array && (
+        <Text size="xs" c="dimmed" mt={4} role="status">
+          <ArrayWords {...array} />
+        </Text>
+      )}
+    </div>
   );
 }

@@ -1,9 +1,16 @@
-import { Plural, Trans, useLingui } from "@lingui/react/macro";
-import { Button, Group, NumberInput, Select, Text } from "@mantine/core";
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Button, Group, Input, NumberInput, Select } from "@mantine/core";
 import type { ReactNode } from "react";
+import { RoleFields } from "./RoleFields";
 import { type LaunchForm, ONE_CONTAINER } from "./request";
+import type { Role } from "./roles";
 
-type Fields = Pick<LaunchForm, "containers" | "placement" | "on_failure" | "roles">;
+type Fields = Pick<LaunchForm, "containers" | "placement" | "on_failure" | "roles" | "slots">;
+
+const FIRST_ROLES: Role[] = [
+  { name: "main", count: 1 },
+  { name: "worker", count: 2 },
+];
 
 interface Props {
   values: Fields;
@@ -19,7 +26,12 @@ export function ClusterFields({ values, errors, onChange }: Props) {
   return (
     <>
       {values.roles.length > 0 ? (
-        <CopiedRoles values={values} onChange={onChange} />
+        <RoleFields
+          roles={values.roles}
+          slots={values.slots}
+          error={errors.roles}
+          onChange={(roles) => onChange(roles.length > 0 ? { roles } : ONE_CONTAINER)}
+        />
       ) : (
         <NumberInput
           label={t`Containers`}
@@ -34,6 +46,18 @@ export function ClusterFields({ values, errors, onChange }: Props) {
           onChange={(value) => onChange({ containers: Number(value) || 1 })}
         />
       )}
+      {errors.roles && <Input.Error>{errors.roles}</Input.Error>}
+      <Group>
+        {values.roles.length > 0 ? (
+          <Button size="compact-xs" variant="default" onClick={() => onChange(ONE_CONTAINER)}>
+            <Trans>One container instead</Trans>
+          </Button>
+        ) : (
+          <Button size="compact-xs" variant="subtle" onClick={() => onChange({ roles: FIRST_ROLES })}>
+            <Trans>Containers that differ…</Trans>
+          </Button>
+        )}
+      </Group>
       {several && (
         <>
           <Select
@@ -62,20 +86,5 @@ export function ClusterFields({ values, errors, onChange }: Props) {
         </>
       )}
     </>
-  );
-}
-
-/** The roles of the session that the form was copied from. */
-function CopiedRoles({ values, onChange }: Pick<Props, "values" | "onChange">) {
-  const roles = values.roles.map(({ name, count = 1 }) => `${name} ×${count}`).join(", ");
-  return (
-    <Group justify="space-between">
-      <Text size="xs">
-        <Plural value={values.roles.length} one="Role" other="Roles" />: {roles}
-      </Text>
-      <Button size="compact-xs" variant="default" onClick={() => onChange(ONE_CONTAINER)}>
-        <Trans>One container instead</Trans>
-      </Button>
-    </Group>
   );
 }

@@ -1,7 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Select, Skeleton, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import type { Problem } from "@/api/problem";
 import type { Change, Check, Image, SessionCreate } from "@/api/types";
 import { useReason } from "@/features/sessions/why/use-reason";
@@ -10,17 +10,11 @@ import type { LaunchLink } from "@/routing/launch-link";
 import { Form } from "@/ui/form/Form";
 import { focusFirst } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
-import { BatchFields, KindChoice } from "./BatchFields";
-import { ClusterFields } from "./ClusterFields";
 import { createCommand } from "./command";
-import { EnvironmentRows } from "./EnvironmentRows";
-import { GroupChoice } from "./GroupChoice";
-import { ImagePicker } from "./ImagePicker";
-import { MoreFields } from "./MoreFields";
-import { MountRows } from "./MountRows";
-import { PresetChoice } from "./PresetChoice";
-import { isComplete, type LaunchForm, toCheck, toRequest } from "./request";
-import { SlotFields } from "./SlotFields";
+import { LauncherFields } from "./LauncherFields";
+import { RecurringButton } from "./RecurringButton";
+import { Review } from "./Review";
+import { isComplete, type LaunchForm, named, toCheck, toRequest } from "./request";
 import { SaveTemplateButton, TemplateChoice } from "./TemplateChoice";
 import { useCheck } from "./use-check";
 import { useLaunchForm } from "./use-launch-form";
@@ -46,6 +40,7 @@ interface Props {
   onCancel: () => void;
 }
 
+/** The launcher's form, and a review of it as a second step. */
 export function LauncherForm(given: Props) {
   // What the form began with, whatever the limits are meanwhile.
   const [initial] = useState(given.initial);
@@ -53,22 +48,21 @@ export function LauncherForm(given: Props) {
   const { images, projects, problem, busy, onSubmit, onCancel } = props;
   const { t } = useLingui();
   const reason = useReason();
+  const [reviewing, setReviewing] = useState(false);
   const { form, shortOf, fault } = useLaunchForm(props, images, problem);
   useLink(form.values, props);
-  const only = projects.length < 2;
-  const values = only ? { ...form.values, project: "" } : form.values;
+  const values = projects.length < 2 ? { ...form.values, project: "" } : form.values;
   const request = toRequest(values);
   const { data: check, error, refetch, settled } = useCheck(toCheck(values));
   const lost = useLostChoices(error, form, initial.project || (projects[0] ?? ""));
   const folders = useQuery(foldersChoiceQuery).data ?? [];
-  const nameField = useRef<HTMLInputElement>(null);
-  // On a touch screen, focus would open the keyboard over the form.
-  const [typesAtOnce] = useState(() => matchMedia("(pointer: fine)").matches);
-  useEffect(() => {
-    if (typesAtOnce) nameField.current?.focus();
-  }, [typesAtOnce]);
 
-  const submit = form.onSubmit(() => onSubmit(request), focusFirst(form));
+  const back = () => setReviewing(false);
+  const refused = (errors: Parameters<ReturnType<typeof focusFirst>>[0]) => {
+    back();
+    focusFirst(form)(errors);
+  };
+  const submit = form.onSubmit(() => onSubmit(request), refused);
   const verdict = fault ? "never" : settled ? check?.verdict : undefined;
   const refusal =
     fault ?? (check && verdict === "never" ? t`Cannot start: ${reason(check.reason, check.code)}` : null);
@@ -79,17 +73,43 @@ export function LauncherForm(given: Props) {
     if (change.kind === "any_node") form.setFieldValue("node", "");
     if (change.kind === "smaller") form.setFieldValue("slots", { ...change.slots });
   };
-  const setSlots = (slots: Record<string, number>) => form.setFieldValue("slots", slots);
   const folderName = (id: string) => folders.find((one) => one.id === id)?.name ?? id;
+  const review = () => {
+    const { errors, hasErrors } = form.validate();
+    if (hasErrors) focusFirst(form)(errors);
+    else setReviewing(true);
+  };
 
   return (
     <Form
       onSubmit={submit}
       submit={verdict === "waits" ? <Trans>Add to queue</Trans> : <Trans>Start</Trans>}
-      onCancel={onCancel}
+      onCancel={reviewing ? undefined : onCancel}
+      extra={
+        reviewing ? (
+          <>
+            <Button variant="default" onClick={back}>
+              <Trans>Back</Trans>
+            </Button>
+            <RecurringButton
+              request={named(request, folderName)}
+              send={(act) => form.onSubmit(() => act(), refused)()}
+              onLeave={onCancel}
+            />
+          </>
+        ) : (
+          <Button variant="default" onClick={review}>
+            <Trans>Review</Trans>
+          </Button>
+        )
+      }
       busy={busy}
       problem={problem}
-      command={isComplete(values) ? createCommand(request, folderName) : undefined}
+      command={
+        !reviewing && isComplete(values) && values.roles.length === 0
+          ? createCommand(request, folderName)
+          : undefined
+      }
       refusal={refusal}
       notice={
         error ? (
@@ -99,75 +119,29 @@ export function LauncherForm(given: Props) {
         )
       }
     >
-      {props.templates && <TemplateChoice />}
-      <KindChoice values={form.values} onChange={form.setValues} />
-      {!only && (
-        <Select
-          label={t`Project`}
-          data={projects}
-          allowDeselect={false}
-          comboboxProps={{ shadow: "md" }}
-          {...form.getInputProps("project")}
+      {reviewing ? (
+        <Review
+          request={named(request, folderName)}
+          nameOf={(id) => values.after.find((one) => one.session === id)?.name ?? id}
+          check={check}
         />
-      )}
-      {check && (
-        <GroupChoice
-          groups={check.groups}
-          value={form.values.group || check.group.name}
-          verdict={verdict}
-          lost={lost}
-          onChange={(group) => form.setFieldValue("group", group)}
-        />
-      )}
-      <ImagePicker images={images} {...form.getInputProps("image")} />
-      <TextInput
-        label={t`Name`}
-        description={t`Optional. If empty, a name is generated.`}
-        autoComplete="off"
-        spellCheck={false}
-        ref={nameField}
-        // The drawer focuses its first field shortly after it opens; without this, it would focus its close
-        // button.
-        data-autofocus={typesAtOnce || undefined}
-        {...form.getInputProps("name")}
-      />
-      {values.kind === "batch" && (
-        <BatchFields values={form.values} errors={form.errors} onChange={form.setValues} />
-      )}
-      {!check && !error && <Skeleton height={150} aria-busy />}
-      {check && (
+      ) : (
         <>
-          <PresetChoice check={check} verdict={verdict} slots={form.values.slots} onChange={setSlots} />
-          <SlotFields
-            slots={form.values.slots}
+          {props.templates && <TemplateChoice />}
+          <LauncherFields
+            form={form}
+            images={images}
+            projects={projects}
+            folders={folders}
             check={check}
             verdict={verdict}
+            failed={!!error}
+            lost={lost}
             errorOf={errorOf}
-            onChange={setSlots}
           />
         </>
       )}
-      <ClusterFields values={form.values} errors={form.errors} onChange={form.setValues} />
-      <MountRows
-        rows={form.values.mounts}
-        folders={folders}
-        error={form.errors.mounts}
-        onChange={(mounts) => form.setFieldValue("mounts", mounts)}
-      />
-      <EnvironmentRows
-        rows={form.values.env}
-        error={form.errors.env}
-        onChange={(env) => form.setFieldValue("env", env)}
-      />
-      <MoreFields
-        values={form.values}
-        group={check?.group.id ?? "default"}
-        mayHaveRoot={check?.most_rights === "root"}
-        disk={check?.disk}
-        errors={form.errors}
-        onChange={form.setValues}
-      />
-      {isComplete({ ...values, roles: [] }) && <SaveTemplateButton request={request} />}
+      {isComplete(values) && <SaveTemplateButton request={request} />}
     </Form>
   );
 }

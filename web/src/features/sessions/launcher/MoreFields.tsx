@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Button, Collapse, NumberInput, Select, Stack, Switch, Textarea } from "@mantine/core";
+import { Button, Collapse, Select, Stack, Switch, Text, Textarea } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -7,13 +7,21 @@ import type { Check } from "@/api/types";
 import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { nodesAllQuery } from "@/queries/nodes";
-import { DurationInput } from "@/ui/form/DurationInput";
 import { AfterRows } from "./AfterRows";
 import { DiskField } from "./DiskField";
-import { BLANK, type LaunchForm, USUAL_PRIORITY } from "./request";
-import { START_FIELDS, StartFields } from "./StartFields";
+import { BLANK, type LaunchForm } from "./request";
+import { EndFields, START_FIELDS, StartFields } from "./StartFields";
+import { TimingFields } from "./TimingFields";
 
-const FIELDS = ["description", "priority", "time_limit_s", "node", "disk_bytes", ...START_FIELDS] as const;
+const FIELDS = [
+  "description",
+  "priority",
+  "time_limit_s",
+  "start_at",
+  "node",
+  "disk_bytes",
+  ...START_FIELDS,
+] as const;
 type Fields = Pick<LaunchForm, (typeof FIELDS)[number] | "after" | "on_dependency_failure" | "rights">;
 
 interface Props {
@@ -29,8 +37,7 @@ interface Props {
 }
 
 /**
- * Advanced options: priority, time limit, sessions to start after, disk, start-up, rights, and the node for users who
- * may choose it.
+ * Advanced options: when it runs, what is in it, and how it ends; the node for users who may choose it.
  */
 export function MoreFields({ values, group, mayHaveRoot, disk, errors, onChange }: Props) {
   const { t } = useLingui();
@@ -54,7 +61,7 @@ export function MoreFields({ values, group, mayHaveRoot, disk, errors, onChange 
         <Trans>More options</Trans>
       </Button>
       <Collapse expanded={shown}>
-        <Stack gap="md" mt="xs">
+        <Stack gap="lg" mt="xs">
           <Textarea
             label={t`Description`}
             description={t`Optional. What it is for, such as "nightly training".`}
@@ -65,55 +72,54 @@ export function MoreFields({ values, group, mayHaveRoot, disk, errors, onChange 
             error={errors.description}
             onChange={(event) => onChange({ description: event.currentTarget.value })}
           />
-          <NumberInput
-            label={t`Priority`}
-            description={t`0 to 100. Sessions with a higher priority start first. Default: ${USUAL_PRIORITY}, or your highest allowed priority.`}
-            size="xs"
-            min={0}
-            max={100}
-            clampBehavior="none"
-            allowDecimal={false}
-            value={values.priority ?? ""}
-            error={errors.priority}
-            onChange={(value) => onChange({ priority: value === "" ? null : Number(value) })}
-          />
-          <DurationInput
-            label={t`Time limit`}
-            description={t`The session is terminated after this time. A limit makes the estimated start times of waiting sessions more accurate.`}
-            value={values.time_limit_s}
-            error={errors.time_limit_s}
-            onChange={(seconds) => onChange({ time_limit_s: seconds })}
-            onClear={() => onChange({ time_limit_s: null })}
-          />
-          <AfterRows
-            rows={values.after}
-            onFailure={values.on_dependency_failure}
-            error={errors.after}
-            onChange={onChange}
-          />
-          <DiskField
-            value={values.disk_bytes}
-            range={disk}
-            error={errors.disk_bytes}
-            onChange={(bytes) => onChange({ disk_bytes: bytes })}
-          />
-          <StartFields values={values} errors={errors} onChange={onChange} />
-          {(mayHaveRoot || values.rights === "root") && (
-            <Switch
-              size="xs"
-              label={t`Root inside`}
-              description={t`sudo and package managers such as apt-get work in the session.`}
-              checked={values.rights === "root"}
-              error={errors.rights}
-              onChange={(event) => onChange({ rights: event.currentTarget.checked ? "root" : "plain" })}
+          <Section title={t`When it runs`}>
+            <TimingFields values={values} errors={errors} onChange={onChange} />
+            <AfterRows
+              rows={values.after}
+              onFailure={values.on_dependency_failure}
+              error={errors.after}
+              onChange={onChange}
             />
-          )}
-          {mayChoose && (
-            <NodeChoice group={group} value={values.node} onChange={(node) => onChange({ node })} />
-          )}
+            {mayChoose && (
+              <NodeChoice group={group} value={values.node} onChange={(node) => onChange({ node })} />
+            )}
+          </Section>
+          <Section title={t`What is in it`}>
+            <DiskField
+              value={values.disk_bytes}
+              range={disk}
+              error={errors.disk_bytes}
+              onChange={(bytes) => onChange({ disk_bytes: bytes })}
+            />
+            <StartFields values={values} errors={errors} onChange={onChange} />
+            {(mayHaveRoot || values.rights === "root") && (
+              <Switch
+                size="xs"
+                label={t`Root inside`}
+                description={t`sudo and package managers such as apt-get work in the session.`}
+                checked={values.rights === "root"}
+                error={errors.rights}
+                onChange={(event) => onChange({ rights: event.currentTarget.checked ? "root" : "plain" })}
+              />
+            )}
+          </Section>
+          <Section title={t`How it ends`}>
+            <EndFields values={values} errors={errors} onChange={onChange} />
+          </Section>
         </Stack>
       </Collapse>
     </div>
+  );
+}
+
+function Section({ title, children }: { title: string; children: React.ReactNode }) {
+  return (
+    <Stack gap="md" component="section" aria-label={title}>
+      <Text size="xs" fw={600} c="dimmed">
+        {title}
+      </Text>
+      {children}
+    </Stack>
   );
 }
 

@@ -1,5 +1,7 @@
-import { useLingui } from "@lingui/react/macro";
-import { Group, NumberInput, Select, Textarea, TextInput } from "@mantine/core";
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Anchor, Group, NumberInput, Select, Text, Textarea, TextInput } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { SIGNALS, type Signal } from "@/features/sessions/EndingFields";
 import type { LaunchForm } from "./request";
 
@@ -18,7 +20,7 @@ const MIB = 2 ** 20;
 
 interface Props {
   values: StartValues;
-  errors: { [Field in keyof StartValues]?: React.ReactNode };
+  errors: { [Field in keyof StartValues]?: ReactNode };
   onChange: (part: Partial<StartValues>) => void;
 }
 
@@ -79,31 +81,49 @@ export function StartFields({ values, errors, onChange }: Props) {
         error={errors.locale}
         onChange={(event) => onChange({ locale: event.currentTarget.value })}
       />
-      <Group grow align="flex-start">
-        <Select
-          label={t`Stop signal`}
-          description={t`Sent to the main process when the session is terminated.`}
-          size="xs"
-          clearable
-          clearButtonProps={{ "aria-label": t`Default signal` }}
-          placeholder="SIGTERM"
-          data={[...SIGNALS]}
-          value={values.stop_signal}
-          onChange={(signal) => onChange({ stop_signal: signal as Signal | null })}
-        />
-        <NumberInput
-          label={t`Grace period (s)`}
-          description={t`Time until the main process is killed.`}
-          size="xs"
-          min={0}
-          max={300}
-          allowDecimal={false}
-          placeholder="10"
-          value={values.grace_s ?? ""}
-          error={errors.grace_s}
-          onChange={(value) => onChange({ grace_s: value === "" ? null : Number(value) })}
-        />
-      </Group>
+      <Text size="xs" c="dimmed">
+        <Trans>
+          Your <Dotfiles>dotfiles</Dotfiles> are in every session.
+        </Trans>
+      </Text>
     </>
+  );
+}
+
+const Dotfiles = ({ children }: { children?: ReactNode }) => (
+  <Anchor size="xs" renderRoot={(props) => <Link {...props} to="/settings/dotfiles" />}>
+    {children}
+  </Anchor>
+);
+
+/** How the main process is asked to end. */
+export function EndFields({ values, errors, onChange }: Props) {
+  const { t } = useLingui();
+  return (
+    <Group grow align="flex-start">
+      <Select
+        label={t`Stop signal`}
+        description={t`Sent to the main process when the session is terminated.`}
+        size="xs"
+        clearable
+        clearButtonProps={{ "aria-label": t`Default signal` }}
+        placeholder="SIGTERM"
+        data={[...SIGNALS]}
+        value={values.stop_signal}
+        onChange={(signal) => onChange({ stop_signal: signal as Signal | null })}
+      />
+      <NumberInput
+        label={t`Grace period (s)`}
+        description={t`Time until the main process is killed.`}
+        size="xs"
+        min={0}
+        max={300}
+        allowDecimal={false}
+        placeholder="10"
+        value={values.grace_s ?? ""}
+        error={errors.grace_s}
+        onChange={(value) => onChange({ grace_s: value === "" ? null : Number(value) })}
+      />
+    </Group>
   );
 }

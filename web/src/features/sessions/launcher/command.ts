@@ -2,8 +2,11 @@ import type { DependencyRequest, SessionCreate, Slots } from "@/api/types";
 import { shellQuote } from "@/ui/command";
 import { cliSize, formatCores } from "@/ui/format";
 import { slotWord } from "@/ui/slots";
+import { formatArray } from "./array";
 import { dependencyWord } from "./dependencies";
 import { mountWord } from "./mounts";
+
+type ArrayRequest = NonNullable<SessionCreate["array"]>;
 
 const TIMES = [
   [86_400, "d"],
@@ -26,8 +29,9 @@ const SPELLINGS: { [Field in keyof SessionCreate]?: (value: never) => string[] }
   env: (env: Record<string, string>) =>
     Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
   after: (after: DependencyRequest[]) => after.flatMap((one) => ["--after", dependencyWord(one)]),
-  // A script is a file on the command line.
-  bootstrap: () => ["--bootstrap", "bootstrap.sh"],
+  // The script is the standard input.
+  bootstrap: () => ["--bootstrap", "-"],
+  array: (array: ArrayRequest) => ["--array", formatArray(array)],
   shm_bytes: (bytes: number) => ["--shm", cliSize(bytes)],
   disk_bytes: (bytes: number) => ["--disk", cliSize(bytes)],
   stop_signal: (signal: string) => ["--stop-signal", signal.replace("SIG", "")],
@@ -39,7 +43,7 @@ const SPELLINGS: { [Field in keyof SessionCreate]?: (value: never) => string[] }
   rights: (rights: string) => (rights === "root" ? ["--root"] : []),
 };
 
-/** The CLI command for the same session. folderName: the name of the folder with this id. */
+/** The CLI command for the same session, whose roles need a file. folderName: the name of the folder with this id. */
 export function createCommand(
   request: Omit<SessionCreate, "slots"> & { slots: Slots },
   folderName: (id: string) => string = (id) => id,
@@ -53,5 +57,12 @@ export function createCommand(
   }
   for (const mount of mounts) words.push("--mount", mountWord(mount, folderName(mount.folder)));
   if (command.length > 0) words.push("--", ...command);
-  return words.map(shellQuote).join(" ");
+  const line = words.map(shellQuote).join(" ");
+  return request.bootstrap ? `printf %s ${shellQuote(request.bootstrap)} | ${line}` : line;
+}
+
+/** The CLI command that reads the definition of a session from its standard input. */
+export function fileCommand(request: Pick<SessionCreate, "kind">, text: string): string {
+  const verb = request.kind === "batch" ? "carrel run --detach" : "carrel session create";
+  return `${verb} -f - <<'END'\n${text.trimEnd()}\nEND`;
 }

@@ -9,6 +9,11 @@ const PLAIN = [
   "description",
   "kind",
   "script",
+  "array",
+  "containers",
+  "placement",
+  "on_failure",
+  "stop_signal",
   "start_at",
   "retries",
   "project",
@@ -37,10 +42,13 @@ export function toLink(form: LaunchForm, initial: LaunchForm): LaunchLink | unde
   );
   const mounts = form.mounts.map(withoutKey);
   const after = form.after.map(withoutKey);
+  // Their variables may be secret.
+  const roles = form.roles.map(({ env, ...role }) => role);
   const link: LaunchLink = {
     ...Object.fromEntries(plain.map((field) => [field, form[field]])),
     ...(sameSlots(form.slots, initial.slots) ? {} : { slots: form.slots }),
     ...(JSON.stringify(mounts) === JSON.stringify(initial.mounts.map(withoutKey)) ? {} : { mounts }),
+    ...(JSON.stringify(form.roles) === JSON.stringify(initial.roles) ? {} : { roles }),
     ...(JSON.stringify(after) === JSON.stringify(initial.after.map(withoutKey)) ? {} : { after }),
   };
   return Object.keys(link).length > 0 ? link : undefined;

@@ -10,8 +10,10 @@ import type {
   Slots,
 } from "@/api/types";
 import { commandLine } from "@/ui/command";
+import { formatArray, readArray } from "./array";
 import { type AfterRow, afterFault, afterRows, toDependency } from "./dependencies";
 import { freshMount, type MountRow, mountFault, mountRow, toMount } from "./mounts";
+import { roleFault } from "./roles";
 
 export interface EnvironmentRow {
   /** React key; not sent to the server. */
@@ -54,6 +56,8 @@ export type LaunchKind = NonNullable<SessionCreate["kind"]>;
 export type LaunchForm = PlainFields & {
   kind: LaunchKind;
   script: string;
+  /** As on the command line, "1-100%8"; "" for one session. */
+  array: string;
   retries: number;
   /** How many that are alike; those of roles are besides. */
   containers: number;
@@ -91,6 +95,7 @@ export const freshForm = (image: string, folder?: Pick<Folder, "id" | "name">): 
   ...BLANK,
   kind: "interactive",
   script: "",
+  array: "",
   retries: 0,
   ...ONE_CONTAINER,
   rights: "plain",
@@ -136,11 +141,12 @@ function given(values: PlainFields): Partial<PlainFields> {
   return Object.fromEntries(entries.filter(([, value]) => value !== "" && value !== null));
 }
 
-/** Whether the CLI command for the form would do the same: no row or name in it is faulty, and roles need a file. */
+/** Whether the form is a request: no row or name in it is faulty. */
 export function isComplete(form: LaunchForm): boolean {
   return (
     form.image.trim() !== "" &&
-    form.roles.length === 0 &&
+    (form.kind !== "batch" || form.array.trim() === "" || readArray(form.array) !== null) &&
+    form.roles.every((_, at) => !roleFault(form.roles, at)) &&
     (form.kind !== "batch" || form.script.trim() !== "") &&
     (form.name === "" || isName(form.name)) &&
     form.mounts.every((_, at) => mountFault(form.mounts, at) === null) &&
@@ -160,6 +166,7 @@ export function toRequest(form: LaunchForm): SessionCreate {
   const env = Object.fromEntries(
     form.env.filter((row) => row.name !== "").map((row) => [row.name, row.value]),
   );
+  const array = readArray(form.array);
   return {
     image: form.image.trim(),
     // Missing values are refused by the server, which names the field.
@@ -169,6 +176,7 @@ export function toRequest(form: LaunchForm): SessionCreate {
     ...(form.kind === "batch" ? { kind: form.kind, command: toCommand(form.script) } : {}),
     ...(form.rights === "root" ? { rights: form.rights } : {}),
     ...(form.kind === "batch" && form.retries ? { retries: form.retries } : {}),
+    ...(form.kind === "batch" && array ? { array } : {}),
     ...toCluster(form),
     ...(Object.keys(env).length > 0 ? { env } : {}),
     ...(form.mounts.length > 0 ? { mounts: form.mounts.map(toMount) } : {}),
@@ -188,7 +196,7 @@ function toCluster(
   };
 }
 
-const SHELL = ["/bin/sh", "-c"];
+export const SHELL = ["/bin/sh", "-c"];
 
 /** The command that runs lines of a shell. */
 const toCommand = (script: string): string[] => (script.trim() ? [...SHELL, script.trim()] : []);
@@ -198,6 +206,12 @@ export function toScript(command: string[]): string {
   const [shell, option, script, ...rest] = command;
   const isScript = (shell === "sh" || shell === SHELL[0]) && option === SHELL[1] && rest.length === 0;
   return isScript ? (script ?? "") : commandLine(...command);
+}
+
+/** The request with the names of its folders instead of their ids. */
+export function named(request: SessionCreate, folderName: (id: string) => string): SessionCreate {
+  const mounts = request.mounts?.map((mount) => ({ ...mount, folder: folderName(mount.folder) }));
+  return { ...request, ...(mounts ? { mounts } : {}) };
 }
 
 /** The request for an estimate: only the fields that the scheduler uses. */
@@ -249,6 +263,7 @@ export function requestLike(session: SessionDetail): SessionCreate {
     ...(session.kind === "batch" ? { kind: session.kind, command: session.command } : {}),
     ...(session.rights === "root" ? { rights: session.rights } : {}),
     ...(session.retries ? { retries: session.retries } : {}),
+    ...arrayOf(session),
     ...toCluster({
       ...session,
       roles: session.roles as LaunchForm["roles"],
@@ -258,6 +273,13 @@ export function requestLike(session: SessionDetail): SessionCreate {
     ...(chosenMounts(session).length > 0 ? { mounts: chosenMounts(session).map(toMount) } : {}),
     ...dependencies(afterRows(session), session.on_dependency_failure),
   };
+}
+
+/** That of the array of a session. */
+function arrayOf({ array }: Pick<SessionDetail, "array">): Pick<SessionCreate, "array"> {
+  if (!array) return {};
+  const { first, last, max_parallel } = array;
+  return { array: { first, last, ...(max_parallel ? { max_parallel } : {}) } };
 }
 
 /** The form values for a session like this one. */
@@ -274,6 +296,7 @@ export function formOf(request: SessionCreate, mounts: MountRow[], after: AfterR
     kind: kind ?? "interactive",
     script: toScript(command ?? []),
     retries: retries ?? 0,
+    array: formatArray(array),
     containers: containers ?? 1,
     placement: placement ?? ONE_CONTAINER.placement,
     on_failure: on_failure ?? ONE_CONTAINER.on_failure,

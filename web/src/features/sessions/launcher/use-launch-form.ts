@@ -5,10 +5,12 @@ import type { Image } from "@/api/types";
 import type { LaunchLink } from "@/routing/launch-link";
 import { useProblemForm } from "@/ui/form/use-problem-form";
 import { inSlotOrder, slotText } from "@/ui/slots";
+import { readArray } from "./array";
 import { afterFault } from "./dependencies";
 import { fromLink, keptVariables } from "./link";
 import { mountFault } from "./mounts";
 import { isName, type LaunchForm, variableFault } from "./request";
+import { roleFault } from "./roles";
 
 const LEAST = { cpu: 100, mem: 2 ** 22 };
 const LEAST_TIME_S = 60;
@@ -32,6 +34,14 @@ export function useLaunchForm({ from, initial, link }: Start, images: Image[], p
           value === "" || isName(value) ? null : t`4 to 64 letters, digits or _; between them also . and -`,
         script: (value, { kind }) =>
           kind === "batch" && value.trim() === "" ? t`Enter the command to run.` : null,
+        array: (value, { kind }) =>
+          kind === "batch" && value.trim() !== "" && !readArray(value)
+            ? t`Enter a range such as 1-100, or 1-100%8; at most 10,000 sessions.`
+            : null,
+        roles: (roles) =>
+          roles.some((_, at) => roleFault(roles, at))
+            ? t`Each role needs a different name of 1 to 20 letters a-z and -.`
+            : null,
         retries: (value) => (value >= 0 && value <= 100 ? null : t`0 to 100`),
         priority: (value) => (value === null || (value >= 0 && value <= 100) ? null : t`0 to 100`),
         time_limit_s: (seconds) =>
