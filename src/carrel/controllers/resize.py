@@ -19,7 +19,7 @@ _LIMITED = ("cpu", "mem")
 _UNABLE = "The engine cannot change the limits of a running container."
 
 
-class Resize:
+class LiveResize:
     name = "resize"
     topics = (resizing.TOPIC, transitions.topic(SessionState.RUNNING))
     tick_s = 10.0

@@ -61,6 +61,6 @@ async def test_what_cannot_be_is_refused_with_the_reason(living: Api) -> None:
 async def test_resizing_on_the_command_line(living: Api, tmp_path: Path) -> None:
     user = await command_line(living, "user", tmp_path)
     made = await user.as_json("session", "create", "--image", "debian:12", "--mem", "64m", "--wait")
-    said = await user.ok("session", "resize", made["id"], "--cpu", "0.5", "--mem", "128m")
-    assert "has cpu 0.5, mem 128 MiB now" in said
+    printed = await user.ok("session", "resize", made["id"], "--cpu", "0.5", "--mem", "128m")
+    assert "has cpu 0.5, mem 128 MiB now" in printed
     assert (await user.as_json("session", "show", made["id"]))["slots"] == {"cpu": 500, "mem": 128 * MIB}
