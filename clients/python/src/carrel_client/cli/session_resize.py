@@ -9,8 +9,8 @@ from carrel_client import models
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import print_line
 from carrel_client.cli.parser import Arguments, reading
-from carrel_client.cli.session_views import slots_text
 from carrel_client.errors import CarrelError
+from carrel_client.slots import slots_text
 from carrel_client.units import parse_cpu, parse_size
 
 _EVERY_S = 0.5
