@@ -36,6 +36,7 @@ from carrel.engines.port import (
     WORK_UID,
     ContainerSpec,
     Engine,
+    EngineError,
     InitialFile,
     Mount,
     MountUnusable,
@@ -160,6 +161,28 @@ class TestDockerEngineOptional(OptionalConformance):
         where = "/sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes"
         ran = await run(harness.engine, container, "sh", "-c", f"cat {where} 2>/dev/null")
         assert ran.stdout == b"%d\n" % (80 << 20)
+
+    async def test_less_memory_than_a_container_uses_is_refused_and_kills_nothing(
+        self, harness: EngineHarness
+    ) -> None:
+        assert isinstance(harness.engine, LiveLimits)
+        assert isinstance(harness, DockerHarness)
+        container = await running(harness)
+        # tail keeps its input in memory until that ends.
+        hold = "(head -c 41943040 /dev/zero; sleep 4321) | tail -c 41943040"
+        await run(harness.engine, container, "sh", "-c", f"({hold}) >/dev/null 2>&1 & true")
+
+        async def is_held() -> bool:
+            [usage] = await harness.engine.usage()
+            return usage.mem_bytes > 40 << 20
+
+        await eventually(harness, is_held, "the memory was in use")
+        error = await refused(
+            EngineError, harness.engine.set_limits(container, {"cpu": 900, "mem": 32 << 20})
+        )
+        assert error.code == "limits_refused"
+        assert await harness.limits(container) == {"cpu": 500, "mem": 64 << 20}
+        assert b"4321" in (await run(harness.engine, container, "ps")).stdout
 
 
 class TestDockerEngineStart(StartConformance):

@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.controllers import runtime as plane
 from carrel.controllers.audit_sealing import AuditSealing
+from carrel.controllers.disk_limits import DiskLimits
 from carrel.controllers.due_deliveries import DueDeliveries
 from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
@@ -163,6 +164,7 @@ class ControlPlane:
         Notify,
         DueDeliveries,
         AuditSealing,
+        DiskLimits,
     )
 
     def __init__(self, database: Database, leader: Leader, engines: Engines, fate: Fate) -> None:

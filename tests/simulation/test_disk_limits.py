@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 from session_kit import spec
 from simulation.conftest import Play
-from simulation.installation_life import ControlPlane, Fate, Installation
+from simulation.control_planes import ControlPlane, Fate
+from simulation.installation_life import Installation
 from simulation.test_host_loads import IDLE
 from simulation.test_idle_sessions import another_leads
 
 from carrel.controllers.disk_limits import DiskLimits
+from carrel.controllers.loop import Controller
 from carrel.controllers.usage_history import UsageHistory
 from carrel.controllers.usage_sampling import UsageSampling
 from carrel.core.errors import Invalid
@@ -25,6 +27,10 @@ from carrel.tables.session_states import SessionState as S
 GIB = 1 << 30
 
 
+class WithDiskLimits(ControlPlane):
+    left_out = tuple(one for one in ControlPlane.left_out if one is not DiskLimits)
+
+
 def set_policy(installation: Installation, **limits: Any) -> None:
     installation.look.execute(
         "UPDATE resource_policies SET limits = limits || %s WHERE id = 'default-keypair'",
@@ -34,6 +40,7 @@ def set_policy(installation: Installation, **limits: Any) -> None:
 
 async def limited(installation: Installation, disk_bytes: int = 10 * GIB, **more: Any) -> SessionId:
     """A session that runs, with this limit."""
+    installation.kind_of_plane = WithDiskLimits
     installation.requests += 1
     session = await installation.enqueue(spec(disk_bytes=disk_bytes, **more))
     await installation.settle()
@@ -47,17 +54,22 @@ def write(installation: Installation, session: SessionId, used_bytes: int, host:
     installation.world.containers[container].disk_bytes = used_bytes
 
 
+async def step(installation: Installation, *kinds: type[Controller]) -> None:
+    """These controllers step once."""
+
+    async def steps(plane: ControlPlane) -> None:
+        for controller in plane.controllers:
+            if isinstance(controller, kinds):
+                await controller.step()
+
+    await installation.act(steps)
+
+
 async def look(installation: Installation, times: int = 3) -> None:
     """What measures and what compares step now and then."""
-
-    async def step(plane: ControlPlane) -> None:
-        for controller in plane.controllers:
-            if isinstance(controller, UsageSampling | UsageHistory | DiskLimits):
-                await controller.step()
-        await asyncio.sleep(20)
-
     for _ in range(times):
-        await installation.act(step)
+        await step(installation, UsageSampling, UsageHistory, DiskLimits)
+        await asyncio.sleep(20)
 
 
 def warnings(installation: Installation, session: SessionId) -> list[str]:
@@ -126,10 +138,15 @@ def test_what_was_measured_before_a_restart_does_not_count_after_it(play: Play) 
         write(installation, session, 8 * GIB)
         await look(installation)
         assert warnings(installation, session) == ["disk_nearly_full"]
+        # The last measurement before the restart is far above, and only compared after it.
+        write(installation, session, 20 * GIB)
+        await step(installation, UsageSampling)
         await installation.restart(session)
         await installation.until_restarted(session)
+        await step(installation, DiskLimits)
+        assert installation.state(session) == S.RUNNING
         await look(installation)
-        assert warnings(installation, session) == []
+        assert (installation.state(session), warnings(installation, session)) == (S.RUNNING, [])
 
     play(story)
 

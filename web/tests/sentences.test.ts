@@ -95,6 +95,8 @@ describe("the reason of a state", () => {
       "The disk of its node is nearly full (",
       "The disk of its node is nearly full (1 GiB free), and of all sessions there it had written the most outside its folders: 9 GiB.",
     ],
+    ['f"It has {changed} now."', "It has 3 CPU, 2 GiB now."],
+    ['f"Its CPU and memory were not changed: {reason}"', "Its CPU and memory were not changed: No."],
     ['f"Kept by {actor.email}."', "Kept by a@b.c."],
     ['"It was pending for {}, the limit of its resource group."', ""],
     [' is draining."', "Its node node-1 is draining."],

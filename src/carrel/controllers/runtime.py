@@ -17,6 +17,7 @@ from carrel.controllers.notify import Notify
 from carrel.controllers.observe import Observe
 from carrel.controllers.reap import Reap
 from carrel.controllers.recurring import Recurring
+from carrel.controllers.resize import LiveResize
 from carrel.controllers.schedule import Schedule
 from carrel.controllers.storage_monitor import StorageMonitor
 from carrel.controllers.usage_history import UsageHistory
@@ -33,6 +34,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         Schedule(tools),
         Dependencies(tools),
         Drain(tools),
+        LiveResize(tools),
         launch,
         Reap(tools, launch, logs),
         logs,

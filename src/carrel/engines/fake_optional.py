@@ -7,7 +7,7 @@ from typing import IO, TypeVar
 
 from carrel.engines import fake_build
 from carrel.engines.fake_world import FakeContainer, FakeWorld
-from carrel.engines.optional import BuildSink, HostUsage, ImageInfo, StoredImage
+from carrel.engines.optional import BuildSink, HostUsage, ImageInfo, StoredImage, limits_below_use
 from carrel.engines.port import (
     ContainerGone,
     EngineError,
@@ -135,4 +135,6 @@ class FakeAdjusting:
 
     def _set_limits(self, container: str, slots: Mapping[str, int]) -> None:
         running = self.find_running(container)
+        if slots.get("mem", running.mem_bytes) < running.mem_bytes:
+            raise limits_below_use(running.mem_bytes)
         running.spec = replace(running.spec, slots={**running.spec.slots, **slots})

@@ -17,7 +17,7 @@ from carrel.accelerators.port import Accelerators, Attachment
 from carrel.core.clock import Clock, SystemClock
 from carrel.engines import barrier, fake_files, fake_shell
 from carrel.engines.accelerated import attachment_of, node_with
-from carrel.engines.optional import HostUsage
+from carrel.engines.optional import LIVE_LIMITS, HostUsage
 from carrel.engines.port import (
     DISK_LIMIT,
     IDLE,
@@ -161,7 +161,9 @@ class FakeWorld:
         self.stops: dict[str, tuple[str, float]] = {}
         """The last signal and grace period of each container's removal, by id."""
         self.nodes: list[NodeInfo] = [
-            NodeInfo("local", "x86_64", {"cpu": 8000, "mem": 32 << 30}, "Fake 1", frozenset({"fake"}))
+            NodeInfo(
+                "local", "x86_64", {"cpu": 8000, "mem": 32 << 30}, "Fake 1", frozenset({"fake", LIVE_LIMITS})
+            )
         ]
         self.hosts: dict[str, HostUsage] = {}
         """By node, of those that can be measured."""
@@ -195,6 +197,10 @@ class FakeWorld:
     def fail_next(self, step: str, error: EngineError, *, times: int = 1) -> None:
         """Make the next calls or steps of this name raise `error` without effect."""
         self._faults += [(step, error)] * times
+
+    def forgive(self) -> None:
+        """Drop scripted errors that were not raised."""
+        self._faults.clear()
 
     def go_away(self) -> None:
         """Make the engine unavailable; containers keep running."""

@@ -19,7 +19,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Protocol, runtime_checkable
 
-from carrel.engines.port import ProgressSink
+from carrel.core.units import format_size
+from carrel.engines.port import EngineError, ProgressSink
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,10 @@ class Committing(Protocol):
         ...
 
 
+LIVE_LIMITS = "live-limits"
+"""Capability of nodes whose engine changes the limits of running containers."""
+
+
 @runtime_checkable
 class LiveLimits(Protocol):
     """Changes the limits of a running container."""
@@ -117,6 +122,15 @@ class LiveLimits(Protocol):
         Raises: ContainerGone; EngineError (limits_refused) for less memory than it uses.
         """
         ...
+
+
+def limits_below_use(used_bytes: int) -> EngineError:
+    """The error for less memory than a container uses: the kernel would kill its processes, or refuse."""
+    return EngineError(
+        f"It uses {format_size(used_bytes)} of memory, more than it would have.",
+        retriable=False,
+        code="limits_refused",
+    )
 
 
 @runtime_checkable

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Forbidden, NotFound
@@ -13,7 +13,7 @@ from carrel.http.services import ServicesOf
 from carrel.nodes.groups.schemas import GroupRef
 from carrel.permissions.decide import Actor
 from carrel.queue import check as checking
-from carrel.queue import queue, service
+from carrel.queue import queue, resize_requests, service
 from carrel.queue.schemas import (
     ChangeView,
     CheckRequest,
@@ -36,8 +36,10 @@ from carrel.queue.services import QueueServices
 from carrel.scheduling.changes import Kind, SuggestedChange
 from carrel.scheduling.estimate import StartEstimate
 from carrel.scheduling.reasons import Blocked
+from carrel.sessions import queries as session_queries
 from carrel.sessions import service as sessions
 from carrel.sessions.routes import Ref
+from carrel.sessions.schemas import SessionDetail, SessionResize
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.session_states import SessionState
@@ -75,6 +77,29 @@ async def why(services: ServicesOf[QueueServices], actor: CurrentActor, ref: Ref
         changes=changed,
         expected_start=answer.expected_start if answer else None,
     )
+
+
+@router.post(
+    "/sessions/{ref}/resize",
+    operation_id="sessions.resize",
+    summary="Change the CPU and memory of a running session",
+    openapi_extra=names("session.update"),
+    status_code=202,
+    response_model=SessionDetail,
+)
+async def resize_session(
+    services: ServicesOf[QueueServices], actor: CurrentActor, ref: Ref, body: SessionResize
+) -> Response:
+    """Change the CPU and memory of a running container, where its engine can, within your limits and what its node has
+    free. The change is made within seconds: `resize` of the container is null then, and its slots are the new ones
+    unless the history says why not.
+    """
+    slots = {slot: amount for slot, amount in (("cpu", body.cpu), ("mem", body.mem)) if amount is not None}
+    async with services.database.transaction() as tx:
+        session = await resize_requests.request(tx, services.clock, actor, ref, body.container, slots)
+    async with services.database.transaction() as tx:
+        detail = await session_queries.detail(tx, services.seal, actor, session)
+    return Response(detail, status_code=202, media_type="application/json")
 
 
 @router.post(

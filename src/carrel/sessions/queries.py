@@ -69,7 +69,7 @@ _CONTAINERS = """(SELECT json_agg(json_build_object(
     'id', c.id, 'name', CASE WHEN c.index = 0 THEN 'main' ELSE c.host END, 'role', c.role, 'host', c.host,
     'image', c.image, 'slots', c.slots, 'index', c.index, 'state', c.state,
     'node', (SELECT name FROM nodes WHERE nodes.id = c.node_id), 'exit_code', c.exit_code,
-    'started_at', c.started_at, 'ended_at', c.ended_at) ORDER BY c.index)
+    'resize', c.resize -> 'slots', 'started_at', c.started_at, 'ended_at', c.ended_at) ORDER BY c.index)
     FROM containers c WHERE c.session_id = s.id)"""
 
 _JOINS = """

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import BaseModel, Field
 
@@ -10,7 +11,7 @@ from carrel.core.ids import ContainerId, FolderId, SessionId, TemplateId
 from carrel.http.paging import PageQuery
 from carrel.images.schemas import AppRef
 from carrel.nodes.groups.schemas import GroupRef
-from carrel.sessions.spec import Priority, SessionName, SessionSpec, StopSignal, TimeLimit
+from carrel.sessions.spec import Cpu, Mem, Priority, SessionName, SessionSpec, StopSignal, TimeLimit
 from carrel.tables.dependencies import DependencyCondition, DependencyFailure
 from carrel.tables.session_shares import AccessLevel
 from carrel.tables.session_states import (
@@ -80,6 +81,16 @@ class SessionTimeLimit(BaseModel):
     model_config = {"extra": "forbid"}
 
     time_limit_s: TimeLimit
+
+
+class SessionResize(BaseModel):
+    """cpu: millicores, mem: bytes; omitted: unchanged. container: its name, such as sub1; default: the main one."""
+
+    model_config = {"extra": "forbid"}
+
+    cpu: Cpu | None = None
+    mem: Mem | None = None
+    container: Annotated[str, Field(max_length=64)] | None = None
 
 
 class SessionRename(BaseModel):
@@ -164,7 +175,7 @@ class ContainerView(BaseModel):
     """name: the value for `?container=` and `--container`: main, sub1, sub2 ... host: its name in the network of the
     session. id: part of the container's name on the engine. state: EXITED means stopped and not restarted, GONE means
     removed, ABANDONED means that its session was ended by force and that the engine has not confirmed its removal.
-    exit_code: of its main process, if known.
+    exit_code: of its main process, if known. resize: the slots that it will have, while they change.
     """
 
     id: ContainerId
@@ -177,6 +188,7 @@ class ContainerView(BaseModel):
     state: ContainerState
     node: str | None
     exit_code: int | None
+    resize: dict[str, int] | None
     started_at: datetime | None
     ended_at: datetime | None
 

@@ -105,6 +105,18 @@ _MAX_BIGINT = 2**62
 MAX_ARRAY_INDEX = 999_999
 
 
+Cpu = Annotated[
+    int,
+    Field(ge=LEAST["cpu"], le=_MAX_BIGINT, examples=[1000]),
+    says("cpu is a whole number of millicores, at least 10; 1000 is one core."),
+]
+Mem = Annotated[
+    int,
+    Field(ge=LEAST["mem"], le=_MAX_BIGINT, examples=[1 << 30]),
+    says("mem is a whole number of bytes, at least 4194304 (4 MiB)."),
+]
+
+
 def _any_slot(schema: dict[str, Any]) -> None:
     """cpu and mem by name, plus any accelerator slots."""
     schema |= {
@@ -133,16 +145,8 @@ class SlotRequest(BaseModel):
         ],
     ] = Field(init=False)
 
-    cpu: Annotated[
-        int,
-        Field(ge=LEAST["cpu"], le=_MAX_BIGINT, examples=[1000]),
-        says("cpu is a whole number of millicores, at least 10; 1000 is one core."),
-    ]
-    mem: Annotated[
-        int,
-        Field(ge=LEAST["mem"], le=_MAX_BIGINT, examples=[1 << 30]),
-        says("mem is a whole number of bytes, at least 4194304 (4 MiB)."),
-    ]
+    cpu: Cpu
+    mem: Mem
 
     @model_validator(mode="after")
     def _others_are_accelerators(self) -> Self:

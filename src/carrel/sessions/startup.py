@@ -26,19 +26,24 @@ _THREADS = (
 def require(spec: SessionSpec) -> None:
     """Check the start-up options. Raises: Invalid."""
     mem = min(slots.get("mem", 0) for slots in spec.sizes)
-    if spec.shm_bytes and spec.shm_bytes > mem:
-        raise Invalid(
-            "session.shm_too_large",
-            f"Shared memory is part of the {format_slot('mem', mem)} of memory of each container.",
-            hint="Request less shared memory, or more memory.",
-            field="shm_bytes",
-        )
+    require_shared_memory(spec.shm_bytes, mem)
     if spec.workdir and {".", ".."} & set(spec.workdir.split("/")):
         raise Invalid(
             "session.workdir",
             f"{spec.workdir} is not a valid working directory.",
             hint="Do not use . or ..",
             field="workdir",
+        )
+
+
+def require_shared_memory(shm_bytes: int | None, mem_bytes: int) -> None:
+    """Check that /dev/shm fits into the memory of a container. Raises: Invalid."""
+    if shm_bytes and shm_bytes > mem_bytes:
+        raise Invalid(
+            "session.shm_too_large",
+            f"Shared memory is part of the {format_slot('mem', mem_bytes)} of memory of each container.",
+            hint="Request less shared memory, or more memory.",
+            field="shm_bytes",
         )
 
 

@@ -23,7 +23,7 @@ NO_STORAGE, NO_MOUNT = "storage_unavailable", "mount_unusable"
 
 _EVENT_DATA = """jsonb_build_object(
     'id', {s}.id, 'name', {s}.name, 'state', {s}.state, 'result', {s}.result, 'reason', {s}.reason,
-    'progress', {s}.progress,
+    'progress', {s}.progress, 'slots', {s}.slots,
     'warnings', {s}.warnings, 'queue_position', {s}.queue_position, 'priority', {s}.priority, 'node', {node},
     'idle_ends_at', {s}.idle_ends_at, 'limit_ends_at', {s}.limit_ends_at,
     'started_at', {s}.started_at, 'ended_at', {s}.ended_at,
@@ -175,6 +175,14 @@ WITH changed AS (
     UPDATE sessions SET warnings = warnings - CAST(:cause AS text) WHERE id = :id AND warnings ? :cause RETURNING *
 ), published AS ({_INSERT_EVENT})
 SELECT id, pg_notify('carrel', 'events') FROM changed
+""")  # noqa: S608 - no input in it
+
+_REMARK = text(f"""
+WITH changed AS (SELECT * FROM sessions WHERE id = :id), kept AS (
+    INSERT INTO session_history (session_id, at, from_state, to_state, cause, reason)
+    SELECT id, :now, state, state, :cause, :reason FROM changed
+), published AS ({_INSERT_EVENT})
+SELECT id, {_NOTIFY} FROM changed
 """)  # noqa: S608 - no input in it
 
 
@@ -464,6 +472,14 @@ async def warn(tx: AsyncSession, session: SessionId, *, cause: str, reason: str,
         },
     )
     return noted.first() is not None
+
+
+async def remark(
+    tx: AsyncSession, session: SessionId, *, cause: str, reason: str, topic: str, now: datetime
+) -> None:
+    """Note something in the history of a session, publish its changed row, and notify the topic."""
+    bound = {"id": session, "cause": cause, "reason": reason, "now": now, "topic": topic}
+    await tx.execute(_REMARK, {**bound, "event": "session.updated"})
 
 
 async def clear_warning(tx: AsyncSession, session: SessionId, cause: str) -> None:

@@ -187,9 +187,9 @@ class Container(Table):
     session's network: its role in the request and its number in that role, such as worker2. has_command: it runs a
     command once, instead of idling. node_id: current or last node; None while it is pending. address: where it is
     reachable while RUNNING; None if it ended before that was known. exit_code: of its main process, once it is EXITED.
-    started_at: creation of its file system. ended_at: when its end was observed. Of its last start: mounted_at: when
-    the folders of the session could be mounted; None without folders. image_at: when its image was present.
-    launched_at: when the engine had started it.
+    resize: a requested change of its slots, see `sessions.resizing`. started_at: creation of its file system. ended_at:
+    when its end was observed. Of its last start: mounted_at: when the folders of the session could be mounted; None
+    without folders. image_at: when its image was present. launched_at: when the engine had started it.
     """
 
     __tablename__ = "containers"
@@ -213,6 +213,7 @@ class Container(Table):
     state: Mapped[ContainerState] = mapped_column(String(20), default=ContainerState.PENDING)
     address: Mapped[str | None]
     exit_code: Mapped[int | None]
+    resize: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     started_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     ended_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     mounted_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))

@@ -74,7 +74,10 @@ WITH moments AS (
         LEFT JOIN hourly h USING (owner_id, project_id, group_id, image, domain_id, slot, n)
     GROUP BY 1, 2, 3, 4, 5, 6
 ), placed AS (
-    SELECT session_id, min(created_at) AS at FROM held WHERE created_at >= :start GROUP BY 1
+    SELECT h.session_id, min(h.created_at) AS at FROM held h
+    WHERE h.created_at >= :start AND NOT EXISTS (
+        SELECT FROM held e WHERE e.container_id = h.container_id AND e.released_at = h.created_at)
+    GROUP BY 1
 ), waited AS (
     SELECT s.owner_id, s.project_id, s.group_id, s.image, s.domain_id,
         extract(epoch FROM p.at - greatest(s.created_at, s.not_before))::float AS wait_s

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
 
-from sqlalchemy import Float, cast, delete, func, or_, select, text
+from sqlalchemy import Float, cast, delete, exists, func, or_, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
 
 from carrel.core.ids import EngineId
 from carrel.nodes import host_load
@@ -173,6 +174,13 @@ async def _add_usage(tx: AsyncSession, sums: _Sums, now: datetime) -> None:
         sums[key][ACCELERATOR] = sum(values) / len(values)
 
 
+_EARLIER = aliased(Allocation)
+_RESIZED = exists().where(
+    _EARLIER.container_id == Allocation.container_id, _EARLIER.released_at == Allocation.created_at
+)
+"""An allocation that replaces one of the same container, which did not wait for it."""
+
+
 async def _add_waits(tx: AsyncSession, sums: _Sums, now: datetime) -> None:
     """Restarted sessions do not count: they were not waiting since their creation."""
     since = now - timedelta(seconds=MINUTE_S)
@@ -184,6 +192,7 @@ async def _add_waits(tx: AsyncSession, sums: _Sums, now: datetime) -> None:
             Allocation.created_at > since,
             or_(Allocation.released_at.is_(None), Allocation.released_at > since),
             Session.restarts == 0,
+            ~_RESIZED,
         )
         .group_by(Session.id)
     )

@@ -122,6 +122,7 @@ BODIES: Mapping[str, object] = {
     "sessions.create": {"image": "debian:12", "slots": SMALL},
     "sessions.exempt": {"exempt": True},
     "sessions.extend": {"time_limit_s": 7200},
+    "sessions.resize": {"cpu": 200},
     "sessions.prioritise": {"priority": 40},
     "sessions.join": {"token": "wrong"},
     "sessions.rename": {"name": "another-name"},

@@ -172,6 +172,7 @@ KEEPING = {
     "appoint",
     "again",
     "extend",
+    "resize",
     "restart",
     "archive",
     "assign",

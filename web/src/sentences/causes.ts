@@ -37,6 +37,8 @@ export const CAUSES: Record<string, MessageDescriptor> = {
   registry_busy: msg`registry busy`,
   registry_unavailable: msg`registry did not respond`,
   time_limit: msg`time limit reached`,
+  resized: msg`resized`,
+  resize_refused: msg`not resized`,
   disk_nearly_full: msg`disk nearly full`,
   disk_exceeded: msg`disk limit exceeded`,
   node_disk_full: msg`disk of the node full`,

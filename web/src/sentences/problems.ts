@@ -277,6 +277,18 @@ export const PROBLEMS: Record<string, Sentences> = {
     detail: msg`The time limit can only be extended.`,
     hint: msg`Give a longer one.`,
   },
+  "session.cannot_resize": {
+    detail: msg`The engine of its node cannot change the limits of running sessions.`,
+    hint: msg`Start another session with more.`,
+  },
+  "session.memory_in_use": {
+    detail: msg`The session uses more memory now than it would have.`,
+    hint: msg`Free memory first, or request more.`,
+  },
+  "session.no_room_to_grow": {
+    detail: msg`Your limits or the node of the session have no room for more.`,
+    hint: msg`Request less, or try again later.`,
+  },
   "session.too_much_disk": {
     detail: msg`Your resource policy does not allow so much disk.`,
     hint: msg`Request less disk, or write to folders.`,

@@ -72,6 +72,11 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
   [/^Replaced by (.+)\.$/, ([who = ""]) => msg`Replaced by ${who}.`],
   [/^Restarted by (.+)\.$/, ([who = ""]) => msg`Restarted by ${who}.`],
   [/^Its time limit is (.+) now\.$/, ([limit = ""]) => msg`Its time limit is ${limit} now.`],
+  [/^It has (.+) now\.$/, ([what = ""]) => msg`It has ${what} now.`],
+  [
+    /^Its CPU and memory were not changed: (.+)$/,
+    ([why = ""]) => msg`Its CPU and memory were not changed: ${why}`,
+  ],
   [/^Ended by (.+) by force\.$/, ([who = ""]) => msg`Ended by ${who} by force.`],
   [/^Ended by (.+)\.$/, ([who = ""]) => msg`Ended by ${who}.`],
   [

@@ -332,7 +332,7 @@ class ContainerView(TypedDict):
     """name: the value for `?container=` and `--container`: main, sub1, sub2 ... host: its name in the network of the
     session. id: part of the container's name on the engine. state: EXITED means stopped and not restarted, GONE means
     removed, ABANDONED means that its session was ended by force and that the engine has not confirmed its removal.
-    exit_code: of its main process, if known."""
+    exit_code: of its main process, if known. resize: the slots that it will have, while they change."""
 
     ended_at: str | None
     exit_code: int | None
@@ -342,6 +342,7 @@ class ContainerView(TypedDict):
     index: int
     name: str
     node: str | None
+    resize: dict[str, int] | None
     role: ContainerRole
     slots: dict[str, int]
     started_at: str | None
@@ -2489,6 +2490,14 @@ class SessionPriority(TypedDict):
 
 class SessionRename(TypedDict):
     name: str
+
+
+class SessionResize(TypedDict):
+    """cpu: millicores, mem: bytes; omitted: unchanged. container: its name, such as sub1; default: the main one."""
+
+    container: NotRequired[str | None]
+    cpu: NotRequired[int | None]
+    mem: NotRequired[int | None]
 
 
 class SessionShareCreate(TypedDict):

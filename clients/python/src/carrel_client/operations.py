@@ -1756,6 +1756,19 @@ class Sessions(Group):
         )
         return answer
 
+    def resize(
+        self, ref: str, *, container: str | None = UNSET, cpu: int | None = UNSET, mem: int | None = UNSET
+    ) -> models.SessionDetail:
+        """Change the CPU and memory of a running container, where its engine can, within your limits and what its node has
+        free. The change is made within seconds: `resize` of the container is null then, and its slots are the new ones
+        unless the history says why not."""
+        answer: models.SessionDetail = self._transport.call(
+            "POST",
+            f"/api/v1/sessions/{segment(ref)}/resize",
+            body=_given(container=container, cpu=cpu, mem=mem),
+        )
+        return answer
+
     def restart(self, ref: str) -> models.SessionDetail:
         """Restart a running interactive session: the same session on the same node, with new containers. It keeps its
         slots and folders; files outside of folders are lost."""

@@ -5,13 +5,13 @@ from contextlib import contextmanager
 
 import aiodocker
 
-from carrel.engines.docker import host
+from carrel.engines.docker import answers, host
 from carrel.engines.docker.api import DockerApi, sentences
 from carrel.engines.docker.claim import VolumeClaim
 from carrel.engines.docker.images import DockerImages
 from carrel.engines.docker.pull import Pulls
 from carrel.engines.docker.spec import Names, limits
-from carrel.engines.optional import HostUsage, ImageInfo
+from carrel.engines.optional import HostUsage, ImageInfo, limits_below_use
 from carrel.engines.port import ContainerGone, EngineError
 
 
@@ -31,6 +31,8 @@ class Adjusting(DockerImages):
     async def set_limits(self, container: str, slots: Mapping[str, int]) -> None:
         with sentences(), _there(container):
             await self.claim.require()
+            if "mem" in slots:
+                await self._require_unused(container, slots["mem"])
             path = f"containers/{self._names.container(container)}/update"
             try:
                 await self._api.call("POST", path, body=limits(slots))
@@ -42,6 +44,14 @@ class Adjusting(DockerImages):
                     retriable=False,
                     code="limits_refused",
                 ) from error
+
+    async def _require_unused(self, container: str, mem_bytes: int) -> None:
+        """With version 2 of cgroups, a limit below its use would have the kernel kill processes."""
+        path = f"containers/{self._names.container(container)}/stats"
+        stats = await self._api.call("GET", path, params={"stream": "false", "one-shot": "true"})
+        usage = answers.usage(container, stats)
+        if usage and usage.mem_bytes > mem_bytes:
+            raise limits_below_use(usage.mem_bytes)
 
     async def pause(self, container: str) -> None:
         await self._set_paused(container, "pause", unless="already paused")

@@ -12,6 +12,7 @@ from carrel.engines.docker.api import disk_full
 from carrel.engines.docker.pull import pull_error
 from carrel.engines.docker.rights import has_remapping
 from carrel.engines.docker.spec import LABEL_EPOCH, LABEL_ID
+from carrel.engines.optional import LIVE_LIMITS
 from carrel.engines.port import (
     IDLE,
     ROOT_INSIDE,
@@ -129,6 +130,7 @@ def node(
         "apparmor": "name=apparmor" in options,
         "rootless": "name=rootless" in options,
         ROOT_INSIDE: has_remapping(info),
+        LIVE_LIMITS: _product(version) == "Docker" and bool(info.get("MemoryLimit")),
         "cgroup-v2": str(info.get("CgroupVersion")) == "2",
         "memory-limit": bool(info.get("MemoryLimit")),
         "swap-limit": bool(info.get("SwapLimit")),

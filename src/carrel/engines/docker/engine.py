@@ -66,7 +66,8 @@ class DockerEngine(Adjusting):
 
     Capabilities of its node: `shared-network` (one bridge for all sessions; else one each), `host-firewall` (sessions
     cannot connect to services of this machine), `seccomp-profile` (Carrel's; else the engine's own), `root-inside` (it
-    remaps users), `disk-limit` (of what containers write), `cdi` (Container Device Interface), `init`, `seccomp`,
+    remaps users), `disk-limit` (of what containers write), `live-limits` (of running containers), `cdi`
+    (Container Device Interface), `init`, `seccomp`,
     `apparmor`, `rootless`, `cgroup-v2`, `memory-limit`, `swap-limit`, `cpu-limit`, `pids-limit`.
     """
 

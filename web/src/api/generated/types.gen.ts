@@ -823,7 +823,7 @@ export type ContainerUsageView = {
  * name: the value for `?container=` and `--container`: main, sub1, sub2 ... host: its name in the network of the
  * session. id: part of the container's name on the engine. state: EXITED means stopped and not restarted, GONE means
  * removed, ABANDONED means that its session was ended by force and that the engine has not confirmed its removal.
- * exit_code: of its main process, if known.
+ * exit_code: of its main process, if known. resize: the slots that it will have, while they change.
  */
 export type ContainerView = {
     /**
@@ -858,6 +858,12 @@ export type ContainerView = {
      * Node
      */
     node: string | null;
+    /**
+     * Resize
+     */
+    resize: {
+        [key: string]: number;
+    } | null;
     role: ContainerRole;
     /**
      * Slots
@@ -6417,6 +6423,26 @@ export type SessionRename = {
      * Name
      */
     name: string;
+};
+
+/**
+ * SessionResize
+ *
+ * cpu: millicores, mem: bytes; omitted: unchanged. container: its name, such as sub1; default: the main one.
+ */
+export type SessionResize = {
+    /**
+     * Container
+     */
+    container?: string | null;
+    /**
+     * Cpu
+     */
+    cpu?: number | null;
+    /**
+     * Mem
+     */
+    mem?: number | null;
 };
 
 /**
@@ -15345,6 +15371,42 @@ export type SessionsPrioritiseResponses = {
 };
 
 export type SessionsPrioritiseResponse = SessionsPrioritiseResponses[keyof SessionsPrioritiseResponses];
+
+export type SessionsResizeData = {
+    body: SessionResize;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/resize';
+};
+
+export type SessionsResizeErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SessionsResizeError = SessionsResizeErrors[keyof SessionsResizeErrors];
+
+export type SessionsResizeResponses = {
+    /**
+     * Successful Response
+     */
+    202: SessionDetail;
+};
+
+export type SessionsResizeResponse = SessionsResizeResponses[keyof SessionsResizeResponses];
 
 export type SessionsRestartData = {
     body?: never;

@@ -72,6 +72,7 @@ COMMANDS = {
         Command("session restart", "session_again:restart", "Restart sessions in place"),
         Command("session again", "session_again:again", "Start a session again, as another one"),
         Command("session extend", "session_again:extend", "Extend the time limit of a session"),
+        Command("session resize", "session_resize:resize", "Change the CPU and memory of a running session"),
         Command("session share", "session_shares:share", "Share a session, or change a share"),
         Command("session shares", "session_shares:shares", "List who has access to a session by a share"),
         Command("session unshare", "session_shares:unshare", "Revoke shares of a session"),

@@ -265,6 +265,16 @@ class AsyncSession:
         await threads.call(lambda: self._sync.extend(time))
         return self
 
+    async def resize(
+        self, *, cpu: float | str | None = None, mem: int | str | None = None, container: str | None = None
+    ) -> AsyncSession:
+        """This object, whose CPU and memory change within seconds; refresh() shows when.
+
+        cpu: cores. mem: bytes or "4g". container: of a cluster session, default main.
+        """
+        await threads.call(lambda: self._sync.resize(cpu=cpu, mem=mem, container=container))
+        return self
+
     async def again(self) -> AsyncSession:
         """Another session with the stored definition of this one."""
         await threads.call(lambda: self._sync.again())

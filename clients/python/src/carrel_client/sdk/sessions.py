@@ -314,6 +314,21 @@ class Session:
         self._raw = self._api.sessions.extend(self.id, time_limit_s=longer)
         return self
 
+    def resize(
+        self, *, cpu: float | str | None = None, mem: int | str | None = None, container: str | None = None
+    ) -> Session:
+        """This object, whose CPU and memory change within seconds; refresh() shows when.
+
+        cpu: cores. mem: bytes or "4g". container: of a cluster session, default main.
+        """
+        self._raw = self._api.sessions.resize(
+            self.id,
+            cpu=None if cpu is None else parse_cpu(str(cpu)),
+            mem=None if mem is None else parse_size(str(mem)),
+            container=container,
+        )
+        return self
+
     def again(self) -> Session:
         """Another session with the stored definition of this one."""
         return Session(self._api, self._api.sessions.again(self.id))

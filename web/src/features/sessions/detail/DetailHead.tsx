@@ -20,6 +20,7 @@ import { useSessionText } from "@/sentences/use-session-text";
 import { AgainButton, ExtendButton, RestartButton } from "./LifeButtons";
 import { OwnButton } from "./OwnButton";
 import { RenameForm } from "./RenameForm";
+import { ResizeButton } from "./ResizeButton";
 
 /** The state with its reason and progress, and renaming. */
 export function SessionState({ session }: { session: SessionDetail }) {
@@ -96,6 +97,7 @@ export function SessionActions({ session, onShare }: { session: SessionDetail; o
       )}
       <RestartButton session={session} />
       <ExtendButton session={session} />
+      <ResizeButton session={session} />
       {ended && <AgainButton session={session} />}
       <Button
         size="xs"
