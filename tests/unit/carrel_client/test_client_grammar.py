@@ -199,6 +199,7 @@ KEEPING = {
     "idle",
     "import",
     "invitations",
+    "join",
     "keep",
     "kinds",
     "login",

@@ -189,12 +189,15 @@ export function SessionsPage() {
             filtered={
               filter.q !== "" ||
               filter.state !== "live" ||
+              filter.owner === "shared" ||
               [filter.domain, filter.project, filter.group, filter.node, filter.kind, filter.array].some(
                 (one) => one !== undefined,
               )
             }
             onLaunch={launch}
-            onClear={() => change({ state: "all", ...NO_FILTERS })}
+            onClear={() =>
+              change({ state: "all", ...NO_FILTERS, ...(filter.owner === "shared" && { owner: undefined }) })
+            }
           />
         }
       />

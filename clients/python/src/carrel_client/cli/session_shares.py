@@ -119,7 +119,7 @@ def unshare(args: argparse.Namespace, context: Context) -> int:
 
     def one(ref: str) -> tuple[object, str]:
         context.client.sessions.unshare(args.id, ref)
-        return {"revoked": ref}, f"{ref} no longer has access"
+        return {"share": ref, "removed": True}, f"{ref} no longer has access"
 
     return each(context, args.shares, one)
 
