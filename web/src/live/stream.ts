@@ -32,6 +32,8 @@ export const KINDS = [
   "hello",
   "session.created",
   "session.updated",
+  "session.shared",
+  "session.unshared",
   "usage",
   "user.created",
   "user.updated",
