@@ -8,10 +8,10 @@ export const DETAIL_TABS = [
   "history",
   "logs",
   "apps",
+  "sharing",
   "usage",
   "dependencies",
   "environment",
-  "sharing",
 ] as const;
 export type DetailTab = (typeof DETAIL_TABS)[number];
 

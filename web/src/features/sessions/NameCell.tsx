@@ -32,6 +32,7 @@ export function NameCell({ session, onOpen }: { session: Session; onOpen?: () =>
           size="xs"
           variant="light"
           color="gray"
+          tt="none"
           title={i18n._(LEVELS[session.shared_as].mine)}
           className={styles.badge}
         >

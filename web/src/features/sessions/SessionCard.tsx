@@ -30,6 +30,7 @@ export function SessionCard({ session, actions, onOpen }: Props) {
         {!shown && <RowTools session={session} actions={actions} />}
       </Group>
       <Text size="xs" c="dimmed" mt={4} truncate>
+        {session.shared_as && <>{session.owner.email} · </>}
         {session.project.name} · {session.image_name ?? session.image} · <SlotsText slots={session.slots} /> ·{" "}
         {hasEnded(session.state) ? <Duration session={session} /> : <Age since={session.created_at} />}
       </Text>

@@ -79,7 +79,11 @@ export function SessionsPage() {
   const actions = useSessionActions();
   const { acts, actLines } = useSessionKeys(actions);
   const searchBox = useRef<HTMLInputElement>(null);
-  const selection = useSelection(idOf, canEnd);
+  const selectable = useCallback(
+    (session: Session) => canEnd(session) && actions.whyNotChange(session) === null,
+    [actions],
+  );
+  const selection = useSelection(idOf, selectable);
   const launched = useLast(search.launch);
   const shown = useLast(search.session);
   usePageTitle(t`Sessions`);

@@ -8,6 +8,7 @@ import { requestLike } from "@/features/sessions/launcher/request";
 import { SlotsText } from "@/features/sessions/SlotsText";
 import { LEVELS } from "@/features/sessions/sharing/words";
 import { UsageSparkline } from "@/features/sessions/UsageSparkline";
+import { useSessionActions } from "@/features/sessions/use-actions";
 import { AccountName } from "@/ui/AccountName";
 import { CommandLine } from "@/ui/CommandLine";
 import { CopyButton } from "@/ui/CopyButton";
@@ -25,6 +26,7 @@ import { TemplateOrigin } from "./TemplateOrigin";
 export function OverviewTab({ session }: { session: SessionDetail }) {
   const { t, i18n } = useLingui();
   const at = (instant: string | null | undefined) => (instant ? formatInstant(instant, i18n.locale) : "–");
+  const usable = useSessionActions().whyNotUse(session) === null;
   const folderName = (id: string) => session.mounts.find((one) => one.folder_id === id)?.folder_name ?? id;
   const again = createCommand(requestLike(session), folderName);
   return (
@@ -182,7 +184,9 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
         <Text size="sm" fw={500}>
           <Trans>Command line</Trans>
         </Text>
-        {session.state === "RUNNING" && <CommandLine text={`carrel session terminal ${session.id}`} />}
+        {session.state === "RUNNING" && usable && (
+          <CommandLine text={`carrel session terminal ${session.id}`} />
+        )}
         {session.roles.length > 0 ? (
           <CommandLine text={`carrel session export ${session.id} | carrel session create -f -`} />
         ) : (

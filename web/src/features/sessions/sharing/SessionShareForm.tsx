@@ -10,7 +10,7 @@ import { CopyButton } from "@/ui/CopyButton";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { useProblemForm } from "@/ui/form/use-problem-form";
-import { formatDuration, formatInstant } from "@/ui/format";
+import { formatInstant } from "@/ui/format";
 import styles from "./sharing.module.css";
 import { LEVEL_ORDER, LEVELS } from "./words";
 
@@ -39,8 +39,10 @@ export function SessionShareForm({ session }: { session: SessionDetail }) {
   const projects = useQuery(projectsChoiceQuery(undefined)).data ?? me.projects;
   const { level, expires, ...recipient } = form.values;
   const requests = requestsOf(form.values);
-  const duration = (seconds: number) => formatDuration(seconds * 1000, i18n.locale);
-  const ends = EXPIRIES_S.map((seconds) => ({ value: String(seconds), label: duration(seconds) }));
+  const ends = EXPIRIES_S.map((seconds) => ({
+    value: String(seconds),
+    label: lengthOf(seconds, i18n.locale),
+  }));
   const own = session.owner.id === me.user.id;
   const send = form.onSubmit(() =>
     share.mutate({ id: session.id, requests }, { onSuccess: () => form.setValues(NOBODY) }),
@@ -121,6 +123,13 @@ export function SessionShareForm({ session }: { session: SessionDetail }) {
       />
     </Form>
   );
+}
+
+/** "8 hours", "7 days". */
+function lengthOf(seconds: number, locale: string): string {
+  const hours = seconds / HOUR_S;
+  const [amount, unit] = hours < 24 ? [hours, "hour"] : [hours / 24, "day"];
+  return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "long" }).format(amount);
 }
 
 function requestsOf({ with: kind, user, project, level, expires }: Values): SessionShareCreate[] {
