@@ -77,15 +77,27 @@ async def test_a_flood_that_outruns_the_collector_leaves_a_notice_wherever_lines
     engine = DockerEngine(docker_url(), f"logs-{new_id()}")
     container = ContainerId(new_id())
     command = ("sh", "-c", f"seq {FLOOD}; sleep 1; echo the end")
-    stalls = {20: 2.0, 200: 2.0}
+    # After so many batches the collector stands still until so much is printed.
+    stalls = {20: FLOOD // 2, 200: FLOOD}
     stored_batches = 0
+
+    async def printed() -> int:
+        async for records in engine.logs(container, follow=False, tail=1):
+            last = records[-1].content.strip()
+            return int(last) if last.isdigit() else FLOOD
+        return 0
 
     class Stalled(LogBatch):
         async def store(self) -> None:
             nonlocal stored_batches
             await super().store()
             stored_batches += 1
-            await asyncio.sleep(stalls.get(stored_batches, 0))
+            if enough := stalls.get(stored_batches):
+
+                async def is_printed() -> bool:
+                    return await printed() >= enough
+
+                await eventually(is_printed, within_s=60, every_s=0.1)
 
     try:
         image = await ensure_tiny_image()

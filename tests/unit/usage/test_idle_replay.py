@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from carrel.tables.policies import UseLimit
 from carrel.usage.idle import rules
-from carrel.usage.idle.replay import Ending, Past, ending
+from carrel.usage.idle.replay import Past, ProposedEnd, ending
 from carrel.usage.idle.rules import IdleAction, IdleRule, Life, Minute, Rules
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -60,7 +60,7 @@ def test_traffic_is_judged_from_the_last_one_on():
     assert ending(traffic, past(600, exempt=True)) is None
 
 
-def each_minute(proposed: Rules, lived: Past) -> Ending | None:
+def each_minute(proposed: Rules, lived: Past) -> ProposedEnd | None:
     """As a controller that looks every minute and reads everything."""
     now, warned_of = lived.begin, None
     while now <= lived.end:
@@ -70,7 +70,7 @@ def each_minute(proposed: Rules, lived: Past) -> Ending | None:
         first = rules.first_to_end(rules.findings(proposed, life, minutes, now))
         decided = rules.decide(first, warned_of, now)
         if decided.step is IdleAction.END and first:
-            return Ending(now, first)
+            return ProposedEnd(now, first)
         if decided.step is not IdleAction.NOTHING:
             warned_of = decided.ends_at
         now += timedelta(minutes=1)

@@ -1,13 +1,12 @@
 """The engine's log, read on from where a reader is, with a notice where output is missing.
 
-An engine keeps only the latest output; Docker two files, as `engines.docker.spec` sets it. What a container prints
-faster than it is read is deleted, and the engine's stream does not say so: it jumps ahead, or begins a file anew, or
-ends (Docker 20.10).
+An engine keeps only the latest output, in two files of a limited size. What a container prints faster than it is read
+is deleted, and the engine's stream may not say so: it jumps forward, begins a file anew, or ends.
 
 - A reading begins shortly before the last record that the reader has. If the engine still has that record, it has
   everything after it, because it deletes the oldest first. If not, output may be missing: a notice.
-- A jump ahead in the times that the reader did not wait for may be a quiet time, or a deleted file. If the engine still
-  has the record before it, nothing is missing; else the reading begins anew. So it does after a step back.
+- A jump forward in the times that the reader did not wait for may be a quiet time, or a deleted file. If the engine
+  still has the record before it, nothing is missing; else the reading begins anew. So it does after a step back.
 - Before the first record, output is missing if it is late and the engine has as much as fills a file.
 """
 
@@ -34,8 +33,9 @@ _OLD = timedelta(milliseconds=200)
 clock was set back.
 """
 _FILE_BYTES = 31 << 20
+"""A little less than an engine keeps in one file."""
 _RECORD_BYTES = 70
-"""That a file of Docker has for a record besides its content, about."""
+"""What an engine stores for a record besides its content, about."""
 
 Batches = AsyncIterator[Sequence[LogRecord]]
 
@@ -94,8 +94,8 @@ class _Check:
             if record.at[_TENTH] != before.at[_TENTH]:
                 if record.at < moved(before.at, -_JUMP) and _age(record) > _OLD:
                     return index
-                ahead = record.at > moved(before.at, _JUMP) and not (waited and index == 0)
-                if ahead and not await self._is_complete(before):
+                later = record.at > moved(before.at, _JUMP) and not (waited and index == 0)
+                if later and not await self._is_complete(before):
                     return index
             before = record
         return None

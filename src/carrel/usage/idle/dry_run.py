@@ -21,7 +21,7 @@ from carrel.tables.policies import UNLIMITED, UseLimit, keypair_policy, most
 from carrel.tenancy.schemas import ProjectRef, UserRef
 from carrel.usage.idle import past, replay, rules
 from carrel.usage.idle.past import PastSession
-from carrel.usage.idle.replay import Ending
+from carrel.usage.idle.replay import ProposedEnd
 from carrel.usage.idle.rules import Rules
 from carrel.usage.idle.schemas import DryRunEnding, DryRunPage, DryRunRequest
 
@@ -31,7 +31,7 @@ _AT_ONCE = 32
 _CURSOR: TypeAdapter[tuple[SessionId, int, int]] = TypeAdapter(tuple[SessionId, int, int])
 """The last session that was checked, the number of those checked, and of all."""
 
-_Checked = Sequence[tuple[PastSession, Ending | None]]
+_Checked = Sequence[tuple[PastSession, ProposedEnd | None]]
 
 
 async def run(database: Database, clock: Clock, actor: Actor, request: DryRunRequest) -> DryRunPage:
@@ -68,7 +68,7 @@ async def run(database: Database, clock: Clock, actor: Actor, request: DryRunReq
 
 def _replayed(proposed: Rules, sessions: Sequence[PastSession], until: float) -> _Checked:
     """At least one, as many as there is time for."""
-    results: list[tuple[PastSession, Ending | None]] = []
+    results: list[tuple[PastSession, ProposedEnd | None]] = []
     for session in sessions:
         results.append((session, replay.ending(proposed, session.past)))
         if time.monotonic() >= until:
@@ -105,7 +105,7 @@ async def _rules(tx: Any, actor: Actor, request: DryRunRequest) -> tuple[Rules, 
     return Rules(traffic_s, use), policy
 
 
-def _view(session: PastSession, ended: Ending) -> DryRunEnding:
+def _view(session: PastSession, ended: ProposedEnd) -> DryRunEnding:
     row, finding = session.row, ended.finding
     return DryRunEnding(
         session=row.Session.id,

@@ -26,14 +26,14 @@ class Past:
 
 
 @dataclass(frozen=True)
-class Ending:
+class ProposedEnd:
     """at: when the session would have ended, after the warning. finding: the reason."""
 
     at: datetime
     finding: Finding
 
 
-def ending(proposed: Rules, past: Past) -> Ending | None:
+def ending(proposed: Rules, past: Past) -> ProposedEnd | None:
     """When these rules would have ended the session; None: not in its time."""
     times = [minute.at for minute in past.minutes]
     now, warned_of = past.begin, None
@@ -44,7 +44,7 @@ def ending(proposed: Rules, past: Past) -> Ending | None:
         decided = rules.decide(first, warned_of, now)
         match decided.step:
             case IdleAction.END if first:
-                return Ending(now, first)
+                return ProposedEnd(now, first)
             case IdleAction.WARN | IdleAction.CLEAR:
                 warned_of = decided.ends_at
         following = now + MINUTE if warned_of else _next_look(proposed, findings, now)
