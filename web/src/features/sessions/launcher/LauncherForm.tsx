@@ -43,6 +43,8 @@ interface Props {
   problem: Problem | null;
   busy: boolean;
   onSubmit: (request: SessionCreate) => void;
+  /** Saves the request as a template. */
+  onSave: (request: SessionCreate) => void;
   onCancel: () => void;
 }
 
@@ -167,7 +169,7 @@ export function LauncherForm(given: Props) {
         errors={form.errors}
         onChange={form.setValues}
       />
-      {isComplete({ ...values, roles: [] }) && <SaveTemplateButton request={request} />}
+      {isComplete({ ...values, roles: [] }) && <SaveTemplateButton onClick={() => props.onSave(request)} />}
     </Form>
   );
 }
