@@ -63,7 +63,7 @@ describe("a definition", () => {
       roles: [{ name: "worker", slots: { cpu: 500, mem: 2 ** 30 } }],
     };
     const text = toText(definition);
-    expect(text).toContain('cpu: "1.5"\nmem: 4g\n');
+    expect(text).toContain("cpu: 1.5\nmem: 4g\n");
     expect(fromText(text)).toEqual({
       image: "starter",
       slots: { cpu: "1.5", mem: "4g", "cuda.shares": 500 },

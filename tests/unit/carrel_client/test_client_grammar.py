@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 from carrel_client.cli.commands import COMMANDS
-from carrel_client.cli.jsonpath import Template
+from carrel_client.cli.jsonpath import PathTemplate
 from carrel_client.cli.main import main
 from carrel_client.cli.output import counted
 from carrel_client.cli.parser import Arguments, arguments_of
@@ -337,7 +337,7 @@ def test_jsonpath_is_the_part_of_it_that_is_documented(template: str, expected: 
         {"name": "a", "live": True, "slots": {"cpu": 1}},
         {"name": "b", "live": False, "slots": {"cuda.shares": 500}},
     ]
-    assert Template(template).render({"items": items, "next": None}) == expected
+    assert PathTemplate(template).render({"items": items, "next": None}) == expected
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from carrel.sessions import arrays, startup
 from carrel.sessions import service as sessions
 from carrel.sessions.schemas import SessionCreate
 from carrel.sessions.spec import SessionSpec
-from carrel.sessions.templates import references
+from carrel.sessions.templates import placeholders
 from carrel.sessions.templates.parameters import Parameter, invalid_value
 
 _REQUEST: TypeAdapter[SessionCreate] = TypeAdapter(SessionCreate)
@@ -29,7 +29,7 @@ _SHAPES |= set("model_type model_attributes_type unexpected_keyword_argument".sp
 
 def escaped(request: Mapping[str, Any]) -> dict[str, Any]:
     """The definition of a literal request: `filled` gives the same request."""
-    return {field: references.changed(value, references.escape) for field, value in request.items()}
+    return {field: placeholders.changed(value, placeholders.escape) for field, value in request.items()}
 
 
 def filled(definition: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def filled(definition: Mapping[str, Any], values: Mapping[str, str]) -> dict[str
     request = {}
     for field, value in definition.items():
         try:
-            request[field] = references.changed(value, lambda text: references.substitute(text, values))
+            request[field] = placeholders.changed(value, lambda text: placeholders.substitute(text, values))
         except ValueError as wrong:
             raise _bad(f"{wrong}", field) from None
     return _with_amounts(request, definition)
@@ -117,10 +117,10 @@ def _references(definition: Mapping[str, Any]) -> dict[str, set[str]]:
     """Path of a text -> the parameters that it refers to; others are omitted. Raises: Invalid."""
     used = {}
     try:
-        for path, text in references.texts(dict(definition)):
+        for path, text in placeholders.texts(dict(definition)):
             where = ".".join(path)
             try:
-                if names := set(references.names(text)):
+                if names := set(placeholders.names(text)):
                     used[where] = names
             except ValueError as wrong:
                 raise _bad(str(wrong), where) from None

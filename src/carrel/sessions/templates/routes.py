@@ -8,7 +8,7 @@ from carrel.http.auth import CurrentActor, names
 from carrel.http.services import Services, ServicesOf
 from carrel.sessions import queries
 from carrel.sessions.schemas import SessionDetail
-from carrel.sessions.templates import service, starting
+from carrel.sessions.templates import service, template_starts
 from carrel.sessions.templates.schemas import (
     TemplateCreate,
     TemplateList,
@@ -108,7 +108,7 @@ async def start(
     idempotency_key: Annotated[str | None, Header(max_length=100)] = None,
 ) -> Response:
     """Create a session from a template, with your rights and limits. Errors of values name the parameter."""
-    session = await starting.start(
+    session = await template_starts.start(
         services.database,
         services.clock,
         actor,
@@ -133,4 +133,4 @@ async def preview(
 ) -> TemplateRequest:
     """The request that a start with these values would make. Nothing is created."""
     async with services.database.transaction() as tx:
-        return await starting.preview(tx, actor, services.seal, ref, body)
+        return await template_starts.preview(tx, actor, services.seal, ref, body)

@@ -97,7 +97,7 @@ function ParameterInputs({ row, number, onChange, onRemove }: RowProps) {
             size="xs"
             style={{ flex: 2, minWidth: 0 }}
             aria-label={t`Default of parameter ${number}`}
-            placeholder={t`required`}
+            placeholder={t`no default`}
             clearable
             clearButtonProps={{ "aria-label": t`No default` }}
             data={["true", "false"]}
@@ -108,7 +108,7 @@ function ParameterInputs({ row, number, onChange, onRemove }: RowProps) {
           <TextInput
             style={{ flex: 2, minWidth: 0 }}
             aria-label={t`Default of parameter ${number}`}
-            placeholder={t`default; empty: required`}
+            placeholder={t`no default`}
             {...text("default")}
           />
         )}

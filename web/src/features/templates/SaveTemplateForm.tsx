@@ -1,32 +1,46 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Anchor, Switch, Text, TextInput } from "@mantine/core";
+import { Button, Switch, Text, TextInput } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { Link } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import type { SessionCreate } from "@/api/types";
 import { useCreateTemplate } from "@/queries/templates";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
-import { openFormDialog } from "@/ui/form/FormDialog";
+import { FormModal } from "@/ui/form/FormDrawer";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
+import { useLast } from "@/ui/use-last";
 import { literal } from "./values";
 
 /** A session of the user, or a request of the launcher. */
-type Source = { from: string; name: string } | { request: SessionCreate };
+export type TemplateSource = { from: string; name: string } | { request: SessionCreate };
 
-/** Opens the form that saves a session or a request as a template. */
-export function useSaveTemplate(): (source: Source) => void {
-  const { t } = useLingui();
-  return (source) =>
-    openFormDialog({
-      title: t`Save as template`,
-      form: (close) => <SaveTemplateForm source={source} onDone={close} />,
-    });
+interface Props {
+  source: TemplateSource | undefined;
+  onClose: () => void;
 }
 
+/** Saves a session or a request as a template. A form of its own: it is no part of a form that opens it. */
+export function SaveTemplateDialog({ source, onClose }: Props) {
+  const { t } = useLingui();
+  const shown = useLast(source);
+  return (
+    <FormModal
+      opened={source !== undefined}
+      onClose={onClose}
+      title={t`Save as template`}
+      closeButtonProps={{ "aria-label": t`Close` }}
+    >
+      {shown && <SaveTemplateForm source={shown} onDone={onClose} />}
+    </FormModal>
+  );
+}
+
+const LASTS_MS = 15_000;
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{2,46}[A-Za-z0-9_]$/;
 
-function SaveTemplateForm({ source, onDone }: { source: Source; onDone: () => void }) {
+function SaveTemplateForm({ source, onDone }: { source: TemplateSource; onDone: () => void }) {
   const { t } = useLingui();
+  const navigate = useNavigate();
   const create = useCreateTemplate();
   const suggested = "from" in source ? source.name : (source.request.name ?? "");
   const form = useProblemForm(
@@ -47,17 +61,20 @@ function SaveTemplateForm({ source, onDone }: { source: Source; onDone: () => vo
       {
         onSuccess: (made) => {
           onDone();
+          const id = `template-${made.id}`;
+          const edit = () => {
+            notifications.hide(id);
+            void navigate({ to: "/templates", search: { form: made.id } });
+          };
           notifications.show({
+            id,
             title: t`Saved as template ${made.name}`,
             message: (
-              <Anchor
-                size="sm"
-                underline="always"
-                renderRoot={(props) => <Link {...props} to="/templates" search={{ form: made.id }} />}
-              >
+              <Button size="compact-sm" variant="default" onClick={edit}>
                 <Trans>Add parameters</Trans>
-              </Anchor>
+              </Button>
             ),
+            autoClose: LASTS_MS,
             closeButtonProps: { "aria-label": t`Close` },
           });
         },

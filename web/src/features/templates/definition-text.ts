@@ -1,10 +1,13 @@
 import { parse, stringify } from "yaml";
-import { cliSize, formatCores } from "@/ui/format";
+import { cliSize } from "@/ui/format";
 
 type Fields = Record<string, unknown>;
 
 /** Amounts of slots as the command line has them, which the server reads as well. */
-const AMOUNTS: Record<string, (amount: number) => string> = { cpu: formatCores, mem: cliSize };
+const AMOUNTS: Record<string, (amount: number) => string | number> = {
+  cpu: (millicores) => millicores / 1000,
+  mem: cliSize,
+};
 
 /** The definition as YAML, with cpu and mem as people write them. */
 export function toText(definition: Fields): string {

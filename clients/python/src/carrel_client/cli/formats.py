@@ -16,9 +16,9 @@ OUTPUTS = ("table", "json", "yaml", JSONPATH)
 def output_format(text: str) -> str:
     """The value of -o. Raises: ValueError."""
     if text.startswith(JSONPATH):
-        from carrel_client.cli.jsonpath import Template
+        from carrel_client.cli.jsonpath import PathTemplate
 
-        Template(text.removeprefix(JSONPATH))
+        PathTemplate(text.removeprefix(JSONPATH))
     elif text not in OUTPUTS:
         raise ValueError(f"{text!r} is not one of table, json, yaml and jsonpath=TEMPLATE")
     return text
@@ -36,9 +36,9 @@ class Writer:
             self._write = self._write_line = _yaml
             self._between = "---\n"
         elif output.startswith(JSONPATH):
-            from carrel_client.cli.jsonpath import Template
+            from carrel_client.cli.jsonpath import PathTemplate
 
-            template = Template(output.removeprefix(JSONPATH))
+            template = PathTemplate(output.removeprefix(JSONPATH))
             self._write = self._write_line = lambda answer: _ended(template.render(answer))
 
     def write(self, answer: object) -> None:

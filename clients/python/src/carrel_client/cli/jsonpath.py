@@ -29,7 +29,7 @@ _STEP = re.compile(
 _BRACED = re.compile(r"""\{((?:"(?:[^"\\]|\\.)*"|'[^']*'|[^{}"'])*)\}""")
 
 
-class Template:
+class PathTemplate:
     """A template that can be rendered. Raises: ValueError, with what is wrong in it."""
 
     def __init__(self, text: str) -> None:

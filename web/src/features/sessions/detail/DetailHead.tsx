@@ -6,7 +6,6 @@ import {
   IconNotebook,
   IconPencil,
   IconShare,
-  IconTemplate,
   IconTerminal2,
   IconTrash,
 } from "@tabler/icons-react";
@@ -15,9 +14,8 @@ import type { SessionDetail } from "@/api/types";
 import { ProgressLine } from "@/features/sessions/ProgressLine";
 import { SessionBadge } from "@/features/sessions/SessionBadge";
 import { useSessionActions } from "@/features/sessions/use-actions";
-import { useSaveTemplate } from "@/features/templates/SaveTemplateForm";
 import { useSessionText } from "@/sentences/use-session-text";
-import { AgainButton, ExtendButton, RestartButton } from "./LifeButtons";
+import { AgainButton, ExtendButton, RestartButton, SaveTemplateButton } from "./LifeButtons";
 import { OwnButton } from "./OwnButton";
 import { RenameForm } from "./RenameForm";
 import { ResizeButton } from "./ResizeButton";
@@ -57,8 +55,6 @@ export function SessionActions({ session, onShare }: { session: SessionDetail; o
   const actions = useSessionActions();
   const notUsable = actions.whyNotUse(session);
   const notChangeable = actions.whyNotChange(session);
-  const saveTemplate = useSaveTemplate();
-  const notMine = actions.ownerOnly(session);
   const running = session.state === "RUNNING";
   const ended = hasEnded(session.state);
   const jupyter = session.apps?.find((app) => app.name === "jupyter");
@@ -107,14 +103,7 @@ export function SessionActions({ session, onShare }: { session: SessionDetail; o
       >
         <Trans>Start a similar session</Trans>
       </Button>
-      <OwnButton
-        refusal={notMine}
-        variant="default"
-        leftSection={<IconTemplate size={16} aria-hidden />}
-        onClick={() => saveTemplate({ from: session.id, name: session.array?.name ?? session.name })}
-      >
-        <Trans>Save as template…</Trans>
-      </OwnButton>
+      <SaveTemplateButton session={session} />
       {!ended && (
         <OwnButton
           refusal={notChangeable}

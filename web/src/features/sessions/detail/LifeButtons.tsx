@@ -2,11 +2,12 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Button, Group, Popover, Stack } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
-import { IconClockPlus, IconPlayerPlay, IconRefresh } from "@tabler/icons-react";
+import { IconClockPlus, IconPlayerPlay, IconRefresh, IconTemplate } from "@tabler/icons-react";
 import { useState } from "react";
 import { hasEnded } from "@/api/session-states";
 import type { Session, SessionDetail } from "@/api/types";
 import { useSessionActions } from "@/features/sessions/use-actions";
+import { SaveTemplateDialog } from "@/features/templates/SaveTemplateForm";
 import { useExtendSession, useRestartSession, useStartAgain } from "@/queries/session-life";
 import { useProblemText } from "@/sentences/use-problem-text";
 import { commandLine } from "@/ui/command";
@@ -119,5 +120,25 @@ export function ExtendButton({ session }: { session: Session }) {
         </form>
       </Popover.Dropdown>
     </Popover>
+  );
+}
+
+/** Saves the definition of an own session as a template. */
+export function SaveTemplateButton({ session }: { session: SessionDetail }) {
+  const actions = useSessionActions();
+  const [saving, { open, close }] = useDisclosure(false);
+  const source = { from: session.id, name: session.array?.name ?? session.name };
+  return (
+    <>
+      <OwnButton
+        refusal={actions.ownerOnly(session)}
+        variant="default"
+        leftSection={<IconTemplate size={16} aria-hidden />}
+        onClick={open}
+      >
+        <Trans>Save as template…</Trans>
+      </OwnButton>
+      <SaveTemplateDialog source={saving ? source : undefined} onClose={close} />
+    </>
   );
 }

@@ -2,8 +2,10 @@ import { useLingui } from "@lingui/react/macro";
 import { Skeleton, Stack } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useQuery } from "@tanstack/react-query";
-import type { Me, SessionDetail } from "@/api/types";
+import { useState } from "react";
+import type { Me, SessionCreate, SessionDetail } from "@/api/types";
 import { useSessionActions } from "@/features/sessions/use-actions";
+import { SaveTemplateDialog } from "@/features/templates/SaveTemplateForm";
 import { useProject } from "@/me/project";
 import { useMe } from "@/me/use-me";
 import { foldersChoiceQuery, foldersShowQuery } from "@/queries/folders";
@@ -49,6 +51,7 @@ export function LauncherDrawer({ opened, from, mount, template, values, link, on
   });
   const images = useQuery(imagesListQuery);
   const create = useCreateSession();
+  const [saved, setSaved] = useState<SessionCreate>();
 
   const starter = images.data?.find((image) => image.name === "starter") ?? images.data?.[0];
   const fresh = {
@@ -87,57 +90,61 @@ export function LauncherDrawer({ opened, from, mount, template, values, link, on
   };
 
   return (
-    <FormDrawer
-      opened={opened}
-      onClose={close}
-      restored
-      size="lg"
-      title={like.data ? t`Start a session like ${like.data.name}` : t`Start a session`}
-      closeButtonProps={{ "aria-label": t`Close` }}
-    >
-      {waiting && (
-        <Stack aria-busy>
-          <Skeleton height={56} />
-          <Skeleton height={56} />
-          <Skeleton height={96} />
-          <Skeleton height={96} />
-        </Stack>
-      )}
-      {!waiting && problem && <ProblemAlert problem={problem} onRetry={() => void images.refetch()} />}
-      {!waiting && images.data && (from === "new" || like.data) && (
-        <LauncherForm
-          templates={from === "new" && template === undefined && mount === undefined}
-          key={`${origin} ${mount}`}
-          from={origin}
-          initial={
-            like.data
-              ? initialForm(me, project, formLike(like.data))
-              : model.data
-                ? initialForm(
-                    me,
-                    project,
-                    formOf(model.data, mountRows(model.data.mounts ?? [], folders.data ?? []), []),
-                  )
-                : { ...fresh, slots: startable(fresh.slots, room.data?.slots ?? {}) }
-          }
-          link={link}
-          onLink={opened ? onLink : undefined}
-          images={images.data}
-          projects={me.projects.map(({ name }) => name)}
-          problem={create.error}
-          busy={create.isPending}
-          onCancel={close}
-          onSubmit={(request) =>
-            create.mutate(request, {
-              onSuccess: (session) => {
-                close();
-                tell(session);
-              },
-            })
-          }
-        />
-      )}
-    </FormDrawer>
+    <>
+      <FormDrawer
+        opened={opened}
+        onClose={close}
+        restored
+        size="lg"
+        title={like.data ? t`Start a session like ${like.data.name}` : t`Start a session`}
+        closeButtonProps={{ "aria-label": t`Close` }}
+      >
+        {waiting && (
+          <Stack aria-busy>
+            <Skeleton height={56} />
+            <Skeleton height={56} />
+            <Skeleton height={96} />
+            <Skeleton height={96} />
+          </Stack>
+        )}
+        {!waiting && problem && <ProblemAlert problem={problem} onRetry={() => void images.refetch()} />}
+        {!waiting && images.data && (from === "new" || like.data) && (
+          <LauncherForm
+            templates={from === "new" && template === undefined && mount === undefined}
+            key={`${origin} ${mount}`}
+            from={origin}
+            initial={
+              like.data
+                ? initialForm(me, project, formLike(like.data))
+                : model.data
+                  ? initialForm(
+                      me,
+                      project,
+                      formOf(model.data, mountRows(model.data.mounts ?? [], folders.data ?? []), []),
+                    )
+                  : { ...fresh, slots: startable(fresh.slots, room.data?.slots ?? {}) }
+            }
+            link={link}
+            onLink={opened ? onLink : undefined}
+            images={images.data}
+            projects={me.projects.map(({ name }) => name)}
+            problem={create.error}
+            busy={create.isPending}
+            onCancel={close}
+            onSave={setSaved}
+            onSubmit={(request) =>
+              create.mutate(request, {
+                onSuccess: (session) => {
+                  close();
+                  tell(session);
+                },
+              })
+            }
+          />
+        )}
+      </FormDrawer>
+      <SaveTemplateDialog source={saved && { request: saved }} onClose={() => setSaved(undefined)} />
+    </>
   );
 }
 

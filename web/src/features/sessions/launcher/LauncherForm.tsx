@@ -37,6 +37,8 @@ interface Props {
   problem: Problem | null;
   busy: boolean;
   onSubmit: (request: SessionCreate) => void;
+  /** Saves the request as a template. */
+  onSave: (request: SessionCreate) => void;
   onCancel: () => void;
 }
 
@@ -141,7 +143,7 @@ export function LauncherForm(given: Props) {
           />
         </>
       )}
-      {isComplete(values) && <SaveTemplateButton request={request} />}
+      {isComplete({ ...values, roles: [] }) && <SaveTemplateButton onClick={() => props.onSave(request)} />}
     </Form>
   );
 }

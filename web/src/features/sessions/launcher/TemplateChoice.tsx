@@ -3,8 +3,6 @@ import { Button, Group, Select } from "@mantine/core";
 import { IconTemplate } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import type { SessionCreate } from "@/api/types";
-import { useSaveTemplate } from "@/features/templates/SaveTemplateForm";
 import { templatesChoiceQuery } from "@/queries/templates";
 
 /** Begins from a template: opens the form of its parameters. Nothing while there are none. */
@@ -26,16 +24,15 @@ export function TemplateChoice() {
   );
 }
 
-/** Saves the request as a template. */
-export function SaveTemplateButton({ request }: { request: SessionCreate }) {
-  const save = useSaveTemplate();
+/** Offers to save the request as a template. */
+export function SaveTemplateButton({ onClick }: { onClick: () => void }) {
   return (
     <Group>
       <Button
         size="compact-sm"
         variant="subtle"
         leftSection={<IconTemplate size={15} aria-hidden />}
-        onClick={() => save({ request })}
+        onClick={onClick}
       >
         <Trans>Save as template…</Trans>
       </Button>
