@@ -75,7 +75,7 @@ export async function applyEvent(
   changeSession(client, change);
   if (before?.state !== change.state) {
     refreshAround(client, change.id);
-    refreshSoon(client, ["nodes", "groups", "over", "shares", "session-graph"]);
+    refreshSoon(client, ["nodes", "groups", "over", "shares", "session-graph", "session-counts"]);
     // Folders show their number of live sessions.
     refreshSoon(client, ["folders"]);
   }

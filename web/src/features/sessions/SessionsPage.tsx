@@ -19,14 +19,13 @@ import { KeyHelpButton } from "@/ui/table/KeyHelp";
 import { ListFoot } from "@/ui/table/ListFoot";
 import { ListToolbar } from "@/ui/table/ListToolbar";
 import styles from "@/ui/table/list.module.css";
-import { useColumnChoice } from "@/ui/table/use-column-choice";
 import { usePageKeys } from "@/ui/table/use-page-keys";
 import { useRows } from "@/ui/table/use-rows";
 import { useSelection } from "@/ui/table/use-selection";
 import { useLast } from "@/ui/use-last";
 import { usePageTitle } from "@/ui/use-page-title";
 import { useReturnFocus } from "@/ui/use-return-focus";
-import { rowHasEnded, rowName } from "./arrays";
+import { rowHasEnded, rowIsPending, rowName } from "./arrays";
 import { SESSION_FIELDS, sessionsView } from "./columns";
 import { RowTools } from "./RowTools";
 import { SessionCard } from "./SessionCard";
@@ -34,6 +33,9 @@ import { SessionFilters } from "./SessionFilters";
 import { SessionsNothing } from "./SessionsNothing";
 import { useSessionActions } from "./use-actions";
 import { useSessionKeys } from "./use-session-keys";
+import { SessionViews } from "./views/SessionViews";
+import { useShownColumns } from "./views/use-shown-columns";
+import { NO_VIEW } from "./views/view-search";
 
 const LauncherDrawer = part(() =>
   import("@/features/sessions/launcher/LauncherDrawer").then((m) => m.LauncherDrawer),
@@ -43,16 +45,6 @@ const SessionDrawer = part(() =>
 );
 
 const route = getRouteApi("/shell/sessions");
-
-const NO_FILTERS = {
-  q: undefined,
-  domain: undefined,
-  project: undefined,
-  group: undefined,
-  node: undefined,
-  kind: undefined,
-  array: undefined,
-} satisfies SessionsSearch;
 
 const NO_LAUNCHER = {
   launch: undefined,
@@ -98,12 +90,15 @@ export function SessionsPage() {
     kind: search.kind,
   };
   const { name, columns } = sessionsView(filter.state, filter.owner);
-  const [visible, setVisible] = useColumnChoice(name, columns);
+  const [visible, setVisible] = useShownColumns(name, columns, search.columns, (keys) =>
+    change({ columns: keys }),
+  );
   const list = useInfiniteQuery(sessionsListQuery(filter));
   const { rows: sessions, more } = useRows(list);
   const running = sessions.filter((one) => one.state === "RUNNING").map(idOf);
   useQuery(usageRecentQuery(running.slice(0, 100)));
   const chosen = sessions.filter(selection.has);
+  const pending = chosen.filter(rowIsPending);
 
   const open = useCallback(
     (session: Session) =>
@@ -131,9 +126,16 @@ export function SessionsPage() {
           count: chosen.length,
           onClear: selection.clear,
           actions: (
-            <Button size="xs" color="red" variant="light" onClick={() => actions.terminate(chosen)}>
-              <Trans>Terminate…</Trans>
-            </Button>
+            <>
+              {pending.length > 0 && (
+                <Button size="xs" variant="light" onClick={() => actions.prioritise(pending)}>
+                  <Trans>Priority…</Trans>
+                </Button>
+              )}
+              <Button size="xs" color="red" variant="light" onClick={() => actions.terminate(chosen)}>
+                <Trans>Terminate…</Trans>
+              </Button>
+            </>
           ),
         }}
         tools={
@@ -161,6 +163,7 @@ export function SessionsPage() {
           }}
         />
       </ListToolbar>
+      <SessionViews search={search} filter={filter} visible={visible} onLeave={selection.clear} />
       <DataTable
         label={t`Sessions`}
         rows={sessions}
@@ -194,7 +197,7 @@ export function SessionsPage() {
               )
             }
             onLaunch={launch}
-            onClear={() => change({ state: "all", ...NO_FILTERS })}
+            onClear={() => change({ ...NO_VIEW, array: undefined, state: "all" })}
           />
         }
       />
