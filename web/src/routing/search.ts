@@ -39,6 +39,8 @@ export interface SessionsSearch extends ListSearch {
   by?: "project";
   /** Keys of the shown columns, as of a saved view; absent: the user's choice in this browser. */
   columns?: string;
+  /** Ids of the rows that are open in place, separated by commas. */
+  rows?: string;
   /** The session in the open drawer. */
   session?: string;
   tab?: DetailTab;
@@ -89,6 +91,7 @@ export function sessionsSearch(raw: Record<string, unknown>): SessionsSearch {
     array: text(raw.array),
     by: oneOf(["project"], raw.by),
     columns: text(raw.columns),
+    rows: text(raw.rows),
     session: text(raw.session),
     tab: oneOf(DETAIL_TABS, raw.tab),
     launch: text(raw.launch),

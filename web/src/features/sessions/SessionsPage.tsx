@@ -1,5 +1,5 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
-import { Button } from "@mantine/core";
+import { Button, Skeleton } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -28,6 +28,7 @@ import { useReturnFocus } from "@/ui/use-return-focus";
 import { rowHasEnded, rowIsPending, rowName } from "./arrays";
 import { SESSION_FIELDS, sessionsView } from "./columns";
 import { RowTools } from "./RowTools";
+import { OpenRowsContext, opens, useOpenRows } from "./rows/open-rows";
 import { SessionCard } from "./SessionCard";
 import { SessionFilters } from "./SessionFilters";
 import { SessionsNothing } from "./SessionsNothing";
@@ -37,6 +38,7 @@ import { SessionViews } from "./views/SessionViews";
 import { useShownColumns } from "./views/use-shown-columns";
 import { NO_VIEW } from "./views/view-search";
 
+const RowBelow = part(() => import("./rows/RowBelow").then((m) => m.RowBelow));
 const LauncherDrawer = part(() =>
   import("@/features/sessions/launcher/LauncherDrawer").then((m) => m.LauncherDrawer),
 );
@@ -69,7 +71,6 @@ export function SessionsPage() {
   const search = route.useSearch();
   const me = useMe();
   const actions = useSessionActions();
-  const { acts, actLines } = useSessionKeys(actions);
   const searchBox = useRef<HTMLInputElement>(null);
   const selection = useSelection(idOf, canEnd);
   const launched = useLast(search.launch);
@@ -78,6 +79,9 @@ export function SessionsPage() {
   useReturnFocus(search.session !== undefined || search.launch !== undefined);
 
   const change = useAddress<typeof search>();
+  const openRows = useOpenRows(search.rows, change);
+  const { acts, actLines } = useSessionKeys(actions, openRows);
+  const isOpen = useCallback((session: Session) => openRows.has(session.id) && opens(session), [openRows]);
   const filter: SessionFilter = {
     state: search.state ?? "live",
     q: useDeferredValue(search.q ?? ""),
@@ -101,11 +105,8 @@ export function SessionsPage() {
   const pending = chosen.filter(rowIsPending);
 
   const open = useCallback(
-    (session: Session) =>
-      session.array
-        ? change({ array: session.id, state: "all", q: undefined })
-        : change({ session: session.id }),
-    [change],
+    (session: Session) => (session.array ? openRows.toggle(session.id) : change({ session: session.id })),
+    [change, openRows],
   );
   const keepForm = useCallback((form: typeof search.with) => change({ with: form }, true), [change]);
   const launch = useCallback(() => change({ launch: "new" }), [change]);
@@ -119,119 +120,127 @@ export function SessionsPage() {
   });
 
   return (
-    <div className={styles.page}>
-      <ListToolbar
-        title={t`Sessions`}
-        selected={{
-          count: chosen.length,
-          onClear: selection.clear,
-          actions: (
-            <>
-              {pending.length > 0 && (
-                <Button size="xs" variant="light" onClick={() => actions.prioritise(pending)}>
-                  <Trans>Priority…</Trans>
+    <OpenRowsContext value={openRows}>
+      <div className={styles.page}>
+        <ListToolbar
+          title={t`Sessions`}
+          selected={{
+            count: chosen.length,
+            onClear: selection.clear,
+            actions: (
+              <>
+                {pending.length > 0 && (
+                  <Button size="xs" variant="light" onClick={() => actions.prioritise(pending)}>
+                    <Trans>Priority…</Trans>
+                  </Button>
+                )}
+                <Button size="xs" color="red" variant="light" onClick={() => actions.terminate(chosen)}>
+                  <Trans>Terminate…</Trans>
                 </Button>
-              )}
-              <Button size="xs" color="red" variant="light" onClick={() => actions.terminate(chosen)}>
-                <Trans>Terminate…</Trans>
-              </Button>
-            </>
-          ),
-        }}
-        tools={
-          <>
-            <ColumnMenu columns={columns} chosen={visible} onChange={setVisible} />
-            <ExportButton name="sessions" fields={SESSION_FIELDS} all={() => everySession(filter)} />
-            <KeyHelpButton />
-          </>
-        }
-        action={
-          <Button size="xs" leftSection={<IconPlus size={15} aria-hidden />} onClick={launch}>
-            <Trans>Start a session</Trans>
-          </Button>
-        }
-      >
-        <SessionFilters
-          ref={searchBox}
-          search={search}
-          filter={filter}
-          mayseeAll={me.user.role !== "user"}
-          projects={me.projects}
-          onChange={(part) => {
-            selection.clear();
-            change(part, "q" in part);
+              </>
+            ),
           }}
+          tools={
+            <>
+              <ColumnMenu columns={columns} chosen={visible} onChange={setVisible} />
+              <ExportButton name="sessions" fields={SESSION_FIELDS} all={() => everySession(filter)} />
+              <KeyHelpButton />
+            </>
+          }
+          action={
+            <Button size="xs" leftSection={<IconPlus size={15} aria-hidden />} onClick={launch}>
+              <Trans>Start a session</Trans>
+            </Button>
+          }
+        >
+          <SessionFilters
+            ref={searchBox}
+            search={search}
+            filter={filter}
+            mayseeAll={me.user.role !== "user"}
+            projects={me.projects}
+            onChange={(part) => {
+              selection.clear();
+              change(part, "q" in part);
+            }}
+          />
+        </ListToolbar>
+        <SessionViews search={search} filter={filter} visible={visible} onLeave={selection.clear} />
+        <DataTable
+          label={t`Sessions`}
+          rows={sessions}
+          rowId={idOf}
+          columns={columns}
+          visible={visible}
+          loading={list.isPending}
+          problem={list.error}
+          onRetry={() => void list.refetch()}
+          sorting={search}
+          onSort={change}
+          look={look}
+          selection={selection}
+          opened={search.session}
+          onOpen={open}
+          acts={acts}
+          actLines={actLines}
+          headingOf={search.by === "project" ? projectOf : undefined}
+          isOpen={isOpen}
+          below={(session) => (
+            <Suspense fallback={<Skeleton height={80} />}>
+              <RowBelow session={session} filter={filter} actions={actions} />
+            </Suspense>
+          )}
+          tools={tools}
+          toolsWidth="7.25rem"
+          minWidth={filter.owner === "me" ? "70rem" : "76rem"}
+          onNearEnd={more}
+          card={(session) => <SessionCard session={session} actions={actions} onOpen={open} />}
+          empty={
+            <SessionsNothing
+              filtered={
+                filter.q !== "" ||
+                filter.state !== "live" ||
+                [filter.domain, filter.project, filter.group, filter.node, filter.kind, filter.array].some(
+                  (one) => one !== undefined,
+                )
+              }
+              onLaunch={launch}
+              onClear={() => change({ ...NO_VIEW, array: undefined, state: "all" })}
+            />
+          }
         />
-      </ListToolbar>
-      <SessionViews search={search} filter={filter} visible={visible} onLeave={selection.clear} />
-      <DataTable
-        label={t`Sessions`}
-        rows={sessions}
-        rowId={idOf}
-        columns={columns}
-        visible={visible}
-        loading={list.isPending}
-        problem={list.error}
-        onRetry={() => void list.refetch()}
-        sorting={search}
-        onSort={change}
-        look={look}
-        selection={selection}
-        opened={search.session}
-        onOpen={open}
-        acts={acts}
-        actLines={actLines}
-        headingOf={search.by === "project" ? projectOf : undefined}
-        tools={tools}
-        toolsWidth="7.25rem"
-        minWidth={filter.owner === "me" ? "70rem" : "76rem"}
-        onNearEnd={more}
-        card={(session) => <SessionCard session={session} actions={actions} onOpen={open} />}
-        empty={
-          <SessionsNothing
-            filtered={
-              filter.q !== "" ||
-              filter.state !== "live" ||
-              [filter.domain, filter.project, filter.group, filter.node, filter.kind, filter.array].some(
-                (one) => one !== undefined,
-              )
-            }
-            onLaunch={launch}
-            onClear={() => change({ ...NO_VIEW, array: undefined, state: "all" })}
-          />
-        }
-      />
-      <ListFoot
-        count={sessions.length}
-        counted={<Plural value={sessions.length} one="# session" other="# sessions" />}
-        more={list.hasNextPage}
-        loading={list.isFetchingNextPage}
-        sorted={search.sort !== undefined}
-        onMore={more}
-      />
-      <Suspense fallback={null}>
-        {launched && (
-          <LauncherDrawer
-            opened={search.launch !== undefined}
-            from={launched}
-            mount={search.mount}
-            template={search.template}
-            values={search.values}
-            link={search.with}
-            onLink={keepForm}
-            onClose={() => change(NO_LAUNCHER)}
-          />
-        )}
-        {shown && (
-          <SessionDrawer
-            opened={search.session !== undefined}
-            id={shown}
-            tab={search.tab ?? "overview"}
-            onTab={(tab) => change({ tab: tab === "overview" ? undefined : tab }, true)}
-            onClose={() => change({ session: undefined, tab: undefined })}
-          />
-        )}
-      </Suspense>
-    </div>
+        <ListFoot
+          count={sessions.length}
+          counted={<Plural value={sessions.length} one="# session" other="# sessions" />}
+          more={list.hasNextPage}
+          loading={list.isFetchingNextPage}
+          sorted={search.sort !== undefined}
+          onMore={more}
+        />
+        <Suspense fallback={null}>
+          {launched && (
+            <LauncherDrawer
+              opened={search.launch !== undefined}
+              from={launched}
+              mount={search.mount}
+              template={search.template}
+              values={search.values}
+              link={search.with}
+              onLink={keepForm}
+              onClose={() => change(NO_LAUNCHER)}
+            />
+          )}
+          {shown && (
+            <SessionDrawer
+              opened={search.session !== undefined}
+              id={shown}
+              tab={search.tab ?? "overview"}
+              onTab={(tab) => change({ tab: tab === "overview" ? undefined : tab }, true)}
+              onClose={() => change({ session: undefined, tab: undefined })}
+            />
+          )}
+        </Suspense>
+      </div>
+    </OpenRowsContext>
   );
 }

@@ -8,7 +8,6 @@ import shlex
 import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any
 
 from carrel_client.cli.arrays import array_counts, display_name
 from carrel_client.cli.context import Context
@@ -32,6 +31,8 @@ from carrel_client.units import format_cpu, format_duration, format_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from carrel_client import models
 
 _PAGE = 200

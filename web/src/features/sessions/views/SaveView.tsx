@@ -4,7 +4,10 @@ import { IconBookmark } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
 import type { SavedView } from "@/api/types";
 import { useSaveView } from "@/queries/views";
+import type { SessionsSearch } from "@/routing/search";
+import { useAddress } from "@/routing/use-address";
 import { useProblemText } from "@/sentences/use-problem-text";
+import { searchOf } from "./view-search";
 
 interface Props {
   views: readonly SavedView[];
@@ -18,6 +21,7 @@ export function SaveView({ views, search }: Props) {
   const [open, setOpen] = useState(false);
   const [name, setName] = useState("");
   const save = useSaveView();
+  const change = useAddress<SessionsSearch>();
   const text = useProblemText()(save.error);
   const replaced = views.find((view) => view.name === name.trim());
   const close = () => {
@@ -28,7 +32,16 @@ export function SaveView({ views, search }: Props) {
   const send = (event: FormEvent) => {
     event.preventDefault();
     if (name.trim() === "") return;
-    save.mutate({ id: replaced?.id, name: name.trim(), search }, { onSuccess: close });
+    save.mutate(
+      { id: replaced?.id, name: name.trim(), search },
+      {
+        onSuccess: (view) => {
+          close();
+          // The address with the columns is that of the view.
+          change(searchOf(view), true);
+        },
+      },
+    );
   };
   return (
     <Popover opened={open} onChange={(next) => !next && close()} position="bottom-start" trapFocus>
