@@ -155,6 +155,12 @@ describe("arrays", () => {
     ]);
   });
 
+  test("an array stays in a search that another session of it matches by its index", () => {
+    expect(meetsFilter(array, { ...LIVE, q: "train-2" }, "me")).toBe(true);
+    expect(meetsFilter(array, { ...LIVE, q: "desk" }, "me")).toBe(false);
+    expect(meetsFilter(aSession("c"), { ...LIVE, q: "train-2" }, "me")).toBe(false);
+  });
+
   test("the list of an array has each of its sessions by its own state", () => {
     const of = { ...LIVE, array: "a" };
     expect(meetsFilter(member, { ...of, state: "ended" }, "me")).toBe(true);

@@ -25,6 +25,7 @@ FolderTaskId = NewType("FolderTaskId", str)
 ScheduleId = NewType("ScheduleId", str)
 TemplateId = NewType("TemplateId", str)
 UploadId = NewType("UploadId", str)
+ViewId = NewType("ViewId", str)
 
 DEFAULT_GROUP = GroupId("default")
 """The default resource group of new nodes and of sessions without one; created by the migration, never removed."""

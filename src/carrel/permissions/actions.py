@@ -142,6 +142,8 @@ ACTIONS = {
         _personal("token.remove", "Revoke a personal token."),
         _personal("dotfile.read", "See your dotfiles."),
         _personal("dotfile.update", "Add, change or remove a dotfile."),
+        _personal("view.read", "See your saved views of lists."),
+        _personal("view.update", "Save, change or delete a view of a list."),
         _personal("ssh_key.read", "See your SSH keys."),
         _personal("ssh_key.update", "Add, generate or remove an SSH key."),
         _personal("notification.read", "See which notifications reach you, and where."),

@@ -71,6 +71,7 @@ TAGS = {
     "tokens": "Personal access tokens.",
     "templates": "Saved session definitions with parameters, to start sessions from.",
     "usage": "CPU and memory usage of sessions.",
+    "views": "Saved filters, orders and columns of lists.",
     "users": "User accounts and profiles.",
 }
 

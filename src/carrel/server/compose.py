@@ -12,6 +12,7 @@ from carrel.accounts.domains import routes as domains
 from carrel.accounts.dotfiles import routes as dotfiles
 from carrel.accounts.projects import routes as projects
 from carrel.accounts.users import routes as users
+from carrel.accounts.views import routes as views
 from carrel.apps import routes as access
 from carrel.apps import streams
 from carrel.apps.access_watch import AccessWatch
@@ -109,6 +110,7 @@ _ROUTERS = (
     site.router,
     keypairs.router,
     dotfiles.router,
+    views.router,
     users.router,
     projects.router,
     domains.router,

@@ -21,6 +21,7 @@ import carrel.tables.nodes
 import carrel.tables.notifications
 import carrel.tables.presets
 import carrel.tables.providers
+import carrel.tables.saved_views
 import carrel.tables.schedules
 import carrel.tables.session_shares
 import carrel.tables.session_templates

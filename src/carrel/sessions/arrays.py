@@ -6,8 +6,8 @@ the first one), and a limit on how many run at once (`scheduling.array_limits`).
 
 from collections.abc import Sequence
 
+from sqlalchemy import ColumnElement, select, text
 from sqlalchemy import Table as SqlTable
-from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Invalid
@@ -16,7 +16,7 @@ from carrel.sessions import transitions
 from carrel.sessions.spec import ArrayRequest, SessionSpec
 from carrel.tables.dependencies import SessionDependency
 from carrel.tables.folders import FolderMount
-from carrel.tables.session_states import SessionKind
+from carrel.tables.session_states import SessionKind, SessionState
 from carrel.tables.sessions import IS_LIVE, Container, Session, SessionArray
 
 MAX_SESSIONS = 10_000
@@ -158,9 +158,18 @@ async def complete(
 
 async def lock_live(tx: AsyncSession, session: Session) -> list[SessionId]:
     """Lock the live sessions of its array until the transaction ends."""
+    return await _lock(tx, session, IS_LIVE)
+
+
+async def lock_pending(tx: AsyncSession, session: Session) -> list[SessionId]:
+    """Lock the pending sessions of its array until the transaction ends."""
+    return await _lock(tx, session, Session.state == SessionState.PENDING)
+
+
+async def _lock(tx: AsyncSession, session: Session, which: ColumnElement[bool]) -> list[SessionId]:
     rows = await tx.execute(
         select(Session.id)
-        .where(Session.array_id == session.array_id, IS_LIVE)
+        .where(Session.array_id == session.array_id, which)
         .order_by(Session.id)
         .with_for_update()
     )

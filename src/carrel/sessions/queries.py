@@ -18,7 +18,7 @@ from carrel.db.search import bound_part, escaped, part_condition
 from carrel.http.paging import Sort, SortOrder
 from carrel.permissions.decide import Actor, Sight, sight
 from carrel.sessions import environment, graph
-from carrel.sessions.schemas import ArrayRows, SessionDetail, SessionQuery
+from carrel.sessions.schemas import ArrayRows, SessionCounts, SessionDetail, SessionFilter, SessionQuery
 from carrel.sessions.spec import SessionSpec
 from carrel.sessions.visibility import (
     recipient,
@@ -31,7 +31,7 @@ from carrel.tables.session_states import LIFECYCLE, SessionState
 from carrel.tables.sessions import COLLAPSED, Container, HistoryEntry, Session
 from carrel.tables.tenancy import User
 
-_SEARCHED = "s.name || ' ' || s.image"
+_SEARCHED = "{0}.name || ' ' || {0}.image"
 
 _VISIBLE = visible_as_text("s")
 
@@ -141,25 +141,15 @@ async def page(database: Database, actor: Actor, query: SessionQuery) -> bytes:
     of_one = not collapsed and query.array != ArrayRows.EXPANDED
     # The sessions of an array in the order of their indexes.
     order = _SORT.order(query.sort or ("created_at" if of_one else None), query.cursor)
-    limit, search, owner = query.limit, query.q, query.owner
-    bound: dict[str, object] = {"limit": limit + 1, "recipient": recipient(actor)}
-    conditions = list(_reaching(actor, bound, owner))
-    if owner not in ("me", "shared", "all"):
-        conditions.append(
-            "s.owner_id IN (SELECT id FROM users WHERE id = %(owner)s OR lower(email) = %(owner)s)"
-        )
-        bound["owner"] = owner.lower()
-    if search:
-        conditions.append(f"({part_condition(_SEARCHED, search)} OR s.id LIKE %(prefix)s)")
-        bound |= {**bound_part(search), "prefix": f"{escaped(search)}%"}
-    for name, condition in _FILTERS.items():
-        if value := getattr(query, name):
-            conditions.append(condition)
-            bound[name] = value
+    limit, search = query.limit, query.q
+    bound: dict[str, object] = {"limit": limit + 1}
+    states = states_of(query.state)
+    first_only = collapsed and not _by_members(states, any_node=not query.node)
+    conditions = _filters(actor, query, bound, first_only=first_only)
     if of_one:
         conditions.append("s.array_id = %(array)s")
         bound["array"] = query.array
-    conditions = _in_states(conditions, states_of(query.state), collapsed=collapsed, any_node=not query.node)
+    conditions = _in_states(conditions, states, collapsed=collapsed, first_only=first_only)
     if order.after:
         conditions.append(f"(s.{order.name}, s.id) {'<' if order.descending else '>'} (%(at)s, %(after)s)")
         bound["at"], bound["after"] = order.after
@@ -174,8 +164,69 @@ async def page(database: Database, actor: Actor, query: SessionQuery) -> bytes:
     return ('{"items":[' + ",".join(items) + '],"next_cursor":' + next_cursor + "}").encode()
 
 
+async def counts(database: Database, actor: Actor, query: SessionFilter) -> SessionCounts:
+    """The rows of the list of live sessions that match, by kind and by state."""
+    bound: dict[str, object] = {}
+    conditions = _filters(actor, query.model_copy(update={"kind": None}), bound, first_only=False)
+    live = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.live))
+    matching = " AND ".join([*conditions, f"s.state IN ({live})"])
+    of_kind = "true"
+    if query.kind:
+        of_kind, bound["kind"] = "kind = %(kind)s", query.kind
+    statement = f"""
+        WITH live AS (SELECT s.kind, s.state, coalesce(s.array_id, s.id) AS row FROM sessions s WHERE {matching})
+        SELECT row_to_json(x)::text FROM (SELECT
+            (SELECT coalesce(json_agg(c), '[]') FROM (
+                SELECT kind, count(DISTINCT row) AS count FROM live GROUP BY 1 ORDER BY 1) c) AS kinds,
+            (SELECT coalesce(json_agg(c), '[]') FROM (
+                SELECT state, count(DISTINCT row) AS count FROM live WHERE {of_kind} GROUP BY 1 ORDER BY 1) c) AS states
+        ) x"""  # noqa: S608 - all of it are constants of this module
+    [row] = await database.search(statement, bound)
+    return SessionCounts.model_validate_json(row)
+
+
+def _filters(actor: Actor, query: SessionFilter, bound: dict[str, object], *, first_only: bool) -> list[str]:
+    """The conditions but that on the state; adds their parameters. first_only: for rows that stand for arrays, none of
+    whose other sessions is read; only the search is for any of them.
+    """
+    search, owner = query.q, query.owner
+    bound["recipient"] = recipient(actor)
+    conditions = list(_reaching(actor, bound, owner))
+    if owner not in ("me", "shared", "all"):
+        conditions.append(
+            "s.owner_id IN (SELECT id FROM users WHERE id = %(owner)s OR lower(email) = %(owner)s)"
+        )
+        bound["owner"] = owner.lower()
+    if search:
+        own = f"{part_condition(_SEARCHED.format('s'), search)} OR s.id LIKE %(prefix)s"
+        conditions.append(f"({own} OR {_in_array(search)})" if first_only else f"({own})")
+        bound |= {**bound_part(search), "prefix": f"{escaped(search)}%"}
+    for name, condition in _FILTERS.items():
+        if value := getattr(query, name):
+            conditions.append(condition)
+            bound[name] = value
+    return conditions
+
+
+def _in_array(search: str) -> str:
+    """The condition for the first session of an array that has another one that matches the search.
+
+    An array, which is computed once and only if a row does not match itself; as a join, each row would wait for it.
+    The names of an array differ in their indexes only, so that a text without a digit fits all of them or none.
+    """
+    matches = "m.id LIKE %(prefix)s"
+    if any(one.isdigit() for one in search):
+        matches += f" OR {part_condition(_SEARCHED.format('m'), search)}"
+    return f"s.id = ANY(ARRAY(SELECT m.array_id FROM sessions m WHERE m.array_id <> m.id AND ({matches})))"  # noqa: S608 - constants
+
+
+def _by_members(states: list[SessionState] | None, *, any_node: bool) -> bool:
+    """Whether few enough sessions match to read all of them, for the arrays that they are in."""
+    return not any_node or (states is not None and LIFECYCLE.live.issuperset(states))
+
+
 def _in_states(
-    conditions: list[str], states: list[SessionState] | None, *, collapsed: bool, any_node: bool
+    conditions: list[str], states: list[SessionState] | None, *, collapsed: bool, first_only: bool
 ) -> list[str]:
     """The conditions with that on the state. collapsed: for a list with one row for each array."""
     # Literal states, so that the prepared plan can use the partial index on live sessions.
@@ -183,7 +234,7 @@ def _in_states(
     exact = [*conditions, f"s.state IN ({given})"] if states is not None else conditions
     if not collapsed:
         return exact
-    if not any_node or (states is not None and LIFECYCLE.live.issuperset(states)):
+    if not first_only:
         return [_MATCHES.format(" AND ".join(exact) or "true")]
     if states is None:
         return [*conditions, _COLLAPSED]

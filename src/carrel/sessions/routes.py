@@ -15,8 +15,10 @@ from carrel.sessions import environment, graph, mounting, queries, repeating, se
 from carrel.sessions.schemas import (
     HistoryList,
     HistoryView,
+    SessionCounts,
     SessionCreate,
     SessionDetail,
+    SessionFilter,
     SessionGraph,
     SessionList,
     SessionPriority,
@@ -91,6 +93,19 @@ router.add_api_route(
 
 
 @router.get(
+    "/session-counts",
+    operation_id="sessions.counts",
+    summary="Count live sessions",
+    openapi_extra=names("session.read"),
+)
+async def counts(
+    services: ServicesOf[Services], actor: CurrentActor, query: Annotated[SessionFilter, Query()]
+) -> SessionCounts:
+    """How many live sessions match, by kind and by state, as rows of the list: an array is one."""
+    return await queries.counts(services.database, actor, query)
+
+
+@router.get(
     "/sessions/{ref}",
     operation_id="sessions.show",
     summary="Get a session",
@@ -127,11 +142,18 @@ async def rename(
     response_model=SessionDetail,
 )
 async def prioritise(
-    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: SessionPriority
+    services: ServicesOf[Services],
+    actor: CurrentActor,
+    ref: Ref,
+    body: SessionPriority,
+    array: Annotated[QueryBool, Query(description="change all pending sessions of its array")] = False,
 ) -> Response:
-    """Change the priority of a pending session. Only administrators may exceed what your policy allows."""
+    """Change the priority of a pending session; for the name of an array, of all its pending sessions.
+
+    Only administrators may exceed what your policy allows.
+    """
     async with services.database.transaction() as tx:
-        session = await service.prioritise(tx, actor, ref, body.priority)
+        session = await service.prioritise(tx, actor, ref, body.priority, array=array)
     return await _detail(services, actor, session)
 
 

@@ -267,10 +267,9 @@ class ArrayRows(StrEnum):
     EXPANDED = "expanded"
 
 
-class SessionQuery(PageQuery):
-    """Which sessions to list. sort: name, state, created_at or image; default: newest first."""
+class SessionFilter(BaseModel):
+    """Which sessions to list or count."""
 
-    state: str = Field(default="all", max_length=20, description="live, ended, all, or a state")
     q: str | None = Field(default=None, max_length=100, description="part of name or image")
     owner: str = Field(
         default="me", max_length=254, description="me, shared (with you), all, or the id or e-mail of a user"
@@ -282,11 +281,37 @@ class SessionQuery(PageQuery):
         default=None, max_length=64, description="id or name of a node of its containers"
     )
     kind: SessionKind | None = None
+
+
+class SessionQuery(SessionFilter, PageQuery):
+    """Which sessions to list. sort: name, state, created_at or image; default: newest first."""
+
+    state: str = Field(default="all", max_length=20, description="live, ended, all, or a state")
     array: str = Field(
         default=ArrayRows.COLLAPSED,
         max_length=64,
         description="collapsed: an array is one row; expanded: every session; or the id of an array: its sessions",
     )
+
+
+class KindCount(BaseModel):
+    kind: SessionKind
+    count: int
+
+
+class StateCount(BaseModel):
+    state: SessionState
+    count: int
+
+
+class SessionCounts(BaseModel):
+    """How many rows the list of live sessions has, whatever kind is given; kinds and states without rows are left out.
+
+    states: of the given kind. An array is one row, and counts for each state that a session of it is in.
+    """
+
+    kinds: list[KindCount]
+    states: list[StateCount]
 
 
 class SessionList(BaseModel):

@@ -379,15 +379,29 @@ async def rename(database: Database, actor: Actor, ref: str, name: str) -> Sessi
         raise _name_taken(name) from None
 
 
-async def prioritise(tx: AsyncSession, actor: Actor, ref: str, priority: int) -> SessionId:
-    """Change the priority of a pending session. Raises: Conflict if it is not pending; Forbidden."""
-    session = await find(tx, actor, ref, "session.update")
-    if not await queries.lock(tx, session.id, SessionState.PENDING):
+async def prioritise(
+    tx: AsyncSession, actor: Actor, ref: str, priority: int, *, array: bool = False
+) -> SessionId:
+    """Change the priority of a pending session. Raises: Conflict if it is not pending; Forbidden.
+
+    array, or ref is the name of an array: of all pending sessions of the array.
+    """
+    session, whole = await find_any(tx, actor, ref, "session.update")
+    if array and not session.array_id:
+        raise Invalid("session.no_array", f"{session.name} is not a session of an array.")
+    whole = whole or array
+    if whole:
+        pending = await arrays.lock_pending(tx, session)
+    else:
+        pending = [session.id] if await queries.lock(tx, session.id, SessionState.PENDING) else []
+    if not pending:
         raise Conflict("session.not_waiting", f"{session.name} is no longer pending.", field="priority")
     most = (await policy_of(tx, actor)).max_priority
     admission.require_priority(actor, _target(session), priority, most)
     before = session.priority
-    await transitions.prioritise(tx, session.id, priority)
-    details = {"before": {"priority": before}, "after": {"priority": priority}}
+    await transitions.prioritise(tx, pending, priority)
+    details: dict[str, object] = {"before": {"priority": before}, "after": {"priority": priority}}
+    if whole:
+        details["array"] = len(pending)
     note(tx, actor, "session.update", session, details=details)
     return session.id

@@ -253,7 +253,9 @@ _RENEW_RESTARTS = text("""
 _RENEW_ONE = text("UPDATE sessions SET deadline = :deadline WHERE id = :id AND state = :state")
 
 _PRIORITISE = text(f"""
-WITH changed AS (UPDATE sessions SET priority = :priority WHERE id = :id RETURNING *), published AS ({_INSERT_EVENT})
+WITH changed AS (
+    UPDATE sessions SET priority = :priority WHERE id = ANY(:ids) RETURNING *
+), published AS ({_INSERT_EVENT})
 SELECT id, {_NOTIFY} FROM changed
 """)  # noqa: S608 - no input in it
 
@@ -405,10 +407,10 @@ async def rename(tx: AsyncSession, session: SessionId, name: str) -> None:
     )
 
 
-async def prioritise(tx: AsyncSession, session: SessionId, priority: int) -> None:
-    """Change the priority of a session and wake the scheduler."""
+async def prioritise(tx: AsyncSession, sessions: Iterable[SessionId], priority: int) -> None:
+    """Change the priority of sessions and wake the scheduler."""
     bound = {
-        "id": session,
+        "ids": list(sessions),
         "priority": priority,
         "event": "session.updated",
         "topic": topic(SessionState.PENDING),

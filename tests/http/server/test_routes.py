@@ -52,6 +52,8 @@ PRIVATE = (
     "invitations.decline",
     "dotfiles.set",
     "dotfiles.remove",
+    "views.update",
+    "views.remove",
 )
 OIDC = {"issuer": "http://127.0.0.1:9", "client_id": "carrel"}
 BODIES: Mapping[str, object] = {
@@ -138,6 +140,7 @@ BODIES: Mapping[str, object] = {
     "storage_hosts.update": {"description": "another"},
     "ssh_keys.add": {"name": "key"},
     "dotfiles.set": {"content": "x"},
+    "views.create": {"list": "sessions", "name": "mine", "search": {"state": "ended"}},
     "tokens.create": {"name": "token", "scopes": ["session.read"]},
     "totp.confirm": {"code": "000000"},
     "users.create": {"email": "another@example.org", "name": "Another", "password": PASSWORD},
@@ -247,6 +250,7 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
     delivery = (await own.post(f"/webhooks/{hook}/test")).json()["id"]
     dotfile = f".rc-{actor.user_id}"
     assert (await own.ask("PUT", f"/dotfiles/{dotfile}", json={"content": "x"})).status_code == 200
+    view = await own.post("/views", {"list": "sessions", "name": "v", "search": {}})
     login = (await own.get("/logins")).json()["items"][0]
     folder = (await own.post("/vfolders", {"name": "data"})).json()["id"]
     upload = await own.post(f"/vfolders/{folder}/uploads", headers=BEGIN)
@@ -263,6 +267,7 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
             "token": token["id"],
             "key": key["id"],
             "dotfile": dotfile,
+            "view": view.json()["id"],
             "webhook": hook,
             "delivery": delivery,
             "login": login["id"],
@@ -302,6 +307,7 @@ def place_of(path: str, things: Things) -> str:
         "share",
         "upload",
         "dotfile",
+        "view",
         "webhook",
         "delivery",
     ):

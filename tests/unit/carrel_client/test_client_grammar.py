@@ -145,6 +145,7 @@ POLLED = {
     "dotfile ls",
     "provider ls",
     "webhook ls",
+    "view ls",
 }
 """Lists of which no event says that they have changed."""
 ENDING = {

@@ -193,6 +193,20 @@ export const ACTIONS = {
     domainAdmin: "own",
     superadmin: "own",
   },
+  "view.read": {
+    sentence: "See your saved views of lists.",
+    user: "own",
+    projectAdmin: "own",
+    domainAdmin: "own",
+    superadmin: "own",
+  },
+  "view.update": {
+    sentence: "Save, change or delete a view of a list.",
+    user: "own",
+    projectAdmin: "own",
+    domainAdmin: "own",
+    superadmin: "own",
+  },
   "ssh_key.read": {
     sentence: "See your SSH keys.",
     user: "own",

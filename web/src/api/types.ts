@@ -148,6 +148,7 @@ export type {
   VFolderCreate as FolderCreate,
   VFolderUpdate as FolderUpdate,
   VFolderView as Folder,
+  ViewView as SavedView,
   WebhookCreate,
   WebhookCreated as NewWebhook,
   WebhookUpdate,

@@ -111,7 +111,9 @@ export function meetsFilter(session: Session, filter: SessionFilter, me: string)
   if (filter.kind !== undefined && session.kind !== filter.kind) return false;
   const q = filter.q.toLowerCase();
   const texts = [session.name, session.image, session.image_name ?? ""];
-  return q === "" || texts.some((text) => text.toLowerCase().includes(q));
+  // Another session of the array may match by its index or id.
+  const ofArray = session.array !== null && filter.array === undefined && /\d/.test(q);
+  return q === "" || ofArray || texts.some((text) => text.toLowerCase().includes(q));
 }
 
 /** Whether a list with one row for each array has a row for this session. */

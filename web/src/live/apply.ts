@@ -75,7 +75,15 @@ export async function applyEvent(
   changeSession(client, change);
   if (before?.state !== change.state) {
     refreshAround(client, change.id);
-    refreshSoon(client, ["nodes", "groups", "over", "shares", "session-graph", "schedules"]);
+    refreshSoon(client, [
+      "nodes",
+      "groups",
+      "over",
+      "shares",
+      "session-graph",
+      "session-counts",
+      "schedules",
+    ]);
     // Folders show their number of live sessions.
     refreshSoon(client, ["folders"]);
   }

@@ -8,6 +8,7 @@ import {
 } from "@tanstack/react-query";
 import {
   sessionsCheck,
+  sessionsCounts,
   sessionsCreate,
   sessionsExempt,
   sessionsGraph,
@@ -34,7 +35,7 @@ import { everyPage } from "./every-page";
 
 const PAGE = 50;
 
-const parameters = ({ q, ...filter }: SessionFilter) => ({ ...filter, q: q || undefined });
+const parameters = <F extends { q: string }>({ q, ...filter }: F) => ({ ...filter, q: q || undefined });
 
 /** Sessions, newest first, paginated. */
 export function sessionsListQuery(filter: SessionFilter) {
@@ -53,6 +54,15 @@ export function sessionsListQuery(filter: SessionFilter) {
     },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
+  });
+}
+
+/** How many rows the list of live sessions has by type and by state, whatever type and state the filter has. */
+export function sessionCountsQuery({ state: _, kind: __, array: ___, ...filter }: SessionFilter) {
+  return queryOptions({
+    queryKey: ["session-counts", filter] as const,
+    queryFn: async ({ signal }) => (await sessionsCounts({ query: parameters(filter), signal })).data,
+    placeholderData: keepPreviousData,
   });
 }
 
@@ -218,12 +228,15 @@ export function useKeepSession() {
   });
 }
 
-/** Changes the priority of a pending session. */
+/** Changes the priority of a pending session, or of the pending ones of its array. */
 export function usePrioritiseSession() {
   const client = useQueryClient();
-  return useMutation<SessionDetail, Problem, { id: string; priority: number }>({
-    mutationFn: async ({ id, priority }) =>
-      (await retryWhileUnreachable(() => sessionsPrioritise({ path: { ref: id }, body: { priority } }))).data,
+  return useMutation<SessionDetail, Problem, { id: string; priority: number; array?: boolean }>({
+    mutationFn: async ({ id, priority, array }) => {
+      const path = { ref: id };
+      const ask = () => sessionsPrioritise({ path, query: { array }, body: { priority } });
+      return (await retryWhileUnreachable(ask)).data;
+    },
     onSuccess: (session) => {
       changeSession(client, { id: session.id, priority: session.priority });
       for (const key of ["queue", "why", "check"]) void client.invalidateQueries({ queryKey: [key] });

@@ -37,6 +37,10 @@ export interface SessionsSearch extends ListSearch {
   array?: string;
   /** Rows under the name of their project. */
   by?: "project";
+  /** Keys of the shown columns, as of a saved view; absent: the user's choice in this browser. */
+  columns?: string;
+  /** Ids of the rows that are open in place, separated by commas. */
+  rows?: string;
   /** The session in the open drawer. */
   session?: string;
   tab?: DetailTab;
@@ -86,6 +90,8 @@ export function sessionsSearch(raw: Record<string, unknown>): SessionsSearch {
     kind: oneOf(SESSION_KINDS, raw.kind),
     array: text(raw.array),
     by: oneOf(["project"], raw.by),
+    columns: text(raw.columns),
+    rows: text(raw.rows),
     session: text(raw.session),
     tab: oneOf(DETAIL_TABS, raw.tab),
     launch: text(raw.launch),

@@ -30,6 +30,8 @@ export const ACTION_SENTENCES: Record<ActionName, MessageDescriptor> = {
   "token.remove": msg`Revoke a personal token.`,
   "dotfile.read": msg`See your dotfiles.`,
   "dotfile.update": msg`Add, change or remove a dotfile.`,
+  "view.read": msg`See your saved views of lists.`,
+  "view.update": msg`Save, change or delete a view of a list.`,
   "ssh_key.read": msg`See your SSH keys.`,
   "ssh_key.update": msg`Add, generate or remove an SSH key.`,
   "notification.read": msg`See which notifications reach you, and where.`,

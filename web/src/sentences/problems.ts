@@ -268,6 +268,15 @@ export const PROBLEMS: Record<string, Sentences> = {
     detail: msg`You have as many dotfiles as a user can have.`,
     hint: msg`Remove one first.`,
   },
+  "view.name_taken": {
+    detail: msg`You have a saved view of this name already.`,
+    hint: msg`Choose another name, or replace that view.`,
+  },
+  "view.not_found": { detail: msg`You have no such saved view.` },
+  "view.too_many": {
+    detail: msg`You have as many saved views as a user can have.`,
+    hint: msg`Delete one first.`,
+  },
   "session.no_time_limit": { detail: msg`The session has no time limit.` },
   "session.not_interactive": {
     detail: msg`The session is a batch session, whose command must not run twice.`,

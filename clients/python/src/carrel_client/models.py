@@ -1265,6 +1265,11 @@ class KeypairView(TypedDict):
 Kind = Literal["group", "any_node", "smaller", "end_own"]
 
 
+class KindCount(TypedDict):
+    count: int
+    kind: SessionKind
+
+
 class LimitView(TypedDict):
     """A ceiling that blocks the session. scope: such as "project:k3f..."; label: the scope for display."""
 
@@ -2332,6 +2337,15 @@ class ServerView(TypedDict):
     version: str
 
 
+class SessionCounts(TypedDict):
+    """How many rows the list of live sessions has, whatever kind is given; kinds and states without rows are left out.
+
+    states: of the given kind. An array is one row, and counts for each state that a session of it is in."""
+
+    kinds: list[KindCount]
+    states: list[StateCount]
+
+
 class SessionCreate(TypedDict):
     """image: a name in the catalogue or any image reference. name: generated when absent. description: free text.
 
@@ -2863,6 +2877,11 @@ class SshKeyView(TypedDict):
 
 
 StartStep = Literal["queue", "mounts", "image", "container", "barrier", "app"]
+
+
+class StateCount(TypedDict):
+    count: int
+    state: SessionState
 
 
 StatisticsBy = Literal["domain", "project", "user", "group", "image"]
@@ -3561,6 +3580,36 @@ class VerifyRequest(TypedDict):
     """token: from the link."""
 
     token: str
+
+
+class ViewCreate(TypedDict):
+    list: ViewedList
+    name: str
+    search: dict[str, str]
+
+
+class ViewList(TypedDict):
+    items: list[ViewView]
+    next_cursor: str | None
+
+
+class ViewUpdate(TypedDict):
+    """What changes; absent: as before."""
+
+    name: NotRequired[str | None]
+    search: NotRequired[dict[str, str] | None]
+
+
+class ViewView(TypedDict):
+    """search: the parameters of the list's address, such as state and q."""
+
+    id: str
+    list: ViewedList
+    name: str
+    search: dict[str, str]
+
+
+ViewedList = Literal["sessions"]
 
 
 class WaitStatistics(TypedDict):

@@ -1562,6 +1562,33 @@ class Sessions(Group):
         )
         return answer
 
+    def counts(
+        self,
+        *,
+        q: str | None = None,
+        owner: str | None = None,
+        domain: str | None = None,
+        project: str | None = None,
+        group: str | None = None,
+        node: str | None = None,
+        kind: models.SessionKind | None = None,
+    ) -> models.SessionCounts:
+        """How many live sessions match, by kind and by state, as rows of the list: an array is one."""
+        answer: models.SessionCounts = self._transport.call(
+            "GET",
+            "/api/v1/session-counts",
+            query={
+                "q": q,
+                "owner": owner,
+                "domain": domain,
+                "project": project,
+                "group": group,
+                "node": node,
+                "kind": kind,
+            },
+        )
+        return answer
+
     def create(
         self,
         *,
@@ -1688,7 +1715,6 @@ class Sessions(Group):
         sort: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-        state: str | None = None,
         q: str | None = None,
         owner: str | None = None,
         domain: str | None = None,
@@ -1696,6 +1722,7 @@ class Sessions(Group):
         group: str | None = None,
         node: str | None = None,
         kind: models.SessionKind | None = None,
+        state: str | None = None,
         array: str | None = None,
     ) -> models.SessionList:
         """Your sessions, newest first unless sorted; with owner=all, every session that you may see.
@@ -1709,7 +1736,6 @@ class Sessions(Group):
                 "sort": sort,
                 "limit": limit,
                 "cursor": cursor,
-                "state": state,
                 "q": q,
                 "owner": owner,
                 "domain": domain,
@@ -1717,15 +1743,21 @@ class Sessions(Group):
                 "group": group,
                 "node": node,
                 "kind": kind,
+                "state": state,
                 "array": array,
             },
         )
         return answer
 
-    def prioritise(self, ref: str, *, priority: int) -> models.SessionDetail:
-        """Change the priority of a pending session. Only administrators may exceed what your policy allows."""
+    def prioritise(self, ref: str, *, priority: int, array: bool | None = None) -> models.SessionDetail:
+        """Change the priority of a pending session; for the name of an array, of all its pending sessions.
+
+        Only administrators may exceed what your policy allows."""
         answer: models.SessionDetail = self._transport.call(
-            "PUT", f"/api/v1/sessions/{segment(ref)}/priority", body=_given(priority=priority)
+            "PUT",
+            f"/api/v1/sessions/{segment(ref)}/priority",
+            query={"array": array},
+            body=_given(priority=priority),
         )
         return answer
 
@@ -2664,6 +2696,33 @@ class Vfolders(Group):
         return answer
 
 
+class Views(Group):
+    def create(self, *, list: models.ViewedList, name: str, search: dict[str, str]) -> models.ViewView:
+        """Save the filter, order and columns of a list under a name; at most 50."""
+        answer: models.ViewView = self._transport.call(
+            "POST", "/api/v1/views", body=_given(list=list, name=name, search=search)
+        )
+        return answer
+
+    def list(self) -> models.ViewList:
+        """Your saved views of lists, by name."""
+        answer: models.ViewList = self._transport.call("GET", "/api/v1/views")
+        return answer
+
+    def remove(self, view: str) -> None:
+        """Delete a view; the list keeps all its rows."""
+        self._transport.call("DELETE", f"/api/v1/views/{segment(view)}")
+
+    def update(
+        self, view: str, *, name: str | None = UNSET, search: dict[str, str] | None = UNSET
+    ) -> models.ViewView:
+        """Rename a view, or replace what it shows."""
+        answer: models.ViewView = self._transport.call(
+            "PATCH", f"/api/v1/views/{segment(view)}", body=_given(name=name, search=search)
+        )
+        return answer
+
+
 class Webhooks(Group):
     def create(
         self,
@@ -2820,4 +2879,5 @@ class Operations:
         self.users = Users(transport)
         self.vfolder_tasks = VfolderTasks(transport)
         self.vfolders = Vfolders(transport)
+        self.views = Views(transport)
         self.webhooks = Webhooks(transport)

@@ -3242,6 +3242,17 @@ export type KeypairView = {
 export type Kind = 'group' | 'any_node' | 'smaller' | 'end_own';
 
 /**
+ * KindCount
+ */
+export type KindCount = {
+    /**
+     * Count
+     */
+    count: number;
+    kind: SessionKind;
+};
+
+/**
  * LimitView
  *
  * A ceiling that blocks the session. scope: such as "project:k3f..."; label: the scope for display.
@@ -6019,6 +6030,24 @@ export type ServerView = {
 };
 
 /**
+ * SessionCounts
+ *
+ * How many rows the list of live sessions has, whatever kind is given; kinds and states without rows are left out.
+ *
+ * states: of the given kind. An array is one row, and counts for each state that a session of it is in.
+ */
+export type SessionCounts = {
+    /**
+     * Kinds
+     */
+    kinds: Array<KindCount>;
+    /**
+     * States
+     */
+    states: Array<StateCount>;
+};
+
+/**
  * SessionCreate
  *
  * image: a name in the catalogue or any image reference. name: generated when absent. description: free text.
@@ -7542,6 +7571,17 @@ export type SshKeyView = {
  * A step of a start. barrier: the containers of a cluster that are up wait for the others.
  */
 export type StartStep = 'queue' | 'mounts' | 'image' | 'container' | 'barrier' | 'app';
+
+/**
+ * StateCount
+ */
+export type StateCount = {
+    /**
+     * Count
+     */
+    count: number;
+    state: SessionState;
+};
 
 /**
  * StatisticsBy
@@ -9390,6 +9430,85 @@ export type VerifyRequest = {
      */
     token: string;
 };
+
+/**
+ * ViewCreate
+ */
+export type ViewCreate = {
+    list: ViewedList;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Search
+     */
+    search: {
+        [key: string]: unknown | string;
+    };
+};
+
+/**
+ * ViewList
+ */
+export type ViewList = {
+    /**
+     * Items
+     */
+    items: Array<ViewView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor?: string | null;
+};
+
+/**
+ * ViewUpdate
+ *
+ * What changes; absent: as before.
+ */
+export type ViewUpdate = {
+    /**
+     * Name
+     */
+    name?: string | null;
+    /**
+     * Search
+     */
+    search?: {
+        [key: string]: unknown | string;
+    } | null;
+};
+
+/**
+ * ViewView
+ *
+ * search: the parameters of the list's address, such as state and q.
+ */
+export type ViewView = {
+    /**
+     * Id
+     */
+    id: string;
+    list: ViewedList;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Search
+     */
+    search: {
+        [key: string]: string;
+    };
+};
+
+/**
+ * ViewedList
+ *
+ * A list of the page with saved views.
+ */
+export type ViewedList = 'sessions';
 
 /**
  * WaitStatistics
@@ -14566,6 +14685,76 @@ export type ServerShowResponses = {
 
 export type ServerShowResponse = ServerShowResponses[keyof ServerShowResponses];
 
+export type SessionsCountsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Q
+         *
+         * part of name or image
+         */
+        q?: string | null;
+        /**
+         * Owner
+         *
+         * me, shared (with you), all, or the id or e-mail of a user
+         */
+        owner?: string;
+        /**
+         * Domain
+         *
+         * id or name of a domain
+         */
+        domain?: string | null;
+        /**
+         * Project
+         *
+         * id or name of a project
+         */
+        project?: string | null;
+        /**
+         * Group
+         *
+         * id or name of a resource group
+         */
+        group?: string | null;
+        /**
+         * Node
+         *
+         * id or name of a node of its containers
+         */
+        node?: string | null;
+        /**
+         * Kind
+         */
+        kind?: SessionKind | null;
+    };
+    url: '/api/v1/session-counts';
+};
+
+export type SessionsCountsErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SessionsCountsError = SessionsCountsErrors[keyof SessionsCountsErrors];
+
+export type SessionsCountsResponses = {
+    /**
+     * Successful Response
+     */
+    200: SessionCounts;
+};
+
+export type SessionsCountsResponse = SessionsCountsResponses[keyof SessionsCountsResponses];
+
 export type SessionsJoinData = {
     body: SessionJoin;
     path?: never;
@@ -14614,12 +14803,6 @@ export type SessionsListData = {
          */
         cursor?: string | null;
         /**
-         * State
-         *
-         * live, ended, all, or a state
-         */
-        state?: string;
-        /**
          * Q
          *
          * part of name or image
@@ -14659,6 +14842,12 @@ export type SessionsListData = {
          * Kind
          */
         kind?: SessionKind | null;
+        /**
+         * State
+         *
+         * live, ended, all, or a state
+         */
+        state?: string;
         /**
          * Array
          *
@@ -15346,7 +15535,14 @@ export type SessionsPrioritiseData = {
          */
         ref: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Array
+         *
+         * change all pending sessions of its array
+         */
+        array?: boolean;
+    };
     url: '/api/v1/sessions/{ref}/priority';
 };
 
@@ -18738,6 +18934,136 @@ export type UploadsAppendResponses = {
 };
 
 export type UploadsAppendResponse = UploadsAppendResponses[keyof UploadsAppendResponses];
+
+export type ViewsListData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/views';
+};
+
+export type ViewsListErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ViewsListError = ViewsListErrors[keyof ViewsListErrors];
+
+export type ViewsListResponses = {
+    /**
+     * Successful Response
+     */
+    200: ViewList;
+};
+
+export type ViewsListResponse = ViewsListResponses[keyof ViewsListResponses];
+
+export type ViewsCreateData = {
+    body: ViewCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/views';
+};
+
+export type ViewsCreateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ViewsCreateError = ViewsCreateErrors[keyof ViewsCreateErrors];
+
+export type ViewsCreateResponses = {
+    /**
+     * Successful Response
+     */
+    201: ViewView;
+};
+
+export type ViewsCreateResponse = ViewsCreateResponses[keyof ViewsCreateResponses];
+
+export type ViewsRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * View
+         *
+         * The id of a view.
+         */
+        view: string;
+    };
+    query?: never;
+    url: '/api/v1/views/{view}';
+};
+
+export type ViewsRemoveErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ViewsRemoveError = ViewsRemoveErrors[keyof ViewsRemoveErrors];
+
+export type ViewsRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type ViewsRemoveResponse = ViewsRemoveResponses[keyof ViewsRemoveResponses];
+
+export type ViewsUpdateData = {
+    body: ViewUpdate;
+    path: {
+        /**
+         * View
+         *
+         * The id of a view.
+         */
+        view: string;
+    };
+    query?: never;
+    url: '/api/v1/views/{view}';
+};
+
+export type ViewsUpdateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ViewsUpdateError = ViewsUpdateErrors[keyof ViewsUpdateErrors];
+
+export type ViewsUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: ViewView;
+};
+
+export type ViewsUpdateResponse = ViewsUpdateResponses[keyof ViewsUpdateResponses];
 
 export type WebhooksListData = {
     body?: never;

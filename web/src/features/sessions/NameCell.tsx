@@ -6,6 +6,7 @@ import { isRequested } from "@/queries/sessions";
 import { RowLink } from "@/ui/table/RowLink";
 import { rowName } from "./arrays";
 import styles from "./cells.module.css";
+import { OpenButton } from "./rows/OpenButton";
 import { LEVELS } from "./sharing/words";
 import { useWarningText } from "./warnings";
 
@@ -15,6 +16,7 @@ export function NameCell({ session, onOpen }: { session: Session; onOpen?: () =>
   const warningText = useWarningText();
   return (
     <Group gap={6} wrap="nowrap" className={styles.nameCell}>
+      <OpenButton session={session} />
       {isRequested(session.id) ? (
         <span className={styles.name}>{session.name}</span>
       ) : (

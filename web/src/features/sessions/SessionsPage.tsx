@@ -1,5 +1,5 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
-import { Button } from "@mantine/core";
+import { Button, Skeleton } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -19,23 +19,27 @@ import { KeyHelpButton } from "@/ui/table/KeyHelp";
 import { ListFoot } from "@/ui/table/ListFoot";
 import { ListToolbar } from "@/ui/table/ListToolbar";
 import styles from "@/ui/table/list.module.css";
-import { useColumnChoice } from "@/ui/table/use-column-choice";
 import { usePageKeys } from "@/ui/table/use-page-keys";
 import { useRows } from "@/ui/table/use-rows";
 import { useSelection } from "@/ui/table/use-selection";
 import { useLast } from "@/ui/use-last";
 import { usePageTitle } from "@/ui/use-page-title";
 import { useReturnFocus } from "@/ui/use-return-focus";
-import { rowHasEnded, rowName } from "./arrays";
+import { rowHasEnded, rowIsPending, rowName } from "./arrays";
 import { SESSION_FIELDS, sessionsView } from "./columns";
 import { RowTools } from "./RowTools";
+import { OpenRowsContext, opens, useOpenRows } from "./rows/open-rows";
 import { SessionCard } from "./SessionCard";
 import { SessionFilters } from "./SessionFilters";
 import { SessionsNothing } from "./SessionsNothing";
 import { SessionTabs } from "./SessionTabs";
 import { useSessionActions } from "./use-actions";
 import { useSessionKeys } from "./use-session-keys";
+import { SessionViews } from "./views/SessionViews";
+import { useShownColumns } from "./views/use-shown-columns";
+import { NO_VIEW } from "./views/view-search";
 
+const RowBelow = part(() => import("./rows/RowBelow").then((m) => m.RowBelow));
 const LauncherDrawer = part(() =>
   import("@/features/sessions/launcher/LauncherDrawer").then((m) => m.LauncherDrawer),
 );
@@ -44,16 +48,6 @@ const SessionDrawer = part(() =>
 );
 
 const route = getRouteApi("/shell/sessions");
-
-const NO_FILTERS = {
-  q: undefined,
-  domain: undefined,
-  project: undefined,
-  group: undefined,
-  node: undefined,
-  kind: undefined,
-  array: undefined,
-} satisfies SessionsSearch;
 
 const NO_LAUNCHER = {
   launch: undefined,
@@ -78,7 +72,6 @@ export function SessionsPage() {
   const search = route.useSearch();
   const me = useMe();
   const actions = useSessionActions();
-  const { acts, actLines } = useSessionKeys(actions);
   const searchBox = useRef<HTMLInputElement>(null);
   const selectable = useCallback(
     (session: Session) => canEnd(session) && actions.whyNotChange(session) === null,
@@ -91,6 +84,9 @@ export function SessionsPage() {
   useReturnFocus(search.session !== undefined || search.launch !== undefined);
 
   const change = useAddress<typeof search>();
+  const openRows = useOpenRows(search.rows, change);
+  const { acts, actLines } = useSessionKeys(actions, openRows);
+  const isOpen = useCallback((session: Session) => openRows.has(session.id) && opens(session), [openRows]);
   const filter: SessionFilter = {
     state: search.state ?? "live",
     q: useDeferredValue(search.q ?? ""),
@@ -103,19 +99,19 @@ export function SessionsPage() {
     kind: search.kind,
   };
   const { name, columns } = sessionsView(filter.state, filter.owner);
-  const [visible, setVisible] = useColumnChoice(name, columns);
+  const [visible, setVisible] = useShownColumns(name, columns, search.columns, (keys) =>
+    change({ columns: keys }),
+  );
   const list = useInfiniteQuery(sessionsListQuery(filter));
   const { rows: sessions, more } = useRows(list);
   const running = sessions.filter((one) => one.state === "RUNNING").map(idOf);
   useQuery(usageRecentQuery(running.slice(0, 100)));
   const chosen = sessions.filter(selection.has);
+  const pending = chosen.filter(rowIsPending);
 
   const open = useCallback(
-    (session: Session) =>
-      session.array
-        ? change({ array: session.id, state: "all", q: undefined })
-        : change({ session: session.id }),
-    [change],
+    (session: Session) => (session.array ? openRows.toggle(session.id) : change({ session: session.id })),
+    [change, openRows],
   );
   const keepForm = useCallback((form: typeof search.with) => change({ with: form }, true), [change]);
   const launch = useCallback(() => change({ launch: "new" }), [change]);
@@ -129,115 +125,129 @@ export function SessionsPage() {
   });
 
   return (
-    <div className={styles.page}>
-      <SessionTabs />
-      <ListToolbar
-        title={t`Sessions`}
-        selected={{
-          count: chosen.length,
-          onClear: selection.clear,
-          actions: (
-            <Button size="xs" color="red" variant="light" onClick={() => actions.terminate(chosen)}>
-              <Trans>Terminate…</Trans>
-            </Button>
-          ),
-        }}
-        tools={
-          <>
-            <ColumnMenu columns={columns} chosen={visible} onChange={setVisible} />
-            <ExportButton name="sessions" fields={SESSION_FIELDS} all={() => everySession(filter)} />
-            <KeyHelpButton />
-          </>
-        }
-        action={
-          <Button size="xs" leftSection={<IconPlus size={15} aria-hidden />} onClick={launch}>
-            <Trans>Start a session</Trans>
-          </Button>
-        }
-      >
-        <SessionFilters
-          ref={searchBox}
-          search={search}
-          filter={filter}
-          mayseeAll={me.user.role !== "user"}
-          projects={me.projects}
-          onChange={(part) => {
-            selection.clear();
-            change(part, "q" in part);
+    <OpenRowsContext value={openRows}>
+      <div className={styles.page}>
+        <SessionTabs />
+        <ListToolbar
+          title={t`Sessions`}
+          selected={{
+            count: chosen.length,
+            onClear: selection.clear,
+            actions: (
+              <>
+                {pending.length > 0 && (
+                  <Button size="xs" variant="light" onClick={() => actions.prioritise(pending)}>
+                    <Trans>Priority…</Trans>
+                  </Button>
+                )}
+                <Button size="xs" color="red" variant="light" onClick={() => actions.terminate(chosen)}>
+                  <Trans>Terminate…</Trans>
+                </Button>
+              </>
+            ),
           }}
+          tools={
+            <>
+              <ColumnMenu columns={columns} chosen={visible} onChange={setVisible} />
+              <ExportButton name="sessions" fields={SESSION_FIELDS} all={() => everySession(filter)} />
+              <KeyHelpButton />
+            </>
+          }
+          action={
+            <Button size="xs" leftSection={<IconPlus size={15} aria-hidden />} onClick={launch}>
+              <Trans>Start a session</Trans>
+            </Button>
+          }
+        >
+          <SessionFilters
+            ref={searchBox}
+            search={search}
+            filter={filter}
+            mayseeAll={me.user.role !== "user"}
+            projects={me.projects}
+            onChange={(part) => {
+              selection.clear();
+              change(part, "q" in part);
+            }}
+          />
+        </ListToolbar>
+        <SessionViews search={search} filter={filter} visible={visible} onLeave={selection.clear} />
+        <DataTable
+          label={t`Sessions`}
+          rows={sessions}
+          rowId={idOf}
+          columns={columns}
+          visible={visible}
+          loading={list.isPending}
+          problem={list.error}
+          onRetry={() => void list.refetch()}
+          sorting={search}
+          onSort={change}
+          look={look}
+          selection={selection}
+          opened={search.session}
+          onOpen={open}
+          acts={acts}
+          actLines={actLines}
+          headingOf={search.by === "project" ? projectOf : undefined}
+          isOpen={isOpen}
+          below={(session) => (
+            <Suspense fallback={<Skeleton height={80} />}>
+              <RowBelow session={session} filter={filter} actions={actions} />
+            </Suspense>
+          )}
+          tools={tools}
+          toolsWidth="7.25rem"
+          minWidth={filter.owner === "me" ? "70rem" : "76rem"}
+          onNearEnd={more}
+          card={(session) => <SessionCard session={session} actions={actions} onOpen={open} />}
+          empty={
+            <SessionsNothing
+              filtered={
+                filter.q !== "" ||
+                filter.state !== "live" ||
+                filter.owner === "shared" ||
+                [filter.domain, filter.project, filter.group, filter.node, filter.kind, filter.array].some(
+                  (one) => one !== undefined,
+                )
+              }
+              onLaunch={launch}
+              onClear={() => change({ ...NO_VIEW, array: undefined, state: "all" })}
+            />
+          }
         />
-      </ListToolbar>
-      <DataTable
-        label={t`Sessions`}
-        rows={sessions}
-        rowId={idOf}
-        columns={columns}
-        visible={visible}
-        loading={list.isPending}
-        problem={list.error}
-        onRetry={() => void list.refetch()}
-        sorting={search}
-        onSort={change}
-        look={look}
-        selection={selection}
-        opened={search.session}
-        onOpen={open}
-        acts={acts}
-        actLines={actLines}
-        headingOf={search.by === "project" ? projectOf : undefined}
-        tools={tools}
-        toolsWidth="7.25rem"
-        minWidth={filter.owner === "me" ? "70rem" : "76rem"}
-        onNearEnd={more}
-        card={(session) => <SessionCard session={session} actions={actions} onOpen={open} />}
-        empty={
-          <SessionsNothing
-            filtered={
-              filter.q !== "" ||
-              filter.state !== "live" ||
-              filter.owner === "shared" ||
-              [filter.domain, filter.project, filter.group, filter.node, filter.kind, filter.array].some(
-                (one) => one !== undefined,
-              )
-            }
-            onLaunch={launch}
-            onClear={() =>
-              change({ state: "all", ...NO_FILTERS, ...(filter.owner === "shared" && { owner: undefined }) })
-            }
-          />
-        }
-      />
-      <ListFoot
-        count={sessions.length}
-        counted={<Plural value={sessions.length} one="# session" other="# sessions" />}
-        more={list.hasNextPage}
-        loading={list.isFetchingNextPage}
-        sorted={search.sort !== undefined}
-        onMore={more}
-      />
-      <Suspense fallback={null}>
-        {launched && (
-          <LauncherDrawer
-            opened={search.launch !== undefined}
-            from={launched}
-            mount={search.mount}
-            template={search.template}
-            values={search.values}
-            link={search.with}
-            onLink={keepForm}
-            onClose={() => change(NO_LAUNCHER)}
-          />
-        )}
-        {shown && (
-          <SessionDrawer
-            opened={search.session !== undefined}
-            id={shown}
-            tab={search.tab ?? "overview"}
-            onTab={(tab) => change({ tab: tab === "overview" ? undefined : tab }, true)}
-            onClose={() => change({ session: undefined, tab: undefined })}
-          />
-        )}
-      </Suspense>
-    </div>
+        <ListFoot
+          count={sessions.length}
+          counted={<Plural value={sessions.length} one="# session" other="# sessions" />}
+          more={list.hasNextPage}
+          loading={list.isFetchingNextPage}
+          sorted={search.sort !== undefined}
+          onMore={more}
+        />
+        <Suspense fallback={null}>
+          {launched && (
+            <LauncherDrawer
+              opened={search.launch !== undefined}
+              from={launched}
+              mount={search.mount}
+              template={search.template}
+              values={search.values}
+              link={search.with}
+              onLink={keepForm}
+              onClose={() => change(NO_LAUNCHER)}
+            />
+          )}
+          {shown && (
+            <SessionDrawer
+              opened={search.session !== undefined}
+              id={shown}
+              tab={search.tab ?? "overview"}
+              onTab={(tab) => change({ tab: tab === "overview" ? undefined : tab }, true)}
+              onClose={() => change({ session: undefined, tab: undefined })}
+            />
+          )}
+        </Suspense>
+      </div>
+    </OpenRowsContext>
   );
 }

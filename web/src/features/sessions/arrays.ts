@@ -26,6 +26,10 @@ export const rowName = ({ name, array }: Pick<Session, "name" | "array">): strin
 export const rowHasEnded = ({ state, array }: Pick<Session, "state" | "array">): boolean =>
   array ? array.counts.every((one) => hasEnded(one.state)) : hasEnded(state);
 
+/** Whether the session, or one of the array that its row stands for, is pending. */
+export const rowIsPending = ({ state, array }: Pick<Session, "state" | "array">): boolean =>
+  array ? array.counts.some((one) => one.state === "PENDING") : state === "PENDING";
+
 /** The state of the session, or the one that describes the array that its row stands for. */
 export const rowState = ({ state, array }: Pick<Session, "state" | "array">): SessionState =>
   array ? (TELLING.find((one) => array.counts.some((count) => count.state === one)) ?? state) : state;

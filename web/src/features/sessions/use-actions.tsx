@@ -12,6 +12,7 @@ import { imagesListQuery } from "@/queries/images";
 import { overSessions } from "@/routing/search";
 import { useProblemText } from "@/sentences/use-problem-text";
 import { openApp } from "./open-app";
+import { PriorityDialog } from "./PriorityDialog";
 import { TerminateDialog } from "./TerminateDialog";
 
 /** The actions on sessions. */
@@ -79,6 +80,14 @@ export function useSessionActions() {
             autoClose: 12_000,
           });
         }
+      },
+
+      prioritise: (sessions: Session[]) => {
+        modals.open({
+          title: t`Change priority`,
+          closeButtonProps: { "aria-label": t`Close` },
+          children: <PriorityDialog sessions={sessions} onDone={() => modals.closeAll()} />,
+        });
       },
 
       terminate: (sessions: Session[]) => {

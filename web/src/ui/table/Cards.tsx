@@ -25,8 +25,8 @@ export function Cards<T>(props: Props<T>) {
     [given, columns, sorting, presorted, i18n.locale],
   );
   const { entries } = useMemo(
-    () => withHeadings(rows, headingOf, i18n.locale),
-    [rows, headingOf, i18n.locale],
+    () => withHeadings(rows, headingOf, i18n.locale, props.isOpen),
+    [rows, headingOf, i18n.locale, props.isOpen],
   );
   const scroller = useRef<HTMLElement>(null);
   const virtual = useVirtualizer({
@@ -66,6 +66,8 @@ export function Cards<T>(props: Props<T>) {
               >
                 {props.card ? props.card(entry.row) : <DefaultCard {...props} row={entry.row} />}
               </article>
+            ) : "below" in entry ? (
+              <div className={styles.below}>{props.below?.(entry.below)}</div>
             ) : (
               <Text component="h2" className={styles.heading}>
                 {entry.heading} <span className={styles.headingCount}>{entry.count}</span>

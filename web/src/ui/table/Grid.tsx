@@ -38,6 +38,10 @@ export interface GridProps<T> {
   actLines?: KeyLine[];
   /** The heading under which a row stands; none by default. Keep the function stable. */
   headingOf?: (row: T) => string;
+  /** Whether a row is open. Keep the function stable while its output is the same. */
+  isOpen?: (row: T) => boolean;
+  /** What is shown below an open row. */
+  below?: (row: T) => ReactNode;
   /** The row buttons. Keep the function stable while its output is the same. */
   tools?: (row: T) => ReactNode;
   toolsWidth?: string;
@@ -63,8 +67,8 @@ export function Grid<T>(props: GridProps<T>) {
   );
 
   const { entries, ordered, entryOf } = useMemo(
-    () => withHeadings(rows, props.headingOf, i18n.locale),
-    [rows, props.headingOf, i18n.locale],
+    () => withHeadings(rows, props.headingOf, i18n.locale, props.isOpen),
+    [rows, props.headingOf, i18n.locale, props.isOpen],
   );
 
   const scroller = useRef<HTMLDivElement>(null);
@@ -144,7 +148,16 @@ export function Grid<T>(props: GridProps<T>) {
           {items.map(({ index, key }) => {
             const entry = entries[index];
             if (entry === undefined) return null;
-            if (!("row" in entry)) {
+            if ("below" in entry) {
+              return (
+                <tr key={key} ref={virtual.measureElement} data-entry={index} aria-rowindex={index + 2}>
+                  <td colSpan={width} className={styles.below}>
+                    {props.below?.(entry.below)}
+                  </td>
+                </tr>
+              );
+            }
+            if ("heading" in entry) {
               return (
                 <tr key={key} ref={virtual.measureElement} data-entry={index} aria-rowindex={index + 2}>
                   <th scope="rowgroup" colSpan={width} className={styles.heading}>

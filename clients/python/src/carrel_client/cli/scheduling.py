@@ -8,6 +8,7 @@ import sys
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_facts, print_line, print_table, say
 from carrel_client.cli.parser import Arguments, reading, whole_number
+from carrel_client.cli.people import each
 from carrel_client.cli.session_request import check_request, scheduling_arguments
 from carrel_client.cli.times import local_time
 from carrel_client.slots import format_amount, slots_text
@@ -131,19 +132,25 @@ def _numbers(limit: models.LimitView) -> tuple[int, int, int]:
 
 
 def priority_arguments(parser: Arguments) -> None:
-    parser.add_argument("id", metavar="ID", help="id, unique id prefix, or name")
+    parser.add_argument("ids", metavar="ID", nargs="+", help="ids, unique id prefixes, or names")
     parser.add_argument("priority", metavar="N", type=reading(whole_number), help="0 to 100, highest first")
-    parser.explain("Change the priority of a pending session in its queue.")
-    parser.example("carrel session priority train-3 20", "carrel session priority urgent 90")
+    parser.explain(
+        "Change the priority of pending sessions in their queues. The name of an array changes all its pending\n"
+        "sessions."
+    )
+    parser.example("carrel session priority train-3 20", "carrel session priority urgent sweep 90")
 
 
 def priority(args: argparse.Namespace, context: Context) -> int:
-    """Change the priority of a pending session."""
-    session = context.client.sessions.prioritise(args.id, priority=args.priority)
-    context.answer(
-        session, lambda: print_line(f"{session['name']} is pending with priority {session['priority']}.")
-    )
-    return 0
+    """Change the priority of pending sessions; continues after a failure."""
+
+    def one(ref: str) -> tuple[object, str]:
+        session = context.client.sessions.prioritise(ref, priority=args.priority)
+        array = session["array"]
+        name = array["name"] if array and ref == array["name"] else session["name"]
+        return session, f"{name} is pending with priority {args.priority}."
+
+    return each(context, args.ids, one)
 
 
 def queue_arguments(parser: Arguments) -> None:

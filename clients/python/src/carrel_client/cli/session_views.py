@@ -22,6 +22,7 @@ from carrel_client.cli.output import (
     write_bytes,
 )
 from carrel_client.cli.parser import Arguments, container_argument, reading, whole_number
+from carrel_client.cli.saved_views import find
 from carrel_client.cli.times import age, local_time, moment
 from carrel_client.definition import HIDDEN, definition_of
 from carrel_client.errors import CarrelError
@@ -30,9 +31,12 @@ from carrel_client.units import format_cpu, format_duration, format_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from carrel_client import models
 
 _PAGE = 200
+_SORTABLE = ("name", "state", "image")
 _RULES = {"traffic": "no traffic", "use": "little use", "lifetime": "lifetime"}
 _BARS = "▁▂▃▄▅▆▇█"
 
@@ -57,7 +61,6 @@ def ls_arguments(parser: Arguments) -> None:
         dest="owner",
         action="store_const",
         const="all",
-        default="me",
         help="include other users' sessions that you may see",
     )
     whose.add_argument(
@@ -68,6 +71,10 @@ def ls_arguments(parser: Arguments) -> None:
         help="other users' sessions that are shared with you",
     )
     whose.add_argument("--owner", metavar="USER", help="only this user's, by id or e-mail")
+    parser.add_argument("--kind", choices=["interactive", "batch", "inference"], help="only this type")
+    parser.add_argument(
+        "--view", metavar="VIEW", help="by a view that you saved on the page; other options go first"
+    )
     parser.add_argument("--array", metavar="ID", help="the sessions of this array, by its id or name")
     parser.add_argument("-q", "--quiet", action="store_true", help="print only ids, one per line")
     parser.add_argument("--limit", type=reading(whole_number), default=50, help="maximum number; 0 for all")
@@ -81,6 +88,7 @@ def ls_arguments(parser: Arguments) -> None:
         "carrel session ls --ended --limit 10",
         "carrel session ls --array sweep --state ERROR",
         "carrel session ls --shared",
+        "carrel session ls --view 'failed last week'",
         "carrel session ls -q | xargs carrel session rm --yes",
         "carrel session ls -o json | jq -r '.items[].name'",
     )
@@ -357,18 +365,22 @@ def _listed(args: argparse.Namespace, context: Context) -> models.SessionList:
     if args.array and not array:
         raise CarrelError("client.no_array", f"{args.array} is not an array.", status=422)
     limit = args.limit or sys.maxsize
+    view: dict[str, Any] = dict(find(context, args.view)["search"]) if args.view else {}
+    order = "-" if view.get("order") == "desc" else ""
     response: models.SessionList = {"items": [], "next_cursor": None}
     while True:
         size = min(_PAGE, limit - len(response["items"]))
         page = context.client.sessions.list(
-            state=args.state or ("all" if array else "live"),
-            q=args.search,
-            owner="all" if array else args.owner,
-            array=array,
-            domain=args.domain,
-            project=args.project,
-            group=args.group,
-            node=args.node,
+            state=args.state or view.get("state") or ("all" if array else "live"),
+            q=args.search or view.get("q"),
+            owner="all" if array else args.owner or view.get("owner") or "me",
+            kind=args.kind or view.get("kind"),
+            array=array or view.get("array"),
+            domain=args.domain or view.get("domain"),
+            project=args.project or view.get("project"),
+            group=args.group or view.get("group"),
+            node=args.node or view.get("node"),
+            sort=order + view["sort"] if view.get("sort") in _SORTABLE else None,
             limit=size,
             cursor=response["next_cursor"],
         )

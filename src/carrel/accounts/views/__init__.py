@@ -1,0 +1,1 @@
+"""Saved views: named filters, orders and columns of a list, each of one user."""
