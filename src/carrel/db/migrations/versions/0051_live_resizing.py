@@ -4,8 +4,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-revision = "0050"
-down_revision = "0049b"
+revision = "0051"
+down_revision = "0050"
 branch_labels = None
 depends_on = None
 

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-revision = "0049b"
+revision = "0050"
 down_revision = "0049"
 branch_labels = None
 depends_on = None
