@@ -7,7 +7,7 @@ import yaml
 from installation import Api
 from session_kit import request
 
-WHOLE: dict[str, Any] = request(
+COMPLETE: dict[str, Any] = request(
     kind="batch",
     name="sweep",
     command=["sh", "-c", "echo $CARREL_ARRAY_INDEX"],
@@ -22,14 +22,14 @@ WHOLE: dict[str, Any] = request(
 
 async def test_a_definition_is_written_as_export_does_and_read_again(api: Api):
     user = await api.as_("user")
-    answer = await user.post("/definitions", WHOLE)
+    answer = await user.post("/definitions", COMPLETE)
     assert answer.status_code == 200, answer.text
     written = answer.json()
     assert yaml.safe_load(written["text"]) == written["definition"]
     assert written["definition"]["array"] == "1-3%2"
     assert "priority" not in written["definition"]
     again = (await user.post("/definitions/read", {"text": written["text"]})).json()["session"]
-    assert again == {field: value for field, value in WHOLE.items() if field != "priority"}
+    assert again == {field: value for field, value in COMPLETE.items() if field != "priority"}
     assert (await user.get("/sessions", params={"state": "all"})).json()["items"] == []
 
 

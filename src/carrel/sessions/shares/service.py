@@ -200,6 +200,7 @@ async def _recipient(
 
 
 async def _linked(tx: AsyncSession, clock: Clock, actor: Actor, token: str) -> tuple[SessionShare, Session]:
+    # not narrowed: the token is what permits it
     row = (
         await tx.execute(
             select(SessionShare, Session)
