@@ -27,6 +27,7 @@ PATHS = (
     "/settings/notifications",
     "/sessions",
     "/sessions?launch=new",
+    "/templates",
     "/sessions/recurring",
     "/data",
     "/data?make=one",
