@@ -13,7 +13,7 @@ JOB = "image: starter\nkind: batch\ncommand: [sh, -c, 'echo of-the-night']\ncpu:
 def test_recurring_run_is_made_run_paused_changed_and_deleted(desk: Desk) -> None:
     page = desk.page
     desk.go("/sessions")
-    page.get_by_role("navigation", name="Sessions").get_by_role("link", name="Recurring runs").click()
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Recurring runs").click()
     expect(page.get_by_text("No recurring runs yet")).to_be_visible()
     # 1. Made: the form shows the next times as they are edited.
     page.get_by_role("button", name="New recurring run").click()

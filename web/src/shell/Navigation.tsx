@@ -7,6 +7,7 @@ import {
   IconHome2,
   IconLayoutSidebarLeftCollapse,
   IconLayoutSidebarLeftExpand,
+  IconRepeat,
   IconServer2,
   IconSettings,
   IconTemplate,
@@ -33,6 +34,7 @@ export function Navigation({ narrow, onNarrow }: Props) {
     { to: "/", label: t({ context: "page", message: "Start" }), icon: IconHome2 },
     { to: "/dashboard", label: t`Dashboard`, icon: IconGauge },
     { to: "/sessions", label: t`Sessions`, icon: IconTerminal2 },
+    { to: "/sessions/recurring", label: t`Recurring runs`, icon: IconRepeat },
     { to: "/templates", label: t`Templates`, icon: IconTemplate },
     { to: "/data", label: t`Data`, icon: IconFolders, count: invitations },
     { to: "/statistics", label: t`Statistics`, icon: IconChartBar },
@@ -90,7 +92,7 @@ function PageLink({ to, label, icon: Icon, narrow, count = 0 }: PageProps) {
       <Link
         to={to}
         className={narrow ? `${styles.link} ${styles.narrow}` : styles.link}
-        activeOptions={{ exact: to === "/", includeSearch: false }}
+        activeOptions={{ exact: to === "/" || to === "/sessions", includeSearch: false }}
         aria-label={count > 0 ? t`${label}, ${count} invitations` : label}
       >
         <Icon size={18} stroke={1.7} aria-hidden />

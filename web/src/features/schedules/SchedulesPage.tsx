@@ -5,7 +5,6 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Suspense, useCallback, useDeferredValue } from "react";
 import type { Schedule } from "@/api/types";
-import { SessionTabs } from "@/features/sessions/SessionTabs";
 import { mayBeyondOwn } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { everySchedule, type ScheduleFilter, schedulesListQuery } from "@/queries/schedules";
@@ -54,7 +53,6 @@ export function SchedulesPage() {
     <ListPage
       title={t`Recurring runs`}
       name="schedules"
-      tabs={<SessionTabs />}
       search={search}
       onChange={change}
       list={list}

@@ -32,7 +32,6 @@ import { OpenRowsContext, opens, useOpenRows } from "./rows/open-rows";
 import { SessionCard } from "./SessionCard";
 import { SessionFilters } from "./SessionFilters";
 import { SessionsNothing } from "./SessionsNothing";
-import { SessionTabs } from "./SessionTabs";
 import { useSessionActions } from "./use-actions";
 import { useSessionKeys } from "./use-session-keys";
 import { SessionViews } from "./views/SessionViews";
@@ -127,7 +126,6 @@ export function SessionsPage() {
   return (
     <OpenRowsContext value={openRows}>
       <div className={styles.page}>
-        <SessionTabs />
         <ListToolbar
           title={t`Sessions`}
           selected={{
