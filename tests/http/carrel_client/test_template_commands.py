@@ -41,8 +41,9 @@ async def test_a_template_goes_from_a_file_to_a_session_and_back(living: Api, tm
         ["train", "3", "${HOME}"],
         {"cpu": 100, "mem": 128 << 20},
     )
-    session = await other.as_json(*words, "--cpu", "0.2", "--name", "mine_1", "--time-limit", "10m")
+    session = await other.as_json(*words, "--cpu", "0.2", "--name", "mine_1", "--time-limit", "10m", "--wait")
     assert (session["name"], session["slots"]) == ("mine_1", {"cpu": 200, "mem": 128 << 20})
+    assert session["started_at"] is not None
     shown = await other.ok("session", "show", "mine_1")
     assert "training, revision 1" in shown
     missing = await other.run("template", "start", "training")

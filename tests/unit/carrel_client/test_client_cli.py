@@ -282,7 +282,7 @@ def test_removing_several_goes_on_after_one_that_fails(api: Api, capsys: Capture
 
 
 def test_waiting_for_a_session_that_fails_tells_why(api: Api, capsys: Captured) -> None:
-    failed = _session(state="ERROR", reason="There is no image nosuch.")
+    failed = _session(state="ERROR", reason="There is no image nosuch.", started_at=None)
     api.routes["GET /api/v1/sessions/k3fabcdefghi"] = (200, failed)
     assert main(["session", "create", "--wait", "-o", "json"]) == 1
     captured = capsys.readouterr()

@@ -187,9 +187,14 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
 
 
 async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "schedule.read") -> RunSchedule:
-    """The schedule with this id, or this name among the actor's own, locked. Raises: NotFound, Forbidden."""
+    """The schedule with this id, or this name among the actor's own, locked to be changed.
+
+    Raises: NotFound, Forbidden.
+    """
     own = (RunSchedule.owner_id == actor.user_id) & (RunSchedule.name == ref)
-    statement = select(RunSchedule).where((RunSchedule.id == ref) | own).with_for_update()
+    statement = select(RunSchedule).where((RunSchedule.id == ref) | own)
+    if action != "schedule.read":
+        statement = statement.with_for_update()
     schedule = (await tx.execute(statement.order_by(RunSchedule.id == ref))).scalars().first()
     missing = NotFound("schedule.not_found", f"There is no schedule {ref}.", hint="See `carrel schedule ls`.")
     if schedule is None:

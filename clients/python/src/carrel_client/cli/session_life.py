@@ -28,13 +28,8 @@ if TYPE_CHECKING:
     from carrel_client import models
 
 
-def create_arguments(parser: Arguments) -> None:
-    session_arguments(parser)
-    parser.add_argument(
-        "--replace",
-        metavar="ID",
-        help="cancel this pending session in the same step, and keep its name and what starts after it",
-    )
+def start_arguments(parser: Arguments) -> None:
+    """The arguments of `print_started`."""
     parser.add_argument(
         "--wait", action="store_true", help="wait until it runs; exit code 1 if it ends instead"
     )
@@ -45,6 +40,16 @@ def create_arguments(parser: Arguments) -> None:
         help="timeout of --wait: 90s, 10m, 2h",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="print only the id")
+
+
+def create_arguments(parser: Arguments) -> None:
+    session_arguments(parser)
+    parser.add_argument(
+        "--replace",
+        metavar="ID",
+        help="cancel this pending session in the same step, and keep its name and what starts after it",
+    )
+    start_arguments(parser)
     parser.explain("Start a session. Without --wait the command returns as soon as the session is queued.")
     parser.example(
         "carrel session create --wait",
@@ -63,13 +68,18 @@ def create_arguments(parser: Arguments) -> None:
 def create(args: argparse.Namespace, context: Context) -> int:
     """Start a session."""
     session = context.client.sessions.create(**session_request(args), replaces=args.replace)
+    return print_started(args, context, session)
+
+
+def print_started(args: argparse.Namespace, context: Context, session: models.SessionDetail) -> int:
+    """Print a new session, with --wait once it has run. Returns the exit code."""
     if args.wait:
         session = wait_for(context, session, SETTLED, args.timeout)
     if args.quiet and not context.structured:
         sys.stdout.write(f"{session['id']}\n")
     else:
         context.answer(session, lambda: print_session(session))
-    if args.wait and session["state"] != "RUNNING":
+    if args.wait and session["started_at"] is None:
         why = session["reason"] or f"it is {session['state']}"
         report(
             CarrelError(

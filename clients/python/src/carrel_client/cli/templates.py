@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from carrel_client.cli.asking import removal_confirmed, yes_argument
 from carrel_client.cli.context import Context
@@ -11,7 +10,8 @@ from carrel_client.cli.formats import Writer
 from carrel_client.cli.output import Column, counted, print_facts, print_line, print_table, say
 from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.cli.people import each, given, list_arguments, listed
-from carrel_client.cli.session_views import print_session
+from carrel_client.cli.session_life import print_started
+from carrel_client.cli.session_life import start_arguments as session_start_arguments
 from carrel_client.cli.times import local_time, utc_time
 from carrel_client.definition import HIDDEN, read_file, template_definition, template_request
 from carrel_client.errors import CarrelError
@@ -178,10 +178,10 @@ def start_arguments(parser: Arguments) -> None:
     parser.add_argument(
         "--dry-run", action="store_true", help="print the request in YAML, and create nothing"
     )
-    parser.add_argument("-q", "--quiet", action="store_true", help="print only the id")
+    session_start_arguments(parser)
     parser.explain("Start a session from a template, with your rights and limits. Options override it.")
     parser.example(
-        "carrel template start training -p epochs=3 -p data=imagenet",
+        "carrel template start training -p epochs=3 -p data=imagenet --wait",
         "id=$(carrel template start -q training -p epochs=3)",
     )
 
@@ -199,12 +199,7 @@ def start(args: argparse.Namespace, context: Context) -> int:
         request = context.client.templates.preview(args.template, **body)["session"]
         (context.writer if context.structured else Writer("yaml")).write(request)
         return 0
-    session = context.client.templates.start(args.template, **body)
-    if args.quiet and not context.structured:
-        sys.stdout.write(f"{session['id']}\n")
-    else:
-        context.answer(session, lambda: print_session(session))
-    return 0
+    return print_started(args, context, context.client.templates.start(args.template, **body))
 
 
 def export_arguments(parser: Arguments) -> None:
