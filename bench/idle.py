@@ -21,7 +21,7 @@ async def measure() -> list[Line]:
         before = _cpu_seconds(own)
         await asyncio.sleep(_WATCH_S)
         percent = (_cpu_seconds(own) - before) / _WATCH_S * 100
-        parts = {name: sum(map(_pss_mib, processes)) for name, processes in _processes(own).items()}
+        parts = {name: sum(map(pss_mib, processes)) for name, processes in processes_of(own).items()}
     mib = sum(parts.values())
     shares = ", ".join(f"{name} {amount:.0f}" for name, amount in parts.items())
     return [
@@ -30,7 +30,7 @@ async def measure() -> list[Line]:
     ]
 
 
-def _processes(own: ControlPlane) -> dict[str, list[psutil.Process]]:
+def processes_of(own: ControlPlane) -> dict[str, list[psutil.Process]]:
     processes: dict[str, list[psutil.Process]] = {"supervisor": [psutil.Process(own.supervisor)]}
     for child in processes["supervisor"][0].children():
         if name := re.search(r"carrel\.server\.(?:role )?(\w+)", " ".join(child.cmdline())):
@@ -45,11 +45,11 @@ def _processes(own: ControlPlane) -> dict[str, list[psutil.Process]]:
 
 def _cpu_seconds(own: ControlPlane) -> float:
     return sum(
-        sum(process.cpu_times()[:2]) for processes in _processes(own).values() for process in processes
+        sum(process.cpu_times()[:2]) for processes in processes_of(own).values() for process in processes
     )
 
 
-def _pss_mib(process: psutil.Process) -> float:
+def pss_mib(process: psutil.Process) -> float:
     for line in Path(f"/proc/{process.pid}/smaps_rollup").read_text().splitlines():
         if line.startswith("Pss:"):
             return int(line.split()[1]) / 1024

@@ -18,6 +18,7 @@ NAMES = (
     "array",
     "prompt",
     "session_logs",
+    "log_flood",
     "gateway",
     "isolation",
     "events",

@@ -36,7 +36,7 @@ _LOAD_ALL = """async (rows) => {
     }
     table.parentElement.scrollTop = 0
 }"""
-_FRAMES = """(ms) => new Promise((resolve) => {
+FRAMES = """(ms) => new Promise((resolve) => {
     const from = performance.now(), commits = window.commits
     let frames = 0, last = from, longest = 0
     const frame = (now) => {
@@ -99,7 +99,7 @@ async def measure() -> list[Line]:
 
 async def _frames(page: Page) -> list[float]:
     """Frames per second, longest frame in ms, React commits per second."""
-    return list(await page.evaluate(_FRAMES, _SECONDS * 1000))
+    return list(await page.evaluate(FRAMES, _SECONDS * 1000))
 
 
 async def _update(own: ControlPlane) -> None:

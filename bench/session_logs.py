@@ -36,7 +36,7 @@ async def measure() -> list[Line]:
         made = (await client.post("/sessions", json={"image": "tiny", "slots": _SLOTS})).json()
         await follower.reached(made["id"], "RUNNING")
         shown = (await client.get(f"/sessions/{made['id']}")).json()
-        session = _Session(own, docker, made["id"], shown["containers"][0]["id"])
+        session = LoggedSession(own, docker, made["id"], shown["containers"][0]["id"])
         name, _ = await floor.start(_SLOTS)
         added = await session.added_ms()
         ours, bare, answers = [], [], list[float]()
@@ -69,12 +69,13 @@ async def measure() -> list[Line]:
     ]
 
 
-class _Session:
+class LoggedSession:
     def __init__(self, own: ControlPlane, docker: aiodocker.Docker, session: str, container: str) -> None:
         self._own = own
         self._docker = docker
-        self._session = session
-        self._daemon_name = f"carrel-{own.settings.installation}-{container}"
+        self.id = session
+        self.container = container
+        self.daemon_name = f"carrel-{own.settings.installation}-{container}"
 
     async def added_ms(self) -> list[float]:
         """For each line: how much later it arrives by the API."""
@@ -89,10 +90,10 @@ class _Session:
 
         reading = [
             asyncio.create_task(read(self._lines(), ours)),
-            asyncio.create_task(read(_lines_of(self._docker, self._daemon_name), bare)),
+            asyncio.create_task(read(_lines_of(self._docker, self.daemon_name), bare)),
         ]
         await asyncio.sleep(0.5)
-        await _run(self._docker, self._daemon_name, _PACED)
+        await run_in(self._docker, self.daemon_name, _PACED)
         await asyncio.gather(*reading)
         return [(ours[line] - bare[line]) * 1000 for line in bare]
 
@@ -110,7 +111,7 @@ class _Session:
 
         asking = asyncio.create_task(ask())
         count, began = 0, 0.0
-        following = asyncio.create_task(_run_later(self._docker, self._daemon_name))
+        following = asyncio.create_task(_run_later(self._docker, self.daemon_name))
         async for line in self._lines():
             began = began or time.perf_counter()
             count += 1
@@ -124,7 +125,7 @@ class _Session:
         return took, answers
 
     async def _lines(self) -> AsyncIterator[str]:
-        path = f"/sessions/{self._session}/logs"
+        path = f"/sessions/{self.id}/logs"
         query = {"follow": "true", "format": "json", "tail": "0"}
         async with self._own.client() as client, client.stream("GET", path, params=query) as answer:
             async for line in answer.aiter_lines():
@@ -133,10 +134,10 @@ class _Session:
 
 async def _run_later(docker: aiodocker.Docker, name: str) -> None:
     await asyncio.sleep(0.5)
-    await _run(docker, name, _FAST)
+    await run_in(docker, name, _FAST)
 
 
-async def _run(docker: aiodocker.Docker, name: str, script: str) -> None:
+async def run_in(docker: aiodocker.Docker, name: str, script: str) -> None:
     process = await docker.containers.container(name).exec(["sh", "-c", script])
     async with process.start(detach=False) as stream:
         while await stream.read_out() is not None:
