@@ -40,6 +40,7 @@ from carrel.engines.port import (
     InitialFile,
     Mount,
     MountUnusable,
+    Observed,
     ObservedState,
 )
 
@@ -343,6 +344,24 @@ async def test_installations_do_not_see_each_other(docker_engine: DockerEngine, 
     assert [one.id for one in await other.list()] == [theirs.id]
     await other.purge()
     await other.close()
+
+
+async def test_a_container_in_its_start_is_listed_without_waiting_for_it(
+    docker_engine: DockerEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desired = small(await ensure_tiny_image())
+    seen: list[Observed] = []
+
+    async def at_its_start() -> None:
+        with monkeypatch.context() as patch:
+            # The daemon answers it when the start is over.
+            patch.setattr(docker_engine, "_inspect", None)
+            seen.extend(await docker_engine.list())
+
+    await docker_engine.ensure(desired, ProgressLog(), at_its_start)
+    assert [(one.id, one.state, one.epoch) for one in seen] == [
+        (desired.id, ObservedState.STARTING, desired.epoch)
+    ]
 
 
 async def test_nothing_is_left_after_a_purge(

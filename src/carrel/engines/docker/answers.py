@@ -55,6 +55,17 @@ def observed(inspected: Mapping[str, Any]) -> Observed:
     )
 
 
+def created(row: Mapping[str, Any]) -> Observed:
+    """The state of a container that was never started, from its row of the list."""
+    labels = row["Labels"]
+    return Observed(
+        id=labels[LABEL_ID],
+        state=_STATES["created"],
+        address=None,
+        epoch=int(labels.get(LABEL_EPOCH) or 0),
+    )
+
+
 def has_run(inspected: Mapping[str, Any]) -> bool:
     """True if the container was ever started."""
     return _time(inspected["State"]["StartedAt"]) is not None

@@ -397,6 +397,9 @@ class DockerEngine(Adjusting):
         A cached inspection is valid while the event stream is connected, no event named the container and its row is
         unchanged.
         """
+        if row["State"] == "created":
+            # The row says it all, and an inspection would wait for a start in progress.
+            return answers.created(row)
         daemon_id, row_says = row["Id"], (row["State"], answers.address(row))
         known = self._seen.get(daemon_id)
         if known is not None and known[0] == row_says:
