@@ -131,7 +131,10 @@ class LogReader:
         """What the engine has after the trail."""
         try:
             engine = await self._engines.of(container)
-            async for records in read_on(engine, container, trail, follow=follow):
+            async with self._database.transaction() as tx:
+                logged = await queries.one(tx, container)
+            begun_at = logged.begun_at if logged else None
+            async for records in read_on(engine, container, trail, follow=follow, begun_at=begun_at):
                 yield records
         except ContainerGone:
             pass  # everything is stored before it is removed

@@ -8,6 +8,7 @@ from sqlalchemy import (
     ScalarSelect,
     Select,
     Subquery,
+    and_,
     column,
     func,
     literal,
@@ -77,14 +78,18 @@ def is_domain(ref: str) -> ColumnElement[bool]:
     return or_(Domain.id == ref, named)
 
 
-async def project(tx: AsyncSession, actor: Actor, ref: str, action: str = "project.read") -> Project:
+async def project(
+    tx: AsyncSession, actor: Actor, ref: str, action: str = "project.read", *, domain: str | None = None
+) -> Project:
     """The project with this id, or this name among those that the actor may see, locked for a change.
 
+    domain: where the name is looked up; None: in all.
     Raises: NotFound, Forbidden; Conflict when several have the name.
     """
     seen = permitted(actor, "project.read", domain=Project.domain_id, project=Project.id)
     there = Project.domain_id.in_(select(Domain.id).where(Domain.removed_at.is_(None)))
-    statement = select(Project).where(or_(Project.id == ref, Project.name == ref), seen, there)
+    named = Project.name == ref if domain is None else and_(Project.name == ref, Project.domain_id == domain)
+    statement = select(Project).where(or_(Project.id == ref, named), seen, there)
     if action != "project.read":
         statement = statement.with_for_update(key_share=True)
     matches = list((await tx.execute(statement.limit(10))).scalars())

@@ -10,7 +10,7 @@ from command_line import CommandLine, command_line, in_terminal
 from installation import Api
 
 _LINES = [
-    ("carrel session t", "terminal"),
+    ("carrel session te", "terminal"),
     ("carrel session show tr", "train-3"),
     ("carrel session rm other tr", "train-3"),
     ("carrel session create --im", "--image"),

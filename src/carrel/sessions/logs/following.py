@@ -7,6 +7,7 @@ is deleted, and the engine's stream may not say so: it jumps forward, begins a f
   everything after it, because it deletes the oldest first. If not, output may be missing: a notice.
 - A jump forward in the times that the reader did not wait for may be a quiet time, or a deleted file. If the engine
   still has the record before it, nothing is missing; else the reading begins anew. So it does after a step back.
+- If the last record is of an earlier container with the same id, the engine cannot have it: the next point applies.
 - Before the first record, output is missing if it is late and the engine has as much as fills a file.
 """
 
@@ -64,7 +65,7 @@ async def read_on(
                 new = resumption.new(records)
                 if new and not joined:
                     joined = waited = True
-                    if not resumption.met:
+                    if not resumption.met and not await check.begins_anew(trail.last, begun_at):
                         yield [LogRecord(new[0].at, NOTICE, MISSING)]
                 jump = await check.jump(trail.last, new, waited=waited)
                 again = jump is not None
@@ -113,6 +114,12 @@ class _Check:
                     return True
                 return False
         return False
+
+    async def begins_anew(self, last: LogRecord | None, begun_at: datetime | None) -> bool:
+        """True if the record is of an earlier container, and the engine has the output of this one from its start."""
+        if last is None or begun_at is None or last.at >= _time(begun_at):
+            return False
+        return not await self.lacks_beginning(begun_at)
 
     async def lacks_beginning(self, begun_at: datetime) -> bool:
         """True if the engine has probably deleted the first output."""

@@ -188,7 +188,7 @@ async def _recipient(
         existing = and_(SessionShare.user_id == person.id, SessionShare.link_id.is_(None))
         made, name = SessionShare(user_id=person.id), person.email
     elif request.project is not None:
-        project = await tenancy.project(tx, actor, request.project)
+        project = await tenancy.project(tx, actor, request.project, domain=session.domain_id)
         if project.domain_id != session.domain_id:
             raise Conflict("share.other_domain", f"{project.name} is in another domain.", field="project")
         existing = and_(SessionShare.project_id == project.id)
