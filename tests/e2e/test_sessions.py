@@ -71,7 +71,8 @@ def test_wrong_image_ends_in_a_sentence(desk: Desk) -> None:
 
 def test_history_tells_every_step_with_its_cause(desk: Desk, running_session: str) -> None:
     desk.go("/sessions")
-    steps = desk.detail(running_session, "History").get_by_role("listitem")
+    changes = desk.detail(running_session, "History").get_by_role("list", name="State changes")
+    steps = changes.get_by_role("listitem")
     for step, state in enumerate(("Pending", "Scheduled", "Preparing", "Starting", "Running")):
         expect(steps.nth(step)).to_contain_text(state)
     expect(steps.first).to_contain_text(EMAIL)

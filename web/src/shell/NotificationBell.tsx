@@ -1,9 +1,10 @@
 import { useLingui } from "@lingui/react/macro";
-import { ActionIcon, Drawer, Indicator, Tooltip } from "@mantine/core";
+import { ActionIcon, Drawer, Indicator, Skeleton, Tooltip } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconBell } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import { Suspense } from "react";
 import { isUnderWay } from "@/api/session-states";
 import type { Me } from "@/api/types";
 import { endingOf } from "@/features/idle/EndingText";
@@ -12,7 +13,9 @@ import { isOver } from "@/live/folders";
 import { noticeBoard, useNotices } from "@/live/notices";
 import { sessionsListQuery } from "@/queries/sessions";
 import { openTasksQuery } from "@/queries/tasks";
-import { NotificationList } from "./NotificationList";
+import { part } from "@/routing/part";
+
+const NotificationList = part(() => import("./NotificationList").then((m) => m.NotificationList));
 
 /** Running tasks with progress, and recent notifications. */
 export function NotificationBell({ me }: { me: Me }) {
@@ -51,23 +54,25 @@ export function NotificationBell({ me }: { me: Me }) {
         size="sm"
         closeButtonProps={{ "aria-label": t`Close` }}
       >
-        <NotificationList
-          underWay={underWay}
-          ending={ending}
-          tasks={tasks}
-          batches={batches}
-          notices={notices}
-          onClear={() => noticeBoard.clear()}
-          onFolder={(folder) => {
-            drawer.close();
-            void navigate({ to: "/data/$folder", params: { folder } });
-          }}
-          onOpen={(id) => {
-            noticeBoard.markRead();
-            drawer.close();
-            void navigate({ to: "/sessions", search: { state: "all", session: id } });
-          }}
-        />
+        <Suspense fallback={<Skeleton height={80} />}>
+          <NotificationList
+            underWay={underWay}
+            ending={ending}
+            tasks={tasks}
+            batches={batches}
+            notices={notices}
+            onClear={() => noticeBoard.clear()}
+            onFolder={(folder) => {
+              drawer.close();
+              void navigate({ to: "/data/$folder", params: { folder } });
+            }}
+            onOpen={(id) => {
+              noticeBoard.markRead();
+              drawer.close();
+              void navigate({ to: "/sessions", search: { state: "all", session: id } });
+            }}
+          />
+        </Suspense>
       </Drawer>
     </>
   );

@@ -1,19 +1,22 @@
 import { useLingui } from "@lingui/react/macro";
+import { Skeleton } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { notifications } from "@mantine/notifications";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { Suspense, useMemo } from "react";
 import { toProblem } from "@/api/problem";
 import type { Session } from "@/api/types";
 import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { imagesListQuery } from "@/queries/images";
+import { part } from "@/routing/part";
 import { overSessions } from "@/routing/search";
 import { useProblemText } from "@/sentences/use-problem-text";
 import { openApp } from "./open-app";
-import { PriorityDialog } from "./PriorityDialog";
-import { TerminateDialog } from "./TerminateDialog";
+
+const PriorityDialog = part(() => import("./PriorityDialog").then((m) => m.PriorityDialog));
+const TerminateDialog = part(() => import("./TerminateDialog").then((m) => m.TerminateDialog));
 
 /** The actions on sessions. */
 export function useSessionActions() {
@@ -86,7 +89,11 @@ export function useSessionActions() {
         modals.open({
           title: t`Change priority`,
           closeButtonProps: { "aria-label": t`Close` },
-          children: <PriorityDialog sessions={sessions} onDone={() => modals.closeAll()} />,
+          children: (
+            <Suspense fallback={<Skeleton height={120} />}>
+              <PriorityDialog sessions={sessions} onDone={() => modals.closeAll()} />
+            </Suspense>
+          ),
         });
       },
 
@@ -95,7 +102,11 @@ export function useSessionActions() {
         modals.open({
           title: sessions.length === 1 ? t`Terminate session` : t`Terminate sessions`,
           closeButtonProps: { "aria-label": t`Close` },
-          children: <TerminateDialog sessions={sessions} onDone={() => modals.closeAll()} />,
+          children: (
+            <Suspense fallback={<Skeleton height={120} />}>
+              <TerminateDialog sessions={sessions} onDone={() => modals.closeAll()} />
+            </Suspense>
+          ),
         });
       },
     }),

@@ -32,11 +32,12 @@ export function HistoryTab({ id }: { id: string }) {
 }
 
 function Transitions({ id }: { id: string }) {
+  const { t } = useLingui();
   const history = useQuery(sessionsHistoryQuery(id));
   if (history.isPending) return <Skeleton height={160} />;
   if (history.isError) return <ProblemAlert problem={history.error} onRetry={() => void history.refetch()} />;
   return (
-    <ol className={styles.steps}>
+    <ol className={styles.steps} aria-label={t`State changes`}>
       {history.data.map((entry, index) => (
         <Step
           key={`${entry.at}:${entry.to_state}:${entry.cause}`}
