@@ -106,6 +106,9 @@ def test_pages_look_as_before(open_desk: Opener, prepared: Running, theme: str, 
     differing = {}
     for path in PATHS:
         desk.turn_to(path)
+        if path == "/sessions?launch=new":
+            # Its folders have been loaded.
+            expect(desk.page.get_by_role("button", name="Add folder")).to_be_visible()
         name = f"{path.strip('/').translate(_NAMES) or 'start'}-{width}-{theme}.png"
         part = _difference(desk, name)
         if part > MOST:

@@ -1,13 +1,16 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Alert, Button, Checkbox, Group, List, Progress, Stack, Text } from "@mantine/core";
-import { useState } from "react";
+import { Suspense, useState } from "react";
 import type { Session } from "@/api/types";
 import { useRemoveSession } from "@/queries/sessions";
+import { part } from "@/routing/part";
 import { CommandLine } from "@/ui/CommandLine";
 import { commandLine } from "@/ui/command";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { rowName } from "./arrays";
-import { type Ending, EndingFields, endingWords, given } from "./EndingFields";
+import { type Ending, endingWords, given } from "./ending";
+
+const EndingFields = part(() => import("./EndingFields").then((m) => m.EndingFields));
 
 /** Confirms terminating sessions, and says what is lost. */
 export function TerminateDialog({ sessions, onDone }: { sessions: Session[]; onDone: () => void }) {
@@ -75,7 +78,11 @@ export function TerminateDialog({ sessions, onDone }: { sessions: Session[]; onD
         label={t`Force: end it now, without waiting for programs or the engine`}
         description={t`Use this only if normal termination does not work.`}
       />
-      {started && !force && <EndingFields values={ending} onChange={setEnding} />}
+      {started && !force && (
+        <Suspense fallback={null}>
+          <EndingFields values={ending} onChange={setEnding} />
+        </Suspense>
+      )}
       {force && (
         <Alert color="red" variant="light" p="xs">
           <Trans>

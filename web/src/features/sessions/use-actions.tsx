@@ -14,9 +14,9 @@ import { part } from "@/routing/part";
 import { overSessions } from "@/routing/search";
 import { useProblemText } from "@/sentences/use-problem-text";
 import { openApp } from "./open-app";
+import { TerminateDialog } from "./TerminateDialog";
 
 const PriorityDialog = part(() => import("./PriorityDialog").then((m) => m.PriorityDialog));
-const TerminateDialog = part(() => import("./TerminateDialog").then((m) => m.TerminateDialog));
 
 /** The actions on sessions. */
 export function useSessionActions() {
@@ -102,11 +102,7 @@ export function useSessionActions() {
         modals.open({
           title: sessions.length === 1 ? t`Terminate session` : t`Terminate sessions`,
           closeButtonProps: { "aria-label": t`Close` },
-          children: (
-            <Suspense fallback={<Skeleton height={120} />}>
-              <TerminateDialog sessions={sessions} onDone={() => modals.closeAll()} />
-            </Suspense>
-          ),
+          children: <TerminateDialog sessions={sessions} onDone={() => modals.closeAll()} />,
         });
       },
     }),

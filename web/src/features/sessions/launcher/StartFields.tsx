@@ -2,7 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Anchor, Group, NumberInput, Select, Text, Textarea, TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { SIGNALS, type Signal } from "@/features/sessions/EndingFields";
+import { SIGNALS, type Signal } from "@/features/sessions/ending";
 import type { LaunchForm } from "./request";
 
 export const START_FIELDS = [
