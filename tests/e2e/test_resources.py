@@ -108,7 +108,9 @@ def test_lists_show_the_usage_beside_the_limit(desk: Desk, carrel: Running, own_
     try:
         for path in ("/projects", "/domains", "/users", "/resources/groups"):
             desk.go(path)
-            row = page.locator("tbody tr").filter(has_text=EMAIL if path == "/users" else re.compile("^default"))
+            row = page.locator("tbody tr").filter(
+                has_text=EMAIL if path == "/users" else re.compile("^default")
+            )
             expect(row.first).to_contain_text("GiB" if path == "/resources/groups" else "MiB")
             expect(page.get_by_role("columnheader", name="Accelerators")).to_have_count(0)
         desk.go("/projects")

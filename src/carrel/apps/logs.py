@@ -4,6 +4,9 @@ import asyncio
 import zlib
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Protocol
 
 import structlog
 from sqlalchemy import select
@@ -34,6 +37,12 @@ _LARGE_BYTES = 16 << 10
 _LIVE = (SessionState.RUNNING, SessionState.TERMINATING)
 
 
+class _Beyond(Protocol):
+    """Reads what the engine has after the trail."""
+
+    def __call__(self, trail: Trail, *, follow: bool) -> AsyncIterator[Sequence[LogRecord]]: ...
+
+
 class LogReader:
     """Reads the logs of containers; `open` one for each response."""
 
@@ -55,16 +64,17 @@ class LogReader:
         trail: Trail | None = None
         while True:
             change = self._changes.next
-            state = await self._state(container)
+            state, begun_at = await self._state(container)
             live = state in _LIVE and await self._is_current(container, query)
+            beyond = partial(self._beyond, container, begun_at=begun_at) if live else None
             # 1. The log so far; after the first time only what is new.
             try:
                 if trail is None:
                     trail = Trail()
-                    async for records in self._first(container, query, trail, live=live, follow=follow):
+                    async for records in self._first(container, query, trail, beyond, follow=follow):
                         yield sent_as(records)
                 else:
-                    async for records in self._next(container, trail, live=live, follow=follow):
+                    async for records in self._next(container, trail, beyond, follow=follow):
                         yield sent_as(query.matching(records))
             except EngineError as error:
                 if not follow:
@@ -78,42 +88,48 @@ class LogReader:
             await _wait(change)
 
     async def _first(
-        self, container: ContainerId, query: LogQuery, trail: Trail, *, live: bool, follow: bool
+        self,
+        container: ContainerId,
+        query: LogQuery,
+        trail: Trail,
+        beyond: _Beyond | None,
+        *,
+        follow: bool,
     ) -> AsyncIterator[Sequence[LogRecord]]:
-        """The records that match."""
+        """The records that match. beyond: reads what is not stored yet; None: nothing is."""
         attempts = await self._store.do(self._store.index, container, query.attempt)
         for batch in await self._store.do(trail_of, attempts[-1] if attempts else ()):
             trail.add(batch)
         pieces = pieces_of(attempts, query)
         latest: Sequence[LogRecord] = ()
-        beyond: AsyncIterator[Sequence[LogRecord]] | None = None
+        rest: AsyncIterator[Sequence[LogRecord]] | None = None
         if query.tail is not None:
             # What the engine has counts, too.
-            if live:
+            if beyond:
                 try:
-                    latest = await self._latest(container, query, trail, query.tail)
+                    latest = await _latest(beyond(trail, follow=False), query, query.tail)
                 except EngineError:
                     if not follow:
                         raise
             missing = query.tail - full_lines(latest)
             pieces = await self._store.do(last_pieces, pieces, query, missing)
-        elif live and not follow:
+        elif beyond and not follow:
             # An engine that does not respond must be known before the response begins.
-            beyond = self._beyond(container, trail, follow=False)
+            rest = beyond(trail, follow=False)
             # Not (): CPython 3.11 fails with a tuple as the default (SystemError).
-            latest = query.matching(await anext(beyond, []))
-        if not attempts and not live:
+            latest = query.matching(await anext(rest, []))
+        if not attempts and not beyond:
             latest = last_lines(query.matching(await self._kept(container)), query.tail)
         for piece in pieces:
             yield await self._store.do(LogPart.records, piece, query)
         if latest:
             yield latest
-        if live and (follow or query.tail is None):
-            async for records in beyond or self._beyond(container, trail, follow=follow):
+        if beyond and (follow or query.tail is None):
+            async for records in rest or beyond(trail, follow=follow):
                 yield query.matching(records)
 
     async def _next(
-        self, container: ContainerId, trail: Trail, *, live: bool, follow: bool
+        self, container: ContainerId, trail: Trail, beyond: _Beyond | None, *, follow: bool
     ) -> AsyncIterator[Sequence[LogRecord]]:
         """Records after those of the trail: the engine may have removed the container meanwhile."""
         resumption = trail.resume()
@@ -121,38 +137,29 @@ class LogReader:
             for member in members:
                 if resumption.since is None or member.last_at >= resumption.since:
                     yield _passed(await self._store.do(_records, member), resumption, trail)
-        if live:
-            async for records in self._beyond(container, trail, follow=follow):
+        if beyond:
+            async for records in beyond(trail, follow=follow):
                 yield records
 
     async def _beyond(
-        self, container: ContainerId, trail: Trail, *, follow: bool
+        self, container: ContainerId, trail: Trail, *, follow: bool, begun_at: datetime | None
     ) -> AsyncIterator[Sequence[LogRecord]]:
-        """What the engine has after the trail."""
+        """What the engine has after the trail. begun_at: when the container began to run."""
         try:
             engine = await self._engines.of(container)
-            async with self._database.transaction() as tx:
-                logged = await queries.one(tx, container)
-            begun_at = logged.begun_at if logged else None
             async for records in read_on(engine, container, trail, follow=follow, begun_at=begun_at):
                 yield records
         except ContainerGone:
             pass  # everything is stored before it is removed
 
-    async def _latest(
-        self, container: ContainerId, query: LogQuery, trail: Trail, count: int
-    ) -> Sequence[LogRecord]:
-        """The last matching records that are not stored yet."""
-        latest = deque[LogRecord](maxlen=count)
-        async for records in self._beyond(container, trail, follow=False):
-            latest.extend(query.matching(records))
-        return list(latest)
-
-    async def _state(self, container: ContainerId) -> SessionState:
-        """The session's."""
-        statement = select(Session.state).join(Container, Container.session_id == Session.id)
+    async def _state(self, container: ContainerId) -> tuple[SessionState, datetime | None]:
+        """The session's, and when the container began to run."""
+        statement = select(Session.state, Container.started_at).join(
+            Container, Container.session_id == Session.id
+        )
         async with self._database.transaction() as tx:
-            return SessionState((await tx.execute(statement.where(Container.id == container))).scalar_one())
+            row = (await tx.execute(statement.where(Container.id == container))).one()
+        return SessionState(row.state), row.started_at
 
     async def _is_current(self, container: ContainerId, query: LogQuery) -> bool:
         """True if new output belongs to the attempt that is asked for."""
@@ -165,6 +172,16 @@ class LogReader:
         async with self._database.transaction() as tx:
             content = await queries.kept_log(tx, container)
         return [LogRecord(b"", 1, line) for line in content.splitlines(keepends=True)]
+
+
+async def _latest(
+    unstored: AsyncIterator[Sequence[LogRecord]], query: LogQuery, count: int
+) -> Sequence[LogRecord]:
+    """The last records that match."""
+    latest = deque[LogRecord](maxlen=count)
+    async for records in unstored:
+        latest.extend(query.matching(records))
+    return list(latest)
 
 
 def last_lines(records: Sequence[LogRecord], count: int | None) -> Sequence[LogRecord]:

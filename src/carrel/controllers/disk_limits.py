@@ -36,7 +36,7 @@ class DiskLimits:
         """Compare every running session with its limit, and the disks of the nodes with their reserve."""
         now = self._tools.clock.now()
         async with self._tools.database.transaction() as tx:
-            uses = await disk_rules.latest(tx, now, DISK_NEARLY_FULL)
+            uses = await disk_rules.latest(tx, now)
             disks = await self._disks(tx, uses, now)
         for use in disk_rules.highest(uses):
             if use.action is not DiskAction.NOTHING:
@@ -66,7 +66,7 @@ class DiskLimits:
     async def _act(self, tx: AsyncSession, session: SessionId, now: datetime) -> None:
         if not await sessions.lock(tx, session, SessionState.RUNNING):
             return
-        uses = await disk_rules.latest(tx, now, DISK_NEARLY_FULL, [session])
+        uses = await disk_rules.latest(tx, now, [session])
         for use in uses[:1]:
             match use.action:
                 case DiskAction.END:

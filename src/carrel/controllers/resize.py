@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-from sqlalchemy.ext.asyncio import AsyncSession
-
 from carrel.controllers.each_engine import EachEngine
 from carrel.controllers.loop import Tools
 from carrel.core.ids import EngineId
@@ -11,9 +9,8 @@ from carrel.engines.optional import LiveLimits
 from carrel.engines.port import ContainerGone, Engine, EngineError, EngineUnavailable
 from carrel.nodes.engines.connections import in_time
 from carrel.queue.resize_requests import refusal
-from carrel.sessions import resizing, transitions
+from carrel.sessions import resizing
 from carrel.sessions.resizing import ResizeRequest
-from carrel.tables.session_states import SessionState
 
 _LIMITED = ("cpu", "mem")
 _UNABLE = "The engine cannot change the limits of a running container."
@@ -21,7 +18,7 @@ _UNABLE = "The engine cannot change the limits of a running container."
 
 class LiveResize:
     name = "resize"
-    topics = (resizing.TOPIC, transitions.topic(SessionState.RUNNING))
+    topics = (resizing.TOPIC,)
     tick_s = 10.0
 
     def __init__(self, tools: Tools) -> None:
@@ -37,7 +34,7 @@ class LiveResize:
 
     async def _of_engine(self, engine_id: EngineId) -> None:
         async with self._tools.database.transaction() as tx:
-            requests = [one for one in await resizing.pending(tx) if one.engine == engine_id]
+            requests = await resizing.pending(tx, engine_id)
         if requests:
             engine = await self._tools.engines.of(engine_id)
             for one in requests:
@@ -96,9 +93,6 @@ class LiveResize:
         if not isinstance(engine, LiveLimits):
             raise EngineError(_UNABLE, retriable=False)
         async with self._tools.transaction() as tx:
-            if await self._is_outdated(tx, one):
+            if await resizing.current(tx, one) is None:
                 raise ContainerGone(f"The container {one.container} has another request, or does not run.")
         await in_time(engine.set_limits(one.container, {slot: slots[slot] for slot in _LIMITED}))
-
-    async def _is_outdated(self, tx: AsyncSession, one: ResizeRequest) -> bool:
-        return await resizing.current(tx, one) is None

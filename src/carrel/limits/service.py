@@ -151,15 +151,20 @@ async def rename_host(tx: AsyncSession, old: str, new: str | None) -> None:
             policy.limits = {**policy.limits, "storage_hosts": [host for host in kept if host]}
 
 
-async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "policy.read") -> ResourcePolicy:
+async def find(
+    tx: AsyncSession, actor: Actor, ref: str, action: str = "policy.read", *, kind: PolicyKind | None = None
+) -> ResourcePolicy:
     """The policy with this id or name, locked if it will be changed or assigned.
 
+    kind: of the name; None: any.
     Raises: Forbidden; NotFound; Conflict if several kinds have a policy with this name.
     """
     if action != "policy.assign":
         require(actor, action, _NOBODYS)
-    named = or_(ResourcePolicy.id == ref, func.lower(ResourcePolicy.name) == ref.lower())
-    statement = select(ResourcePolicy).where(named)
+    named = func.lower(ResourcePolicy.name) == ref.lower()
+    if kind:
+        named &= ResourcePolicy.kind == kind
+    statement = select(ResourcePolicy).where(or_(ResourcePolicy.id == ref, named))
     if action == "policy.assign":
         statement = statement.with_for_update(read=True, key_share=True)
     elif action != "policy.read":

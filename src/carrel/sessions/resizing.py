@@ -64,20 +64,21 @@ async def request(tx: AsyncSession, container: Container, slots: Slots) -> None:
     await notify(tx, TOPIC)
 
 
-async def pending(tx: AsyncSession) -> Sequence[ResizeRequest]:
-    """The requests for containers that run."""
+async def pending(tx: AsyncSession, engine: EngineId) -> Sequence[ResizeRequest]:
+    """The requests for containers that run on the engine."""
     rows = await tx.execute(
-        select(Container, Node.engine_id)
+        select(Container)
         .join(Session, Session.id == Container.session_id)
         .join(Node, Node.id == Container.node_id)
         .where(
             Container.resize.is_not(None),
+            Node.engine_id == engine,
             Container.state == ContainerState.RUNNING,
             Session.state == SessionState.RUNNING,
         )
         .order_by(Container.id)
     )
-    return [_resize(container, engine) for container, engine in rows]
+    return [_resize(container, engine) for container in rows.scalars()]
 
 
 async def current(tx: AsyncSession, one: ResizeRequest) -> ResizeRequest | None:

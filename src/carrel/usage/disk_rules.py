@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import NodeId, SessionId
 from carrel.core.units import format_size
+from carrel.tables.notifications import DISK_NEARLY_FULL
 
 WARN_FROM, CLEAR_BELOW, END_ABOVE = 0.8, 0.7, 1.1
 """Shares of the limit. END_ABOVE leaves room for what the measurement and the file system count differently."""
@@ -95,12 +96,12 @@ _LATEST = text("""
 
 
 async def latest(
-    tx: AsyncSession, now: datetime, warning: str, sessions: Sequence[SessionId] | None = None
+    tx: AsyncSession, now: datetime, sessions: Sequence[SessionId] | None = None
 ) -> Sequence[ContainerDisk]:
     """The disk use of the containers of the running sessions, or of these, as last measured, the highest first; those
-    not measured lately are absent. warning: the code of the warning that sessions may have.
+    not measured lately are absent.
     """
-    bound = {"since": now - _RECENT, "warning": warning, "sessions": sessions and list(sessions)}
+    bound = {"since": now - _RECENT, "warning": DISK_NEARLY_FULL, "sessions": sessions and list(sessions)}
     return [
         ContainerDisk(row.id, row.container, row.node_id, row.used_bytes, row.limit_bytes, row.warned)
         for row in await tx.execute(_LATEST, bound)

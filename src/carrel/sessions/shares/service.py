@@ -159,6 +159,7 @@ def _require_possible(actor: Actor, session: Session, request: SessionShareCreat
         raise Invalid(
             "share.expiry",
             f"A link needs an expiry of at most {LONGEST_LINK_S // 86_400} days.",
+            hint="Specify when it expires, such as `--expires 2h`.",
             field="expires_in_s",
         )
     use = allows(actor, "session.exec", Target(owner_id=session.owner_id))

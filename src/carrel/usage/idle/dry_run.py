@@ -82,7 +82,7 @@ async def _rules(tx: Any, actor: Actor, request: DryRunRequest) -> tuple[Rules, 
     given = request.model_fields_set
     proposed, policy = Rules(), None
     if request.policy:
-        row = await policies.find(tx, actor, request.policy)
+        row = await policies.find(tx, actor, request.policy, kind=PolicyKind.KEYPAIR)
         if row.kind != PolicyKind.KEYPAIR:
             raise Invalid(
                 "policy.no_idle_rule",
