@@ -3,7 +3,7 @@
 import asyncio
 
 from carrel.db.listener import Listener
-from carrel.sessions import transitions
+from carrel.sessions import announcements
 from carrel.tables.session_shares import TOPIC as SHARES_CHANGED
 from carrel.tables.session_states import SessionState
 
@@ -14,7 +14,7 @@ class SessionChanges:
     def __init__(self, listener: Listener) -> None:
         self._next = asyncio.Event()
         for state in SessionState:
-            listener.subscribe(transitions.topic(state), self._fire)
+            listener.subscribe(announcements.topic(state), self._fire)
         listener.subscribe(SHARES_CHANGED, self._fire)
 
     @property

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from carrel.controllers.loop import Tools
-from carrel.sessions import dependencies, transitions
+from carrel.sessions import announcements, dependencies
 from carrel.tables.session_states import LIFECYCLE, SessionState
 
 
@@ -12,7 +12,7 @@ class Dependencies:
 
     name = "dependencies"
     # A session may be created after another one has failed in the meantime.
-    topics: Sequence[str] = [transitions.topic(s) for s in (SessionState.PENDING, *sorted(LIFECYCLE.final))]
+    topics: Sequence[str] = [announcements.topic(s) for s in (SessionState.PENDING, *sorted(LIFECYCLE.final))]
     tick_s = 15.0
 
     def __init__(self, tools: Tools) -> None:

@@ -10,7 +10,7 @@ from carrel.controllers.loop import Tools
 from carrel.core.ids import NodeId, SessionId
 from carrel.nodes import host_load
 from carrel.sessions import queries as sessions
-from carrel.sessions import transitions
+from carrel.sessions import transitions, updates
 from carrel.tables.notifications import DISK_NEARLY_FULL
 from carrel.tables.session_states import SessionState
 from carrel.tables.sessions import Container, Session
@@ -72,9 +72,9 @@ class DiskLimits:
                 case DiskAction.END:
                     await self._end(tx, session, "disk_exceeded", use.reason, now)
                 case DiskAction.WARN:
-                    await transitions.warn(tx, session, cause=DISK_NEARLY_FULL, reason=use.warning, now=now)
+                    await updates.warn(tx, session, cause=DISK_NEARLY_FULL, reason=use.warning, now=now)
                 case DiskAction.CLEAR:
-                    await transitions.clear_warning(tx, session, DISK_NEARLY_FULL)
+                    await updates.clear_warning(tx, session, DISK_NEARLY_FULL)
 
     async def _end(
         self, tx: AsyncSession, session: SessionId, cause: str, reason: str, now: datetime

@@ -9,7 +9,7 @@ from carrel.controllers.loop import Tools
 from carrel.core.ids import SessionId
 from carrel.core.units import format_duration
 from carrel.sessions import queries as sessions
-from carrel.sessions import transitions
+from carrel.sessions import transitions, updates
 from carrel.tables import limits as limits
 from carrel.tables.notifications import IDLE_WARNING
 from carrel.tables.policies import UseLimit
@@ -96,7 +96,7 @@ class Idle:
                 )
             case IdleAction.WARN if decided.ends_at and known.warned_of is None:
                 left_s = (decided.ends_at - now).total_seconds()
-                await transitions.expect_idle_end(
+                await updates.expect_idle_end(
                     tx,
                     session,
                     decided.ends_at,
@@ -105,4 +105,4 @@ class Idle:
                     reason=WARNING.format(format_duration(left_s)),
                 )
             case IdleAction.WARN | IdleAction.CLEAR:
-                await transitions.expect_idle_end(tx, session, decided.ends_at, now=now)
+                await updates.expect_idle_end(tx, session, decided.ends_at, now=now)

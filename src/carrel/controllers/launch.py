@@ -31,7 +31,7 @@ from carrel.engines.port import (
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
 from carrel.nodes.service import Address
-from carrel.sessions import containers, mounting, queries, removal, transitions
+from carrel.sessions import announcements, containers, mounting, queries, removal, transitions, updates
 from carrel.sessions.containers import ContainerChange
 from carrel.sessions.mounting import MountedFolder
 from carrel.sessions.transitions import NO_MOUNT, NO_STORAGE
@@ -97,8 +97,8 @@ class Launch:
 
     name = "launch"
     topics = (
-        transitions.topic(SessionState.SCHEDULED),
-        transitions.topic(SessionState.STARTING),
+        announcements.topic(SessionState.SCHEDULED),
+        announcements.topic(SessionState.STARTING),
         nodes.TOPIC,
     )
     tick_s = 5.0
@@ -359,13 +359,13 @@ class Launch:
                     )
                 elif progress.phase == "pull":
                     shown = {"phase": "pull", "fraction": progress.fraction, "text": progress.text}
-                    await transitions.show_progress(tx, session, LAUNCHING, progress=shown, reason=None)
+                    await updates.show_progress(tx, session, LAUNCHING, progress=shown, reason=None)
             await asyncio.sleep(_SHOW_EVERY_S)
 
     async def _try_later(self, session: Session, reason: str) -> None:
         """The session keeps its state, placement and files; the next step retries until the deadline."""
         async with self._tools.transaction() as tx:
-            await transitions.show_progress(tx, session.id, LAUNCHING, progress=None, reason=reason)
+            await updates.show_progress(tx, session.id, LAUNCHING, progress=None, reason=reason)
         await asyncio.sleep(_ENGINE_PAUSE_S)
 
     async def _give_up(

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import SessionId
 from carrel.core.units import format_duration
-from carrel.sessions import transitions
+from carrel.sessions import transitions, updates
 from carrel.sessions.pending_since import WAITS_FOR_OTHERS, WAITS_SINCE
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.session_states import Result, SessionState
@@ -56,7 +56,7 @@ async def _limit(tx: AsyncSession, run: Any, now: datetime) -> None:
         case IdleAction.WARN if decided.ends_at:
             left = format_duration((decided.ends_at - now).total_seconds())
             reason = WARNING.format(timedelta(seconds=run.time_limit_s), left)
-            await transitions.expect_limit_end(tx, run.id, decided.ends_at, now=now, reason=reason)
+            await updates.expect_limit_end(tx, run.id, decided.ends_at, now=now, reason=reason)
 
 
 async def _near_limit(tx: AsyncSession, now: datetime) -> Sequence[Row[Any]]:

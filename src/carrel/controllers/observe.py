@@ -16,7 +16,7 @@ from carrel.engines.port import BOOTSTRAP_FAILED, Engine, EngineError, Observed,
 from carrel.nodes import service as nodes
 from carrel.nodes.engines import service as registry
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
-from carrel.sessions import containers, queries, removal, transitions
+from carrel.sessions import containers, queries, removal, transitions, updates
 from carrel.sessions.containers import ContainerChange
 from carrel.tables.engines import TOPIC, EngineState
 from carrel.tables.groups import NodeLoss
@@ -341,9 +341,9 @@ class Observe:
         now = tools.clock.now()
         async with tools.transaction() as tx:
             for session in findings.out_of_memory:
-                await transitions.warn(tx, session.id, cause="out_of_memory", reason=_OOM, now=now)
+                await updates.warn(tx, session.id, cause="out_of_memory", reason=_OOM, now=now)
             for session, reason in findings.spared:
-                await transitions.warn(tx, session.id, cause="container_failed", reason=reason, now=now)
+                await updates.warn(tx, session.id, cause="container_failed", reason=reason, now=now)
             for ended in findings.restart:
                 await containers.change(
                     tx,

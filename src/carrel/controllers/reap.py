@@ -18,7 +18,7 @@ from carrel.db.leader import LeadershipLost
 from carrel.engines.port import EngineError
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
-from carrel.sessions import containers, queries, removal, repeating, transitions
+from carrel.sessions import announcements, containers, queries, removal, repeating, updates
 from carrel.tables.session_states import ContainerState, SessionState
 from carrel.tables.sessions import Session
 
@@ -42,7 +42,7 @@ End = Callable[[Ending], Awaitable[None]]
 
 class Reap:
     name = "reap"
-    topics = (transitions.topic(SessionState.TERMINATING),)
+    topics = (announcements.topic(SessionState.TERMINATING),)
     tick_s = 5.0
 
     def __init__(self, tools: Tools, launch: Launch, logs: LogCollection, *, concurrency: int = 16) -> None:
@@ -111,7 +111,7 @@ class Reap:
                 # Keep its reason, which explains why it ended.
                 shown = {"phase": "remove", "fraction": None, "text": error.message}
                 async with self._tools.transaction() as tx:
-                    await transitions.show_progress(
+                    await updates.show_progress(
                         tx, session, [SessionState.TERMINATING], progress=shown, reason=None
                     )
                 await asyncio.sleep(_RETRY_S)

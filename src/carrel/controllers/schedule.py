@@ -12,7 +12,7 @@ from carrel.nodes import service as nodes
 from carrel.queue import loading
 from carrel.scheduling.plan import plan
 from carrel.scheduling.snapshot import Plan, Snapshot
-from carrel.sessions import containers, queries, transitions
+from carrel.sessions import announcements, containers, queries, transitions, updates
 from carrel.tables import limits
 from carrel.tables.session_states import LIFECYCLE, SessionState
 
@@ -30,7 +30,7 @@ class Schedule:
         limits.TOPIC,
         # TERMINATING: the next one of its array may start while it is removed.
         *(
-            transitions.topic(s)
+            announcements.topic(s)
             for s in (SessionState.PENDING, SessionState.TERMINATING, *sorted(LIFECYCLE.final))
         ),
     )
@@ -84,7 +84,7 @@ class Schedule:
         if not refusals:
             return
         stored = await queries.reasons_of_pending(tx)
-        await transitions.refuse(tx, [one for one in refusals if stored.get(one[0]) != one[1:]])
+        await updates.refuse(tx, [one for one in refusals if stored.get(one[0]) != one[1:]])
 
 
 def _shown(snapshot: Snapshot, decided: Plan) -> dict[SessionId, int]:

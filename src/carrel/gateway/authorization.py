@@ -25,7 +25,7 @@ from carrel.gateway import pages
 from carrel.gateway.app_routes import SessionApp
 from carrel.gateway.pages import Denial
 from carrel.gateway.settings import GatewaySettings
-from carrel.sessions import transitions
+from carrel.sessions import announcements
 from carrel.tables.session_shares import TOPIC as SHARES_CHANGED
 from carrel.tables.session_states import LIFECYCLE, SessionState
 from carrel.tables.sessions import Container, Session
@@ -76,7 +76,7 @@ class Authorization:
         self._generation = 0
         self._recheck_due = asyncio.Event()
         for state in _LAPSES:
-            listener.subscribe(transitions.topic(state), self.forget)
+            listener.subscribe(announcements.topic(state), self.forget)
         listener.subscribe(SHARES_CHANGED, self._share_ended)
 
     def forget(self) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Invalid
 from carrel.core.ids import SessionId, new_id
-from carrel.sessions import transitions
+from carrel.sessions import updates
 from carrel.sessions.spec import ArrayRequest, SessionSpec
 from carrel.tables.dependencies import SessionDependency
 from carrel.tables.folders import FolderMount
@@ -153,7 +153,7 @@ async def complete(
     )
     for copy in (_MOUNTS, _DEPENDENCIES):
         await tx.execute(copy, {"ids": others, "first": first.id})
-    await transitions.announce_created(tx, others, actor=actor)
+    await updates.announce_created(tx, others, actor=actor)
 
 
 async def lock_live(tx: AsyncSession, session: Session) -> list[SessionId]:

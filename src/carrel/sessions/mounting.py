@@ -19,7 +19,7 @@ from carrel.folders.access import FolderRights
 from carrel.folders.mounted import mounts_of
 from carrel.folders.schemas import MountedIn
 from carrel.permissions.decide import Actor, allows
-from carrel.sessions import mount_paths, transitions
+from carrel.sessions import mount_paths, updates
 from carrel.sessions.spec import MountRequest
 from carrel.storage.port import FolderLocation
 from carrel.tables.folder_states import FolderState, remedy
@@ -119,7 +119,7 @@ async def hold(tx: AsyncSession, session: Session, planned: MountPlan, now: date
         )
     await tx.flush()
     for word, sentence in planned.warnings:
-        await transitions.warn(tx, session.id, cause=word, reason=sentence, now=now)
+        await updates.warn(tx, session.id, cause=word, reason=sentence, now=now)
 
 
 async def held_by(

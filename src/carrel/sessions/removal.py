@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.ids import ContainerId, NodeId, SessionId
 from carrel.nodes import service as nodes
 from carrel.permissions.decide import Actor
-from carrel.sessions import containers, queries, transitions
+from carrel.sessions import containers, queries, transitions, updates
 from carrel.sessions.containers import ContainerChange
 from carrel.tables.session_states import LAUNCHING, LIFECYCLE, ContainerState, SessionState
 from carrel.tables.sessions import Session
@@ -98,7 +98,7 @@ async def release_abandoned(tx: AsyncSession, container: ContainerId, now: datet
     """
     if session := await containers.give_up(tx, container):
         await nodes.release(tx, [container], now)
-        await transitions.announce(tx, session, SessionState.TERMINATED)
+        await updates.announce(tx, session, SessionState.TERMINATED)
 
 
 async def end_in_a_copy(tx: AsyncSession, now: datetime) -> None:

@@ -14,7 +14,7 @@ from carrel.db.database import Database
 from carrel.images import service as images
 from carrel.limits.scopes import policy_of
 from carrel.permissions.decide import Actor
-from carrel.sessions import admission, queries, service, transitions
+from carrel.sessions import admission, queries, service, transitions, updates
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.session_states import LIFECYCLE, SessionKind, SessionState
@@ -99,7 +99,7 @@ async def extend(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, limit_s
     if limit_s == before:
         return session.id
     reason = f"Its time limit is {timedelta(seconds=limit_s)} now."
-    await transitions.extend(tx, session.id, limit_s, reason=reason, actor=actor.user_id, now=clock.now())
+    await updates.extend(tx, session.id, limit_s, reason=reason, actor=actor.user_id, now=clock.now())
     details = {"before": {"time_limit_s": before}, "after": {"time_limit_s": limit_s}}
     service.note(tx, actor, "session.update", session, details=details)
     return session.id

@@ -26,6 +26,7 @@ from carrel.sessions import (
     resolution,
     startup,
     transitions,
+    updates,
 )
 from carrel.sessions.admission import AdmittedSpec
 from carrel.sessions.names import generated_name
@@ -145,7 +146,7 @@ async def create(
     await tx.flush()
     if replaced:
         await dependencies.inherit(tx, replaced, session.id)
-    await transitions.announce_created(tx, [session.id], actor=actor.user_id)
+    await updates.announce_created(tx, [session.id], actor=actor.user_id)
     await mounting.hold(tx, session, mounts, clock.now())
     after: dict[str, object] = {"image": session.image, "slots": dict(spec.slots)}
     if admitted.spec.containers > 1:
@@ -366,7 +367,7 @@ async def rename(database: Database, actor: Actor, ref: str, name: str) -> Sessi
                     "session.ended", f"{session.name} has ended and cannot be renamed.", field="name"
                 )
             before = session.name
-            await transitions.rename(tx, session.id, name)
+            await updates.rename(tx, session.id, name)
             note(
                 tx,
                 actor,
@@ -399,7 +400,7 @@ async def prioritise(
     most = (await policy_of(tx, actor)).max_priority
     admission.require_priority(actor, _target(session), priority, most)
     before = session.priority
-    await transitions.prioritise(tx, pending, priority)
+    await updates.prioritise(tx, pending, priority)
     details: dict[str, object] = {"before": {"priority": before}, "after": {"priority": priority}}
     if whole:
         details["array"] = len(pending)

@@ -10,7 +10,7 @@ from notifications.test_webhooks import Walk, add, warned
 from webhook_receiver import receiver
 
 from carrel.core.ids import SessionId
-from carrel.sessions import transitions
+from carrel.sessions import updates
 from carrel.site import outbox
 
 DEFAULT = ["page", "webhook"]
@@ -67,7 +67,7 @@ async def test_the_mail_before_a_time_limit_says_so(api: Api):
         await sql(api.database, "UPDATE sessions SET state = 'RUNNING' WHERE id = :id", id=session["id"])
         async with api.database.transaction() as tx:
             for _ in range(2):
-                await transitions.expect_limit_end(
+                await updates.expect_limit_end(
                     tx,
                     SessionId(session["id"]),
                     walk.now + timedelta(minutes=5),

@@ -17,7 +17,7 @@ from webhook_receiver import Receiver, is_genuine, receiver
 from carrel.core.ids import SessionId
 from carrel.db.encryption import SecretBox
 from carrel.notifications import deliveries, fan_out
-from carrel.sessions import transitions
+from carrel.sessions import updates
 
 
 @pytest.fixture
@@ -220,7 +220,7 @@ async def warned(api: Api, session: str, walk: Walk) -> None:
         api.database, "UPDATE sessions SET state = 'RUNNING', started_at = now() WHERE id = :id", id=session
     )
     async with api.database.transaction() as tx:
-        await transitions.expect_idle_end(
+        await updates.expect_idle_end(
             tx,
             SessionId(session),
             walk.now + timedelta(minutes=5),

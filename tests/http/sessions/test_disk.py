@@ -11,7 +11,7 @@ from notifications.test_webhooks import Walk, add
 from webhook_receiver import receiver
 
 from carrel.core.ids import SessionId
-from carrel.sessions import transitions
+from carrel.sessions import updates
 from carrel.site import outbox
 
 GIB = 1 << 30
@@ -61,7 +61,7 @@ async def test_disk_on_the_command_line(living: Api, tmp_path: Path) -> None:
 
 async def nearly_full(api: Api, session: str, walk: Walk) -> None:
     async with api.database.transaction() as tx:
-        await transitions.warn(
+        await updates.warn(
             tx,
             SessionId(session),
             cause="disk_nearly_full",
@@ -93,5 +93,5 @@ async def test_owners_are_notified_of_a_disk_that_is_nearly_full(api: Api) -> No
     )
     # A warning of another kind is none for them.
     async with api.database.transaction() as tx:
-        await transitions.warn(tx, SessionId(session["id"]), cause="other", reason="Other.", now=walk.now)
+        await updates.warn(tx, SessionId(session["id"]), cause="other", reason="Other.", now=walk.now)
     assert await sql(api.database, "SELECT 1 FROM session_notices") == []

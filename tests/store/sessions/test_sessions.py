@@ -10,7 +10,7 @@ from session_kit import enqueue, force_state, overwrite
 from sqlalchemy import text
 
 from carrel.core.errors import Conflict, Invalid, NotFound, Refused
-from carrel.sessions import queries, service, transitions
+from carrel.sessions import queries, service, transitions, updates
 from carrel.sessions.schemas import SessionQuery
 from carrel.tables.session_states import LAUNCHING, LIFECYCLE, SessionState
 from carrel.tables.sessions import Session
@@ -120,7 +120,7 @@ async def test_what_is_told_late_of_a_start_takes_no_end_its_reason(database, pe
             (LAUNCHING, "Ended."),
             ([SessionState.TERMINATING], "The engine does not respond."),
         ):
-            await transitions.show_progress(
+            await updates.show_progress(
                 tx, made, states, progress=None, reason="The engine does not respond."
             )
             assert (await tx.execute(text("SELECT reason FROM sessions"))).scalar() == then

@@ -9,7 +9,7 @@ from carrel.core.ids import SessionId
 from carrel.permissions.decide import Actor
 from carrel.sessions import queries as session_queries
 from carrel.sessions import service as sessions
-from carrel.sessions import transitions
+from carrel.sessions import updates
 from carrel.tables.idle import SessionActivity
 from carrel.tables.session_states import LIFECYCLE, SessionState
 from carrel.usage.idle import queries, rules
@@ -55,7 +55,7 @@ async def keep(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> Sessio
         )
     now = clock.now()
     await _write(tx, session.id, kept_at=now)
-    await transitions.expect_idle_end(
+    await updates.expect_idle_end(
         tx, session.id, None, now=now, cause="kept", reason=f"Kept by {actor.email}.", actor=actor.user_id
     )
     sessions.note(tx, actor, "session.keep", session, details={})
@@ -79,7 +79,7 @@ async def exempt(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, exem
     # Its clocks restart when the exemption is revoked.
     now = clock.now()
     await _write(tx, session.id, exempt=exempt, kept_at=now)
-    await transitions.expect_idle_end(tx, session.id, None, now=now)
+    await updates.expect_idle_end(tx, session.id, None, now=now)
     details = {"before": {"exempt": before}, "after": {"exempt": exempt}}
     sessions.note(tx, actor, "session.exempt", session, details=details)
     return session.id
