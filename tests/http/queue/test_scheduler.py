@@ -297,24 +297,21 @@ async def test_root_inside_needs_the_policy_and_a_node_that_can_give_it(api: Api
     assert (await user.start(image="debian:12"))["rights"] == "plain"
 
 
-async def test_who_pauses_after_a_failed_start_has_a_place_and_a_time(living: Api):
-    user = await living.as_("user")
-    first = await user.start(slots=ALL)
-    await living.until(user, first["id"], "RUNNING")
-    second = await user.start(slots=ALL)
-    await waits(living, user, second["id"])
+async def test_who_pauses_after_a_failed_start_has_a_place_and_a_time(api: Api):
+    # Without controllers: a pass of the scheduler that had begun would replace the reason.
+    await join(api.database, machine())
+    user = await api.as_("user")
+    session = await user.start(slots=ALL)
     reason = "The engine was busy."
     until = datetime.now(UTC) + timedelta(hours=1)
-    await overwrite(living.database, second["id"], not_before=until, reason=reason)
-    assert (await user.delete(f"/sessions/{first['id']}")).status_code == 202
-    await living.until(user, first["id"], "TERMINATED")
-    why = (await user.get(f"/sessions/{second['id']}/why")).json()
+    await overwrite(api.database, session["id"], not_before=until, reason=reason)
+    why = (await user.get(f"/sessions/{session['id']}/why")).json()
     assert (why["cause"], why["reason"], why["changes"]) == ("not_yet", reason, [])
     assert (why["position"], why["queue_length"]) == (1, 1)
     assert datetime.fromisoformat(why["expected_start"]) == until
     [queued] = (await user.get("/scheduler/queue")).json()["items"]
     assert (queued["session"], queued["cause"], queued["reason"]) == (
-        second["id"],
+        session["id"],
         "not_yet",
         reason,
     )

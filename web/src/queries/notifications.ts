@@ -36,17 +36,12 @@ export const notificationsShowQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** Replaces the channels of the given kinds; shown at once. */
+/** Replaces the channels of the given kinds. */
 export function useChooseNotifications() {
   const client = useQueryClient();
   const { queryKey } = notificationsShowQuery;
   return useMutation<NotificationChoices, Problem, NotificationUpdate>({
     mutationFn: async (body) => (await notificationsUpdate({ body })).data,
-    onMutate: (body) =>
-      client.setQueryData(
-        queryKey,
-        (before: NotificationChoices | undefined) => before && { ...before, ...body },
-      ),
     onSuccess: (chosen) => client.setQueryData(queryKey, chosen),
     onError: () => client.invalidateQueries({ queryKey }),
   });

@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { Checkbox, Table } from "@mantine/core";
-import type { NotificationChoices } from "@/api/types";
+import { useState } from "react";
+import type { NotificationChoices, NotificationUpdate } from "@/api/types";
 import type { NotificationKind } from "@/live/notification-kinds";
 import { useChooseNotifications } from "@/queries/notifications";
 import { ProblemAlert } from "@/ui/ProblemAlert";
@@ -13,10 +14,14 @@ const channels = Object.keys(CHANNELS) as Channel[];
 export function ChannelTable({ chosen }: { chosen: NotificationChoices }) {
   const { t, i18n } = useLingui();
   const choose = useChooseNotifications();
-  const toggle = (kind: NotificationKind, channel: Channel, on: boolean) =>
-    choose.mutate({
-      [kind]: on ? [...chosen[kind], channel] : chosen[kind].filter((one) => one !== channel),
-    });
+  const [unsaved, setUnsaved] = useState<NotificationUpdate>({});
+  const channelsOf = (kind: NotificationKind) => unsaved[kind] ?? chosen[kind];
+  const toggle = (kind: NotificationKind, channel: Channel, on: boolean) => {
+    const before = channelsOf(kind);
+    const change = { [kind]: on ? [...before, channel] : before.filter((one) => one !== channel) };
+    setUnsaved({ ...unsaved, ...change });
+    choose.mutate(change, { onSettled: () => setUnsaved({}) });
+  };
   return (
     <>
       <Table.ScrollContainer minWidth={420}>
@@ -39,7 +44,7 @@ export function ChannelTable({ chosen }: { chosen: NotificationChoices }) {
                   <Table.Td key={channel}>
                     <Checkbox
                       aria-label={`${i18n._(KINDS[kind])}: ${i18n._(CHANNELS[channel])}`}
-                      checked={chosen[kind].includes(channel)}
+                      checked={channelsOf(kind).includes(channel)}
                       onChange={({ currentTarget }) => toggle(kind, channel, currentTarget.checked)}
                     />
                   </Table.Td>
