@@ -106,11 +106,9 @@ def test_lists_show_the_usage_beside_the_limit(desk: Desk, carrel: Running, own_
     limited = carrel.carrel("project", "update", "default", "--ceiling", "cpu=100")
     assert limited.returncode == 0, limited.stderr
     try:
-        for path in ("/projects", "/domains", "/users", "/resources/groups"):
+        for path in ("/projects", "/domains", f"/users?q={EMAIL}", "/resources/groups"):
             desk.go(path)
-            row = page.locator("tbody tr").filter(
-                has_text=EMAIL if path == "/users" else re.compile("^default")
-            )
+            row = page.locator("tbody tr").filter(has_text=EMAIL if EMAIL in path else re.compile("^default"))
             expect(row.first).to_contain_text("GiB" if path == "/resources/groups" else "MiB")
             expect(page.get_by_role("columnheader", name="Accelerators")).to_have_count(0)
         desk.go("/projects")
