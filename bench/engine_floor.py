@@ -11,7 +11,7 @@ from typing import Any, cast
 import aiodocker
 
 from bench.control_plane import SMALL
-from carrel.engines.docker.spec import Names, configuration
+from carrel.engines.docker.container_config import Names, configuration
 from carrel.engines.port import ContainerSpec
 
 

@@ -35,7 +35,7 @@ from carrel.db.migrate import migrate
 from carrel.engines.fake import FakeEngine
 from carrel.engines.port import ContainerSpec
 from carrel.queue import loading
-from carrel.server.backup.database import load
+from carrel.server.backup.database_dump import load
 from carrel.server.metadata import METADATA
 from carrel.server.waiting import require_not_newer
 from carrel.sessions.spec import MountRequest, SessionSpec

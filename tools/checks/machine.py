@@ -8,7 +8,7 @@ from pathlib import Path
 
 from carrel.core.errors import Unavailable
 from carrel.server.bootstrap import Consent
-from carrel.server.bootstrap.engine import find_or_install_engine
+from carrel.server.bootstrap.engine_setup import find_or_install_engine
 from carrel.server.bootstrap.packages import NEEDS_CONSENT, as_root, has_apt, install, install_line
 
 _WITHOUT_CONTAINERS = ("unit", "store", "simulation")

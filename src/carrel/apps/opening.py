@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
+from carrel.apps.app_templates import SECRET_VARIABLE, AppTemplate
 from carrel.apps.container_engines import ContainerEngines
 from carrel.apps.denials import of_engine
-from carrel.apps.templates import SECRET_VARIABLE, AppTemplate
 from carrel.core.errors import Unavailable
-from carrel.core.hosts import is_this_machine, literal
+from carrel.core.host_names import is_this_machine, literal
 from carrel.core.ids import ContainerId, SessionId
 from carrel.engines.port import EngineError
 from carrel.http.services import ApiSettings

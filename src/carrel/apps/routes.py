@@ -9,7 +9,7 @@ from fastapi.responses import StreamingResponse
 from sqlalchemy import exists
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.apps import opening, ports, templates
+from carrel.apps import app_templates, opening, ports
 from carrel.apps import service as apps
 from carrel.apps.denials import not_running
 from carrel.apps.logs import LogReader, prompt, zipped
@@ -51,7 +51,7 @@ async def list_apps(services: ServicesOf[AccessServices], actor: CurrentActor, r
     async with services.database.transaction() as tx:
         session = await sessions.find(tx, actor, ref, "app.read")
         main = await containers.named(tx, session, None)
-    known = list(templates.templates(session.apps).values())
+    known = list(app_templates.templates(session.apps).values())
     running: Mapping[str, bool] = {}
     if session.state == SessionState.RUNNING and main.address and known:
         running = await opening.running_apps(_place(session, main, services.settings), known)
@@ -117,7 +117,7 @@ async def _started(services: AccessServices, actor: Actor, ref: str, app: str) -
         session = await sessions.find(tx, actor, ref, "app.open")
         main = await containers.named(tx, session, None)
     await services.app_starter.ensure(
-        _place(session, main, services.settings), templates.template(session.apps, app)
+        _place(session, main, services.settings), app_templates.template(session.apps, app)
     )
     return session
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, StringConstraints, TypeAdapter
 
 from carrel.audit.schemas import When
 from carrel.http.query import DECIMAL, QueryBool
-from carrel.http.rules import EnvName, EnvValue
+from carrel.http.validation import EnvName, EnvValue
 from carrel.sessions.logs.reading import (
     ALL_STREAMS,
     JsonFormat,

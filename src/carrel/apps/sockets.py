@@ -12,7 +12,7 @@ from carrel.apps.schemas import CONTROL, ExecStart, HangUp, Resize
 from carrel.apps.terminals import Terminal, TerminalAttachment, Terminals
 from carrel.core.errors import CarrelError, Invalid
 from carrel.engines.port import ExecStream, TerminalSize
-from carrel.http.rules import refusal
+from carrel.http.validation import refusal
 
 _FIRST_MESSAGE_S = 30.0
 _FAREWELL_S = 5.0

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 from carrel.audit.proof import FaultKind
 from carrel.http.paging import MAX_CURSOR, MAX_LIMIT
 from carrel.http.query import DECIMAL, QueryInt
-from carrel.http.rules import says
+from carrel.http.validation import says
 
 
 def _in_utc(at: datetime) -> datetime:

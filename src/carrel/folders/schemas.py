@@ -9,7 +9,7 @@ from carrel.core.ids import FolderId, FolderTaskId, SessionId, ShareId
 from carrel.folders.hosts.schemas import StorageHostRef
 from carrel.http.paging import PageQuery
 from carrel.http.query import QueryBool
-from carrel.http.rules import says
+from carrel.http.validation import says
 from carrel.tables.folder_states import FolderState
 from carrel.tables.folders import Permission, ShareState, TaskKind, TaskState, UsageMode
 from carrel.tenancy.schemas import Email, ProjectRef, Ref, UserRef

@@ -16,7 +16,7 @@ import structlog
 from sqlalchemy import and_, select
 
 from carrel.apps import service as apps
-from carrel.apps.templates import AppTemplate, templates
+from carrel.apps.app_templates import AppTemplate, templates
 from carrel.core.clock import Clock
 from carrel.core.errors import Unavailable
 from carrel.db.database import Database

@@ -8,7 +8,7 @@ import structlog
 from aiohttp import web
 
 from carrel.apps.service import GRANT_LIFETIME
-from carrel.core.hosts import literal
+from carrel.core.host_names import literal
 from carrel.gateway import headers as crossing
 from carrel.gateway import metrics, pages
 from carrel.gateway.app_routes import AppOrigin, AppOrigins

@@ -15,7 +15,7 @@ from starlette.routing import Match
 from starlette.types import Scope
 
 from carrel.core.errors import CarrelError
-from carrel.http.rules import is_rule, refusal
+from carrel.http.validation import is_rule, refusal
 
 log = structlog.get_logger()
 

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from carrel.core.hosts import is_this_machine
+from carrel.core.host_names import is_this_machine
 from carrel.http import problems
 
 MAX_BODY_BYTES = 1 << 20

@@ -22,7 +22,7 @@ from joserfc.jwk import KeySet
 from pydantic import Field, field_validator
 
 from carrel.core.errors import CarrelError
-from carrel.core.hosts import is_this_machine
+from carrel.core.host_names import is_this_machine
 from carrel.identity.port import (
     TIMEOUT_S,
     Claims,

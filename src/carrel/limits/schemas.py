@@ -21,7 +21,7 @@ from pydantic import (
 from carrel.core.errors import Invalid
 from carrel.core.ids import PolicyId
 from carrel.http.paging import PageQuery
-from carrel.http.rules import SLOT, broken, says
+from carrel.http.validation import SLOT, broken, says
 from carrel.tables.limits import PolicyKind
 from carrel.tables.session_states import Rights
 from carrel.tenancy.schemas import Description, PlaceName, PolicyRef, Ref

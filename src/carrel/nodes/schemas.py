@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from carrel.core.ids import NodeId, SessionId
 from carrel.http.paging import PageQuery
 from carrel.http.query import QueryBool
-from carrel.http.rules import says
+from carrel.http.validation import says
 from carrel.nodes.engines.schemas import EngineRef
 from carrel.nodes.groups.schemas import GroupRef
 from carrel.tables.nodes import Draining, NodeState

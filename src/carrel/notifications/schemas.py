@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
 from carrel.http.paging import PageQuery
-from carrel.http.rules import says
+from carrel.http.validation import says
 from carrel.notifications.signature import is_secret
 from carrel.tables.notifications import DeliveryState, NotificationChannel, NotificationKind
 from carrel.tenancy.schemas import DomainRef, PersonName, ProjectRef, Ref, UserRef

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError
-from carrel.core.hosts import architecture
+from carrel.core.host_names import architecture
 from carrel.core.ids import GroupId, NodeId, ProjectId, SessionId
 from carrel.images import service as images
 from carrel.limits.scopes import access_key_of, scopes_of

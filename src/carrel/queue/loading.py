@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.core.hosts import architecture
+from carrel.core.host_names import architecture
 from carrel.core.ids import GroupId, SessionId
 from carrel.engines.port import ROOT_INSIDE
 from carrel.limits.scopes import ceilings, scopes_of

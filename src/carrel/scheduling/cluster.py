@@ -7,7 +7,6 @@ from datetime import datetime
 
 from carrel.core.ids import GroupId
 from carrel.scheduling.ceilings import demand, total_slots
-from carrel.scheduling.shares import moved_on
 from carrel.scheduling.snapshot import (
     ContainerPlacement,
     GroupSnapshot,
@@ -20,6 +19,7 @@ from carrel.scheduling.snapshot import (
     Slots,
     Snapshot,
 )
+from carrel.scheduling.usage_decay import moved_on
 
 Path = tuple[str, ...]
 

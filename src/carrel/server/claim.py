@@ -6,7 +6,7 @@ from pathlib import Path
 
 from psycopg.conninfo import conninfo_to_dict
 
-from carrel.core.hosts import is_this_machine
+from carrel.core.host_names import is_this_machine
 from carrel.db.database import Database
 from carrel.db.embedded import Embedded
 from carrel.engines.port import Claimant

@@ -61,9 +61,9 @@ from carrel.nodes.engines.connections import Engines
 from carrel.nodes.groups import routes as groups
 from carrel.nodes.presets import routes as presets
 from carrel.notifications import routes as notifications
-from carrel.queue import history_routes as history
 from carrel.queue import ledger_routes as ledger
 from carrel.queue import routes as scheduler
+from carrel.queue import trace_export_routes as trace_export
 from carrel.queue.queue import Plans
 from carrel.server import api_document, build, greeting, metrics, page
 from carrel.server import routes as server
@@ -102,7 +102,7 @@ _ROUTERS = (
     uploads.router,
     sessions.router,
     scheduler.router,
-    history.router,
+    trace_export.router,
     logins.router,
     factors.router,
     browsers.router,

@@ -25,7 +25,7 @@ from carrel.core.errors import Unavailable
 from carrel.db.database import Database
 from carrel.http.guard import ConnectionLimit, RequestLimits
 from carrel.http.tls import Tls, over
-from carrel.server import build, logs, prctl
+from carrel.server import build, log_config, prctl
 from carrel.server.kernel_limits import raise_open_files
 from carrel.server.settings import Settings
 
@@ -231,7 +231,7 @@ def load() -> None:
 def forked(role: str, ready: Ready) -> None:
     """Main function of a forked process."""
     settings = Settings()
-    logs.set_up(_log(settings, role))
+    log_config.set_up(_log(settings, role))
     _run(settings, role, ready)
 
 
@@ -242,7 +242,7 @@ def main(arguments: list[str]) -> None:
         prctl.die_with_parent(int(parent[0]))
     settings = Settings()
     build.publish()
-    logs.set_up(_log(settings, role) if parent else None)
+    log_config.set_up(_log(settings, role) if parent else None)
     _run(settings, role, lambda: None)
 
 

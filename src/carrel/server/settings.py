@@ -11,7 +11,7 @@ from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from carrel.core.errors import Invalid
-from carrel.core.hosts import is_this_machine, literal
+from carrel.core.host_names import is_this_machine, literal
 from carrel.http.guard import LOOPBACK
 from carrel.server.grammar import LAST_PORT
 

@@ -51,13 +51,13 @@ def down(options: argparse.Namespace) -> int:
 
     Twice: reports that it is not running.
     """
-    from carrel.server import leftovers
+    from carrel.server import engine_cleanup
 
-    settings = leftovers.settings_of_last_start(options)
+    settings = engine_cleanup.settings_of_last_start(options)
     if running_pid(settings.data_dir) is None and not _embedded(settings).running():
         say("Carrel is not running.")
         return 0
-    known = asyncio.run(leftovers.installed_if_known(settings))  # needs the database
+    known = asyncio.run(engine_cleanup.installed_if_known(settings))  # needs the database
     stop(settings)
     if not known:
         say("Carrel is stopped. Running sessions go on; `carrel up` finds them.")
@@ -89,9 +89,9 @@ def _embedded(settings: "Settings") -> Embedded:
 def _withdraw(known: "list[InstalledEngine]") -> Iterator[tuple[str, str]]:
     """Remove networks and packet-filter rules that no session needs; yields engine name ("": local) and a sentence."""
     from carrel.engines.port import EngineError
-    from carrel.server import leftovers
+    from carrel.server import engine_cleanup
 
-    for engine, left in asyncio.run(leftovers.withdraw(known)).items():
+    for engine, left in asyncio.run(engine_cleanup.withdraw(known)).items():
         if isinstance(left, EngineError):
             sentence = f"Its network and packet-filter rules stay: {left.message}"
         elif left == 0:
@@ -121,7 +121,7 @@ def status(options: argparse.Namespace) -> int:
 
 def _look(options: argparse.Namespace) -> list[StatusLine]:
     from carrel.server import disk
-    from carrel.server.bootstrap.engine import version
+    from carrel.server.bootstrap.engine_setup import version
 
     settings = effective_settings(options)
     environment = read_run(settings.data_dir)

@@ -15,8 +15,8 @@ from carrel.core.errors import Conflict, Unavailable
 from carrel.engines.context import Claimable, Purging
 from carrel.engines.optional import ImageBuilding
 from carrel.engines.port import ClaimedElsewhere, Engine, EngineError
-from carrel.server import engines, leftovers, path_link, status
-from carrel.server.backup import database
+from carrel.server import engine_cleanup, engines, path_link, status
+from carrel.server.backup import database_dump
 from carrel.server.backup.create import BackupSource, find
 from carrel.server.backup.shown import size
 from carrel.server.bootstrap.packages import install_line
@@ -80,7 +80,7 @@ def uninstall(options: argparse.Namespace) -> int:
         say("Nothing was removed.")
         return 1
     # 2. Remove dependents first.
-    status.stop(leftovers.settings_of_last_start(options))
+    status.stop(engine_cleanup.settings_of_last_start(options))
     for engine, contents in removable.engines.items():
         _clear(engine, () if contents.others else contents.images)
     if removable.link:
@@ -128,10 +128,10 @@ def _look(options: argparse.Namespace, installation: BackupSource) -> Removable:
 
 async def _installed(options: argparse.Namespace, installation: BackupSource) -> list[InstalledEngine]:
     """The engines; starts the database of a stopped installation to read them. Raises: Unavailable."""
-    settings = leftovers.settings_of_last_start(options)
+    settings = engine_cleanup.settings_of_last_start(options)
     settings = settings.model_copy(update={"database_url": installation.database_url})
-    with database.reachable(installation.embedded):
-        return await leftovers.installed(settings)
+    with database_dump.reachable(installation.embedded):
+        return await engine_cleanup.installed(settings)
 
 
 async def _contents(engine: Engine) -> EngineContents:

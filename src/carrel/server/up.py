@@ -60,7 +60,7 @@ def up(options: argparse.Namespace) -> int:
         wait_for_database(settings.database_url)
     _make_data_dir(data_dir)
     # 1. container engine
-    from carrel.server.bootstrap.engine import find_or_install_engine
+    from carrel.server.bootstrap.engine_setup import find_or_install_engine
 
     engine_url = find_or_install_engine(data_dir=data_dir, consent=consenting(options.yes), say=say)
     settings = settings.model_copy(update={"engine_url": engine_url})

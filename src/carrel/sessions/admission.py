@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Forbidden, Invalid, NotFound, Refused
-from carrel.core.hosts import architecture
+from carrel.core.host_names import architecture
 from carrel.core.ids import DEFAULT_GROUP, DomainId, ProjectId, SessionId, UserId
 from carrel.core.units import Slots, format_size, format_slot
 from carrel.engines.port import ROOT_INSIDE

@@ -6,7 +6,7 @@ from dataclasses import replace
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Conflict, Forbidden, Invalid, NotFound
-from carrel.core.hosts import architecture
+from carrel.core.host_names import architecture
 from carrel.core.ids import ProjectId
 from carrel.core.units import Slots, format_slot
 from carrel.images import service as images

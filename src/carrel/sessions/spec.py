@@ -23,7 +23,7 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from carrel.core.units import LEAST, Slots
-from carrel.http.rules import SLOT, EnvName, EnvValue, Locale, TimeZone, broken, says
+from carrel.http.validation import SLOT, EnvName, EnvValue, Locale, TimeZone, broken, says
 from carrel.tables.dependencies import DependencyCondition, DependencyFailure
 from carrel.tables.session_states import ClusterPlacement, OnFailure, Rights, SessionKind
 

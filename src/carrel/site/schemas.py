@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from carrel.core.ids import DomainId, ProjectId
-from carrel.http.rules import SlotName, says
+from carrel.http.validation import SlotName, says
 
 
 class Whom(StrEnum):

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
 from carrel.core.ids import DomainId, PolicyId, ProjectId, UserId
-from carrel.http.rules import SLOT, Locale, TimeZone, says
+from carrel.http.validation import SLOT, Locale, TimeZone, says
 from carrel.permissions.actions import Role
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import structlog
 
-from carrel.server import logs
+from carrel.server import log_config
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def log_file(tmp_path: Path) -> Iterator[Path]:
     """Where everything is logged, as in production."""
     file = tmp_path / "all.log"
     before = logging.getLogger().handlers
-    logs.set_up(file)
+    log_config.set_up(file)
     structlog.configure(cache_logger_on_first_use=False)
     yield file
     logging.getLogger().handlers = before

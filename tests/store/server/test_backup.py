@@ -29,7 +29,7 @@ from carrel.db.encryption import SecretBox
 from carrel.engines.port import LogRecord
 from carrel.folders.hosts.storages import Storages
 from carrel.plugins import Port
-from carrel.server.backup import folders
+from carrel.server.backup import folder_archives
 from carrel.server.backup.restore import NOT_COPIED
 from carrel.sessions.logs.blocks import unpack
 from carrel.sessions.logs.store import DIRECTORY as LOGS
@@ -322,16 +322,16 @@ def test_folders_on_btrfs_are_read_from_a_snapshot(
         backend = BtrfsBackend(disk / "root")
         files = backend.files(place)
         (files / "one").write_text("then")
-        host = folders.StoredHost("host-btrfs", "btrfs", str(disk / "root"), in_data_dir=False)
+        host = folder_archives.StoredHost("host-btrfs", "btrfs", str(disk / "root"), in_data_dir=False)
         seen: list[list[str]] = []
 
         def change(name: str, count: int) -> None:
             (files / "one").write_text("later")
             seen.append(list(backend.snapshots(place)))
 
-        folder = folders.FolderSource(host, place)
+        folder = folder_archives.FolderSource(host, place)
         (tmp_path / "backup").mkdir()
-        archived = folders.archive(
+        archived = folder_archives.archive(
             folder, tmp_path / "backup", snapshot="backup-1", settings={}, progress=change
         )
         assert archived is not None

@@ -12,10 +12,10 @@ import aiodocker
 import pytest
 
 from carrel.engines.docker import DockerEngine, answers
+from carrel.engines.docker.container_config import Names, configuration, home_archive
 from carrel.engines.docker.firewall import delete_script, insert_script
 from carrel.engines.docker.network import free_subnet, own_bridge, routed_here
 from carrel.engines.docker.pull import Layers, pull_error
-from carrel.engines.docker.spec import Names, configuration, home_archive
 from carrel.engines.port import (
     IDLE,
     ContainerGone,

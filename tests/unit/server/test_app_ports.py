@@ -3,7 +3,7 @@
 import pytest
 
 from carrel.core.errors import Invalid
-from carrel.core.hosts import is_this_machine
+from carrel.core.host_names import is_this_machine
 from carrel.server.settings import Settings
 
 

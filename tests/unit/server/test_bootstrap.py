@@ -11,7 +11,7 @@ import pytest
 
 from carrel.core.errors import Unavailable
 from carrel.server.bootstrap import authorities, packages, starter
-from carrel.server.bootstrap.engine import find_or_install_engine, ping
+from carrel.server.bootstrap.engine_setup import find_or_install_engine, ping
 
 _CERTIFICATE = "-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n"
 

@@ -16,7 +16,6 @@ from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId, SessionId
 from carrel.core.slots import WHOLE
 from carrel.scheduling.devices import units
 from carrel.scheduling.plan import Planning
-from carrel.scheduling.shares import moved_on
 from carrel.scheduling.snapshot import (
     SESSIONS,
     ClusterMode,
@@ -26,6 +25,7 @@ from carrel.scheduling.snapshot import (
     QueueOrder,
     Strategy,
 )
+from carrel.scheduling.usage_decay import moved_on
 from carrel.simulator.fairness import jain
 from carrel.simulator.installation import ANYBODY, SimulatedInstallation
 from carrel.simulator.picture import picture

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, StringConstraints
 
-from carrel.http.rules import says
+from carrel.http.validation import says
 
 Dotpath = Annotated[
     str,

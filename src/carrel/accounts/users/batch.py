@@ -8,7 +8,7 @@ from carrel.accounts.users.drafts import Draft, check, draft_context, password_p
 from carrel.accounts.users.schemas import MAX_BATCH, UserBatch, UserCreate, UserMade, UserRow, UsersMade
 from carrel.accounts.users.service import UserServices, make
 from carrel.core.errors import CarrelError, Invalid
-from carrel.http.rules import refusal
+from carrel.http.validation import refusal
 from carrel.permissions.decide import Actor
 from carrel.signin.logins.schemas import RecoveryLink
 from carrel.site import service as site

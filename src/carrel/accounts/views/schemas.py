@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, StringConstraints
 
 from carrel.core.ids import ViewId
-from carrel.http.rules import says
+from carrel.http.validation import says
 from carrel.tables.saved_views import ViewedList
 
 ViewName = Annotated[

@@ -8,9 +8,9 @@ import aiodocker
 from carrel.engines.docker import answers, host
 from carrel.engines.docker.api import DockerApi, sentences
 from carrel.engines.docker.claim import VolumeClaim
-from carrel.engines.docker.images import DockerImages
+from carrel.engines.docker.container_config import Names, limits
+from carrel.engines.docker.image_building import DockerImages
 from carrel.engines.docker.pull import Pulls
-from carrel.engines.docker.spec import Names, limits
 from carrel.engines.optional import HostUsage, ImageInfo, limits_below_use
 from carrel.engines.port import ContainerGone, EngineError
 

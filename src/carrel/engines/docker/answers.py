@@ -9,9 +9,9 @@ import aiodocker
 
 from carrel.engines.accelerated import cannot_attach
 from carrel.engines.docker.api import disk_full
+from carrel.engines.docker.container_config import LABEL_EPOCH, LABEL_ID
 from carrel.engines.docker.pull import pull_error
 from carrel.engines.docker.rights import has_remapping
-from carrel.engines.docker.spec import LABEL_EPOCH, LABEL_ID
 from carrel.engines.optional import LIVE_LIMITS
 from carrel.engines.port import (
     IDLE,

@@ -14,7 +14,7 @@ from typing import Any
 import aiodocker
 
 from carrel.engines.docker.api import DockerApi, sentences
-from carrel.engines.docker.spec import LABEL_INSTALLATION, Names
+from carrel.engines.docker.container_config import LABEL_INSTALLATION, Names
 from carrel.engines.port import Claimant, ClaimedElsewhere
 
 _FINGERPRINT = "carrel.database"

@@ -7,8 +7,8 @@ import aiodocker
 import structlog
 
 from carrel.engines.docker.api import DockerApi
+from carrel.engines.docker.container_config import LABEL_INSTALLATION, Names
 from carrel.engines.docker.helper import image_with_shell
-from carrel.engines.docker.spec import LABEL_INSTALLATION, Names
 from carrel.engines.port import ContainerSpec
 
 log = structlog.get_logger()

@@ -9,7 +9,7 @@ import aiodocker
 import structlog
 
 from carrel.engines.docker.api import DockerApi, filters
-from carrel.engines.docker.spec import Names
+from carrel.engines.docker.container_config import Names
 from carrel.engines.port import EngineUnavailable
 
 log = structlog.get_logger()

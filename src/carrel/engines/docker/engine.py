@@ -18,16 +18,22 @@ from carrel.engines.docker import answers, attached, mounts, rights
 from carrel.engines.docker.adjusting import Adjusting
 from carrel.engines.docker.api import ANSWER_S, START_S, DockerApi, filters, sentences
 from carrel.engines.docker.claim import VolumeClaim
+from carrel.engines.docker.container_config import (
+    LABEL_ID,
+    LABEL_NETWORK,
+    Names,
+    configuration,
+    files_archive,
+)
+from carrel.engines.docker.daemon_events import DaemonEvents
 from carrel.engines.docker.disk_limit import DiskLimit
 from carrel.engines.docker.disk_use import DiskUse
-from carrel.engines.docker.events import DaemonEvents
+from carrel.engines.docker.exec_streams import run_process
 from carrel.engines.docker.firewall import Firewall
 from carrel.engines.docker.helper import image_with_shell
 from carrel.engines.docker.home import Homes
 from carrel.engines.docker.logs import read_logs
 from carrel.engines.docker.network import DEFAULT_RANGE, Networks
-from carrel.engines.docker.spec import LABEL_ID, LABEL_NETWORK, Names, configuration, files_archive
-from carrel.engines.docker.streams import run_process
 from carrel.engines.port import (
     DISK_LIMIT,
     IDLE,

@@ -19,8 +19,8 @@ from pathlib import Path
 import structlog
 
 from carrel.engines.docker.api import DockerApi
+from carrel.engines.docker.container_config import Names
 from carrel.engines.docker.helper import PATH, run_helper
-from carrel.engines.docker.spec import Names
 
 log = structlog.get_logger()
 

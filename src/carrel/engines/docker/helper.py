@@ -8,8 +8,8 @@ import aiodocker
 import structlog
 
 from carrel.engines.docker.api import DockerApi, filters
+from carrel.engines.docker.container_config import LABEL_INSTALLATION, LABEL_USER, Names
 from carrel.engines.docker.logs import read_logs
-from carrel.engines.docker.spec import LABEL_INSTALLATION, LABEL_USER, Names
 from carrel.engines.port import EngineError, EngineUnavailable
 
 log = structlog.get_logger()

@@ -6,7 +6,7 @@ from typing import Any
 import aiodocker
 
 from carrel.engines.docker.api import DockerApi
-from carrel.engines.docker.spec import LABEL_USER, home_archive, plain_file
+from carrel.engines.docker.container_config import LABEL_USER, home_archive, plain_file
 
 
 @dataclass(frozen=True, slots=True)

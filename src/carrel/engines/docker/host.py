@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 import structlog
 
 from carrel.engines.docker.api import DockerApi
+from carrel.engines.docker.container_config import Names
 from carrel.engines.docker.helper import PATH, image_with_shell, run_helper
-from carrel.engines.docker.spec import Names
 from carrel.engines.optional import HostUsage
 
 log = structlog.get_logger()

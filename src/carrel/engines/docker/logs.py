@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import aiodocker
 
 from carrel.engines.docker.api import DockerApi
-from carrel.engines.docker.streams import gone_or_refused
+from carrel.engines.docker.exec_streams import gone_or_refused
 from carrel.engines.port import ContainerGone, EngineError, EngineUnavailable, LogRecord
 
 _HEADER_BYTES = 8

@@ -24,7 +24,7 @@ from typing import Any
 import aiodocker
 
 from carrel.engines.docker.api import DockerApi, filters
-from carrel.engines.docker.spec import LABEL_ID, LABEL_INSTALLATION, LABEL_NETWORK, Names
+from carrel.engines.docker.container_config import LABEL_ID, LABEL_INSTALLATION, LABEL_NETWORK, Names
 from carrel.engines.port import EngineError, PrivateNetwork
 
 DEFAULT_RANGE = IPv4Network("10.213.0.0/16")

@@ -8,7 +8,7 @@ from typing import IO, TypeVar
 
 from carrel.core.errors import Refused, TooLarge
 from carrel.core.ids import new_id
-from carrel.folders.files import arrivals, authorization, sizes, views
+from carrel.folders.files import arrivals, authorization, file_views, sizes
 from carrel.folders.files.authorization import Admitted
 from carrel.folders.files.downloads import Archive
 from carrel.folders.files.folder_access import LONG_S, MOST_NOTED, OpenedFolder
@@ -112,11 +112,11 @@ async def unpack_tar(
             step = await opened.call(unpacking.step, deadline_s=LONG_S)
         except Refused as full:
             left = [*unpacking.pending, *await opened.call(lambda: list(unpacking.rest()))]
-            done.refused += [views.not_done(entry, full) for entry in left]
+            done.refused += [file_views.not_done(entry, full) for entry in left]
             return done
         await _note(services, opened, step)
         done.paths += [path for path, _ in step.placed]
-        done.refused += [views.not_done(entry, error) for entry, error in step.refused]
+        done.refused += [file_views.not_done(entry, error) for entry, error in step.refused]
     return done
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from carrel.core.ids import UploadId
 from carrel.http.query import QueryInt
-from carrel.http.rules import says
+from carrel.http.validation import says
 from carrel.storage.listing import FileKind
 from carrel.storage.tree import Clash
 from carrel.tables.folders import Permission

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from carrel.core.errors import CarrelError, Invalid
 from carrel.core.ids import new_id
 from carrel.folders import access, quotas, tasks
-from carrel.folders.files import views
+from carrel.folders.files import file_views
 from carrel.folders.files.folder_access import MOST_NOTED, OpenedFolder, note, open_folder, require_in_place
 from carrel.folders.files.interrupted import ending, intent
 from carrel.folders.files.schemas import (
@@ -42,23 +42,23 @@ _Done = tuple[list[str], list[tuple[str, CarrelError]]]
 
 async def listing(services: FileServices, actor: Actor, ref: str, query: FileQuery) -> FileList:
     """A page of a directory. Raises: NotFound, Forbidden, Conflict, Invalid."""
-    order = views.order(query.sort, query.cursor)
+    order = file_views.order(query.sort, query.cursor)
     only = FileKind.DIRECTORY if query.kind else None
     opened = await open_folder(services, actor, ref, Permission.READ)
     page = await opened.call(_page, opened.root, query.path, order, query.limit, only)
     return FileList(
-        items=[views.view(entry) for entry in page.entries],
+        items=[file_views.view(entry) for entry in page.entries],
         path=query.path,
         total=page.total,
         permission=opened.permission,
-        next_cursor=views.cursor(query.sort, page.last),
+        next_cursor=file_views.cursor(query.sort, page.last),
     )
 
 
 async def show(services: FileServices, actor: Actor, ref: str, path: str) -> FileView:
     """One file or directory. Raises: NotFound, Forbidden, Conflict, Invalid."""
     opened = await open_folder(services, actor, ref, Permission.READ)
-    return views.view(await opened.call(looking.entry, opened.root, path))
+    return file_views.view(await opened.call(looking.entry, opened.root, path))
 
 
 async def search(
@@ -67,7 +67,7 @@ async def search(
     """Entries whose name contains the text. Raises: NotFound, Forbidden, Conflict, Invalid."""
     opened = await open_folder(services, actor, ref, Permission.READ)
     result = await opened.call(looking.search, opened.root, path, part, limit)
-    return FoundFiles(items=[views.view(entry) for entry in result.entries], complete=result.complete)
+    return FoundFiles(items=[file_views.view(entry) for entry in result.entries], complete=result.complete)
 
 
 async def make_directory(services: FileServices, actor: Actor, ref: str, path: str) -> FileView:
@@ -76,7 +76,7 @@ async def make_directory(services: FileServices, actor: Actor, ref: str, path: s
     about = intent(services.clock, opened, "file.make_directory")
     await opened.call(tree.make_directory, opened.root, path, about)
     await _noted(services, opened, about, "file.make_directory", [path])
-    return views.view(await opened.call(looking.entry, opened.root, path))
+    return file_views.view(await opened.call(looking.entry, opened.root, path))
 
 
 async def move(services: FileServices, actor: Actor, ref: str, request: FilesMove) -> FilesDone:
@@ -101,7 +101,7 @@ async def move(services: FileServices, actor: Actor, ref: str, request: FilesMov
     done, refused = await opened.call(all_)
     if done:
         await _noted(services, opened, about, "file.move", done, **known)
-    return views.outcome(done, refused)
+    return file_views.outcome(done, refused)
 
 
 async def copy(services: FileServices, actor: Actor, ref: str, request: FilesCopy) -> TaskView:
@@ -148,7 +148,7 @@ async def remove(services: FileServices, actor: Actor, ref: str, paths: Sequence
     if done:
         async with ending(opened, about):
             await _removed(services, opened, done)
-    return views.outcome(done, refused)
+    return file_views.outcome(done, refused)
 
 
 async def _removed(services: FileServices, opened: OpenedFolder, paths: Sequence[str]) -> None:

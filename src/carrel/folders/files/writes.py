@@ -5,7 +5,7 @@ from functools import partial
 
 from carrel.core.errors import Conflict, TooLarge
 from carrel.core.ids import new_id
-from carrel.folders.files import arrivals, authorization, views
+from carrel.folders.files import arrivals, authorization, file_views
 from carrel.folders.files.folder_access import OpenedFolder
 from carrel.folders.files.interrupted import intent
 from carrel.folders.files.schemas import FileView
@@ -55,7 +55,7 @@ async def write(
         opened, "file.write", [path], in_place=True, intent=about, bytes=made.size_bytes
     )
     services.file_changes.note(opened.folder, made.size_bytes)
-    return views.view(made)
+    return file_views.view(made)
 
 
 async def _made(

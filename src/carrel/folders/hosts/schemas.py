@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from carrel.core.ids import StorageHostId
 from carrel.http.paging import PageQuery
-from carrel.http.rules import says
+from carrel.http.validation import says
 from carrel.tables.storage_hosts import POSIX, HostState
 from carrel.tenancy.schemas import Description, DomainRef, ProjectRef, Ref
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from carrel.core.ids import EngineId
-from carrel.http.rules import says
+from carrel.http.validation import says
 from carrel.tables.engines import EngineState
 
 EngineName = Annotated[

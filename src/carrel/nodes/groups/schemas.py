@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, StringConstraints
 from carrel.core.ids import GroupId
 from carrel.http.paging import PageQuery
 from carrel.http.query import QueryBool
-from carrel.http.rules import SlotName, says
+from carrel.http.validation import SlotName, says
 from carrel.scheduling.snapshot import QueueOrder, Strategy
 from carrel.tables.groups import NodeLoss
 from carrel.tables.session_states import SessionKind

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from carrel.core.ids import GroupId, PresetId
 from carrel.core.units import LEAST, format_slot
-from carrel.http.rules import SlotName, broken, says
+from carrel.http.validation import SlotName, broken, says
 from carrel.tenancy.schemas import PlaceName, Ref
 
 _Amount = Annotated[

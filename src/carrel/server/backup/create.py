@@ -21,7 +21,7 @@ from carrel.core.errors import Conflict, NotFound
 from carrel.core.ids import FolderId
 from carrel.db.embedded import Embedded
 from carrel.folders.hosts.roots import FOLDERS
-from carrel.server.backup import database, folders, host_settings, manifest, session_logs
+from carrel.server.backup import database_dump, folder_archives, host_settings, manifest, session_logs
 from carrel.server.backup.host_settings import HostSettings
 from carrel.server.backup.manifest import Manifest, Progress, StoredFile, StoredHost
 from carrel.server.backup.programs import disk_error
@@ -103,10 +103,10 @@ def _fill(
     how: str = options.folders
     files: dict[str, StoredFile] = {}
     changed, missing = [], []
-    with database.reachable(installation.embedded):
+    with database_dump.reachable(installation.embedded):
         # 1. The database first: a folder created later is not in it and only costs space.
         schema = _schema(installation.database_url)
-        files[DATABASE] = database.dump(
+        files[DATABASE] = database_dump.dump(
             installation.database_url, partial / DATABASE, name=DATABASE, progress=progress
         )
         paths = _folders(installation) if how != "none" else []
@@ -121,7 +121,9 @@ def _fill(
     # 4. The folders.
     snapshot = f"backup-{int(time.time())}-{os.getpid()}" if how == "snapshot" else None
     for folder in paths:
-        archived = folders.archive(folder, partial, snapshot=snapshot, settings=settings, progress=progress)
+        archived = folder_archives.archive(
+            folder, partial, snapshot=snapshot, settings=settings, progress=progress
+        )
         if archived is None:
             missing.append(folder.place.folder)
             continue
@@ -159,11 +161,11 @@ def _has_folders(connection: "psycopg.Connection[tuple[object, ...]]") -> bool:
     return bool(row and row[0])
 
 
-def _folders(installation: BackupSource) -> list[folders.FolderSource]:
+def _folders(installation: BackupSource) -> list[folder_archives.FolderSource]:
     with psycopg.connect(installation.database_url, connect_timeout=10) as connection:
         rows = connection.execute(_FOLDERS).fetchall() if _has_folders(connection) else []
     return [
-        folders.FolderSource(
+        folder_archives.FolderSource(
             _host(installation, *map(str, row[:3])), FolderLocation(str(row[3]), FolderId(str(row[4])))
         )
         for row in rows
@@ -186,13 +188,13 @@ def _host(installation: BackupSource, name: str, backend: str, root: str) -> Sto
 def _verify(options: argparse.Namespace) -> int:
     with interruptible():
         verified = manifest.verify(options.backup, Shown("verify").advance)
-        database.check(options.backup / DATABASE)
+        database_dump.check(options.backup / DATABASE)
     _report(verified, options.backup.absolute(), options.output)
     return 0
 
 
 def _report(made: Manifest, where: Path, output: str) -> None:
-    archives = sum(name.startswith(f"{folders.DIRECTORY}/") for name in made.files)
+    archives = sum(name.startswith(f"{folder_archives.DIRECTORY}/") for name in made.files)
     if output == "json":
         answer = {
             "path": str(where),

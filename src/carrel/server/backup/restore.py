@@ -16,7 +16,7 @@ from carrel.core.errors import Conflict, Unavailable
 from carrel.db import revision
 from carrel.db.embedded import Embedded, EmbeddedError
 from carrel.folders.hosts.roots import FOLDERS
-from carrel.server.backup import database, folders, host_settings, manifest, session_logs
+from carrel.server.backup import database_dump, folder_archives, host_settings, manifest, session_logs
 from carrel.server.backup.create import DATABASE, SMALL_FILES
 from carrel.server.backup.manifest import Manifest, Progress
 from carrel.server.backup.programs import disk_error
@@ -67,7 +67,7 @@ def _require_known(stored: Manifest) -> None:
 
 def _require_usable(url: str) -> None:
     try:
-        database.require_empty(url)
+        database_dump.require_empty(url)
     except psycopg.Error as error:
         raise Unavailable(
             "setup.database",
@@ -116,10 +116,10 @@ def _fill(
         session_logs.extract(backup, fresh)
         progress(session_logs.ARCHIVE, stored.files[session_logs.ARCHIVE].bytes)
     embedded = None if own_database else Embedded(fresh / "postgres")
-    with database.reachable(embedded):
+    with database_dump.reachable(embedded):
         # 2. The database, in one transaction.
         url = own_database or Embedded(fresh / "postgres").url
-        database.load(url, backup / DATABASE, progress)
+        database_dump.load(url, backup / DATABASE, progress)
         # 3. The folders.
         if not options.without_folders:
             _restore_folders(url, stored, backup, fresh, progress)
@@ -133,10 +133,12 @@ def _restore_folders(url: str, stored: Manifest, backup: Path, fresh: Path, prog
     with psycopg.connect(url) as connection:
         # Backups older than folders have neither hosts nor their table.
         settings = host_settings.read(connection, fresh) if stored.hosts else {}
-    plain = folders.extract(stored, backup, roots, settings, progress)
+    plain = folder_archives.extract(stored, backup, roots, settings, progress)
     with psycopg.connect(url) as connection:
         for name in plain:
-            connection.execute("UPDATE storage_hosts SET backend = %s WHERE name = %s", (folders.POSIX, name))
+            connection.execute(
+                "UPDATE storage_hosts SET backend = %s WHERE name = %s", (folder_archives.POSIX, name)
+            )
             if name in settings:
                 connection.execute("UPDATE storage_hosts SET settings = NULL WHERE name = %s", (name,))
 

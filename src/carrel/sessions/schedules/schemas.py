@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from carrel.core.ids import ScheduleId, SessionId
 from carrel.http.paging import PageQuery
-from carrel.http.rules import says
+from carrel.http.validation import says
 from carrel.sessions.schemas import OwnerRef, SessionCreate
 from carrel.tables.schedules import Missed, Overlap, RunOutcome
 from carrel.tables.session_states import Result, SessionState

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from carrel.core.errors import CarrelError, Invalid
 from carrel.core.units import parse_duration, parse_size, parse_slots
-from carrel.http.rules import is_rule, refusal
+from carrel.http.validation import is_rule, refusal
 from carrel.sessions import arrays, startup
 from carrel.sessions import service as sessions
 from carrel.sessions.schemas import SessionCreate

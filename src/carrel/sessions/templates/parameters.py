@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, TypeAlias
 from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
 
 from carrel.core.errors import Invalid, first_few
-from carrel.http.rules import says
+from carrel.http.validation import says
 
 MAX_PARAMETERS = 50
 _MAX_INTEGER = 2**53

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from carrel.core.ids import TemplateId
 from carrel.http.paging import PageQuery
-from carrel.http.rules import SlotName, says
+from carrel.http.validation import SlotName, says
 from carrel.sessions.schemas import OwnerRef
 from carrel.sessions.spec import Description, Priority, SessionName, StartTime, TimeLimit
 from carrel.sessions.templates.parameters import MAX_PARAMETERS, Parameter, ParameterValue

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from carrel.http.rules import says
+from carrel.http.validation import says
 from carrel.tenancy.schemas import PolicyRef, UserRef
 
 Name = Annotated[

@@ -23,7 +23,7 @@ from webauthn.helpers.structs import (
 
 from carrel.audit import service as audit
 from carrel.core.errors import Conflict, Invalid, NotFound, Refused
-from carrel.core.hosts import is_this_machine
+from carrel.core.host_names import is_this_machine
 from carrel.core.ids import UserId
 from carrel.permissions.decide import Actor
 from carrel.signin.keypairs.service import digest

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
 from carrel.http.paging import PageQuery
-from carrel.http.rules import says
+from carrel.http.validation import says
 from carrel.tenancy.schemas import Email, PersonName, ProjectMembership, UserProfile, UserRef
 
 Password = Annotated[str, StringConstraints(max_length=1024)]

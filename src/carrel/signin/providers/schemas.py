@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from carrel.http.query import DECIMAL, QueryBool
-from carrel.http.rules import says
+from carrel.http.validation import says
 from carrel.tenancy.schemas import DomainRef, ProjectRef, Ref
 
 ProviderName = Annotated[

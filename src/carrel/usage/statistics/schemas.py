@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from carrel.core.ids import SessionId
 from carrel.http.query import DECIMAL
-from carrel.http.rules import broken
+from carrel.http.validation import broken
 from carrel.sessions.schemas import OwnerRef
 from carrel.tables.usage import UsageScope
 

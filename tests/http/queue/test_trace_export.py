@@ -17,9 +17,9 @@ from carrel.accelerators.port import Device, whole_and_shares
 from carrel.core.ids import DEFAULT_GROUP, ContainerId, GroupId, NodeId, SessionId, new_id
 from carrel.engines.port import NodeInfo
 from carrel.nodes import service as nodes
-from carrel.queue import history, loading
+from carrel.queue import loading, trace_export
 from carrel.queue.policy_file import SchedulerPolicy, installation
-from carrel.scheduling.shares import moved_on
+from carrel.scheduling.usage_decay import moved_on
 from carrel.sessions import containers
 from carrel.sessions.spec import SessionSpec
 from carrel.simulator.traces import TraceEntry, read
@@ -147,7 +147,7 @@ async def test_a_session_of_several_containers_is_one(api: Api):
 
 async def test_pages_of_the_trace_hold_everybody_once(api: Api, monkeypatch: pytest.MonkeyPatch):
     node = (await machines(api))["plain"]
-    monkeypatch.setattr(history, "_PAGE", 2)
+    monkeypatch.setattr(trace_export, "_PAGE", 2)
     # Three at the same instant, and one who never ran, across the edges of pages.
     expected = [await past(api, after(at // 3), (node, after(3), after(4))) for at in range(7)]
     await past(api, after(1))

@@ -12,7 +12,7 @@ from carrel.audit.schemas import When
 from carrel.http.auth import CurrentActor, names
 from carrel.http.services import Services, ServicesOf
 from carrel.permissions.decide import require
-from carrel.queue import history
+from carrel.queue import trace_export
 from carrel.queue.policy_file import SchedulerPolicy
 
 router = APIRouter(tags=["scheduler"])
@@ -50,7 +50,7 @@ async def trace(
         span = {"since": since.isoformat(), "until": until.isoformat()}
         audit.record(tx, actor, "scheduler.export", "", details=span)
     return StreamingResponse(
-        history.trace(services.database, since=since, until=until, now=now),
+        trace_export.trace(services.database, since=since, until=until, now=now),
         media_type="application/x-ndjson",
         headers={"Content-Disposition": f'attachment; filename="trace-{now:%Y-%m-%d}.jsonl"'},
     )
@@ -66,4 +66,4 @@ async def policy(services: ServicesOf[Services], actor: CurrentActor) -> Schedul
     """Current nodes, resource groups, weights and ceilings, in the format of a replay."""
     require(actor, "scheduler.export", audit.NOBODY)
     async with services.database.transaction() as tx:
-        return await history.policy(tx)
+        return await trace_export.policy(tx)

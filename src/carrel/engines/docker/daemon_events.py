@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable
 import aiodocker
 
 from carrel.engines.docker.api import DockerApi, filters
-from carrel.engines.docker.spec import LABEL_ID, Names
+from carrel.engines.docker.container_config import LABEL_ID, Names
 from carrel.engines.port import EngineUnavailable
 
 _ACTIONS = ["create", "start", "die", "oom", "stop", "pause", "unpause", "destroy", "remove"]

@@ -8,8 +8,14 @@ from typing import IO, Any
 import aiodocker
 
 from carrel.engines.docker.api import START_S, DockerApi, disk_full, sentences
+from carrel.engines.docker.container_config import (
+    LABEL_EPOCH,
+    LABEL_ID,
+    LABEL_INSTALLATION,
+    LABEL_NETWORK,
+    LABEL_USER,
+)
 from carrel.engines.docker.pull import Pulls
-from carrel.engines.docker.spec import LABEL_EPOCH, LABEL_ID, LABEL_INSTALLATION, LABEL_NETWORK, LABEL_USER
 from carrel.engines.optional import BuildOutput, BuildSink, ImageInfo, StoredImage
 from carrel.engines.port import EngineError, ImageUnusable, ProgressSink
 
