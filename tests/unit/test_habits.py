@@ -266,6 +266,23 @@ def _classes() -> dict[str, list[str]]:
     return classes
 
 
+def test_no_export_of_the_page_has_two_meanings():
+    """What is generated from the API has the names of the API."""
+    page = SOURCE.parents[1] / "web" / "src"
+    exports: dict[str, set[str]] = {}
+    for file in page.rglob("*.ts*"):
+        if "generated" not in file.parts:
+            for name in _EXPORT.findall(file.read_text()):
+                exports.setdefault(name, set()).add(str(file.relative_to(page)))
+    assert len(exports) > 1000
+    assert {name: where for name, where in exports.items() if len(where) > 1} == {}
+
+
+_EXPORT = re.compile(
+    r"^export (?:async )?(?:function\*?|const|let|class|type|interface|enum) (\w+)", re.MULTILINE
+)
+
+
 @pytest.mark.parametrize("file", FILES, ids=relative)
 def test_every_module_with_code_says_what_it_is_for(file: Path):
     tree = ast.parse(file.read_text())
