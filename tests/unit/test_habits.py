@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterable
 from graphlib import TopologicalSorter
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -81,11 +82,33 @@ CLIENT = SOURCE.parents[1] / "clients" / "python" / "src" / "carrel_client"
 @pytest.mark.parametrize("package", [SOURCE, CLIENT], ids=lambda package: package.name)
 def test_no_modules_import_each_other_in_a_circle(package: Path):
     """Imports inside of functions and for types count too."""
+    TopologicalSorter(_imports(package)).prepare()
+
+
+@pytest.mark.parametrize("package", [SOURCE, CLIENT], ids=lambda package: package.name)
+def test_no_modules_and_packages_of_one_package_import_each_other_in_a_circle(package: Path):
+    """An import of a module counts for each package that it is in."""
+    siblings: dict[str, set[str]] = {}
+    for importer, imported in _imports(package).items():
+        for module in imported:
+            left, right = _siblings(importer, module)
+            siblings.setdefault(left, set()).add(right)
+    TopologicalSorter(siblings).prepare()
+
+
+def _siblings(left: str, right: str) -> tuple[str, str]:
+    """What the two modules are in, or are, in the smallest package that has both."""
+    one, other = left.split("."), right.split(".")
+    depth = 1 + sum(1 for _ in takewhile(lambda names: names[0] == names[1], zip(one, other, strict=False)))
+    return ".".join(one[:depth]), ".".join(other[:depth])
+
+
+def _imports(package: Path) -> dict[str, set[str]]:
     modules = {_module(package, file): file for file in package.rglob("*.py")}
     imports = {name: set(_imported(file, modules.keys())) for name, file in modules.items()}
     # It gives the names of the SDK to programs, when they ask for them.
     imports["carrel_client"] = set()
-    TopologicalSorter(imports).prepare()
+    return imports
 
 
 def _module(package: Path, file: Path) -> str:
@@ -241,6 +264,23 @@ def _classes() -> dict[str, list[str]]:
             if isinstance(node, ast.ClassDef):
                 classes.setdefault(node.name, []).append(str(file.relative_to(SOURCE.parents[1])))
     return classes
+
+
+def test_no_export_of_the_page_has_two_meanings():
+    """What is generated from the API has the names of the API."""
+    page = SOURCE.parents[1] / "web" / "src"
+    exports: dict[str, set[str]] = {}
+    for file in page.rglob("*.ts*"):
+        if "generated" not in file.parts:
+            for name in _EXPORT.findall(file.read_text()):
+                exports.setdefault(name, set()).add(str(file.relative_to(page)))
+    assert len(exports) > 1000
+    assert {name: where for name, where in exports.items() if len(where) > 1} == {}
+
+
+_EXPORT = re.compile(
+    r"^export (?:async )?(?:function\*?|const|let|class|type|interface|enum) (\w+)", re.MULTILINE
+)
 
 
 @pytest.mark.parametrize("file", FILES, ids=relative)

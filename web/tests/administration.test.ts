@@ -7,7 +7,7 @@ import { exportAddress } from "@/features/audit/export-address";
 import { auditFilter, dateText, endOf, lastDateText, startOf } from "@/features/audit/filter";
 import { ceilingRows, ceilingsOf, ceilingWords } from "@/features/projects/ceilings";
 import { siteCommand } from "@/features/site/command";
-import { changedSettings, SITE_DEFAULTS, settingsOf } from "@/features/site/defaults";
+import { changedSiteSettings, SITE_DEFAULTS, siteSettingsOf } from "@/features/site/defaults";
 import {
   createUserCommand,
   editUsersCommand,
@@ -202,9 +202,15 @@ describe("the settings of the installation", () => {
   });
 
   test("are sent only where they are changed", () => {
-    const before = settingsOf({ mail_password_set: false, mail_error: null, mail_error_at: null } as Site);
-    expect(changedSettings(before, { ...before })).toEqual({});
-    expect(changedSettings(before, { ...before, lock_minutes: 5, sign_up_email_domains: ["a.b"] })).toEqual({
+    const before = siteSettingsOf({
+      mail_password_set: false,
+      mail_error: null,
+      mail_error_at: null,
+    } as Site);
+    expect(changedSiteSettings(before, { ...before })).toEqual({});
+    expect(
+      changedSiteSettings(before, { ...before, lock_minutes: 5, sign_up_email_domains: ["a.b"] }),
+    ).toEqual({
       lock_minutes: 5,
       sign_up_email_domains: ["a.b"],
     });

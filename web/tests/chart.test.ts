@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { shownPeriod, slotsOf } from "@/features/usage/measures";
+import { measuredSlots, shownPeriod } from "@/features/usage/measures";
 import { distinct, rowsWithin, summary, timeLabels, valueTicks } from "@/ui/chart/series";
 
 const at = (text: string) => new Date(text).getTime() / 1000;
@@ -53,7 +53,7 @@ describe("a history", () => {
       "sessions.live": series(1),
       "accelerator.used": series(3),
     };
-    expect(slotsOf(measures)).toEqual(["cpu", "mem", "cuda.shares"]);
+    expect(measuredSlots(measures)).toEqual(["cpu", "mem", "cuda.shares"]);
   });
 
   test("fills its charts with what has been recorded, at least an hour", () => {

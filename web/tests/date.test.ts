@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isWithin, parseDate, within } from "@/ui/form/parse-date";
+import { isDateWithin, parseDate, within } from "@/ui/form/parse-date";
 
 test.each([
   ["2026-11-24", "2026-11-24"],
@@ -20,9 +20,9 @@ test.each(["", "2", "2026", "2026-11", "11/24/2026", "2026-13-01", "2026-02-30"]
 
 test("a date is allowed from the first to the last date, and without bounds", () => {
   expect(
-    ["2026-01-01", "2026-01-31", "2026-02-01"].map((date) => isWithin(date, "2026-01-01", "2026-01-31")),
+    ["2026-01-01", "2026-01-31", "2026-02-01"].map((date) => isDateWithin(date, "2026-01-01", "2026-01-31")),
   ).toEqual([true, true, false]);
-  expect(isWithin("1999-12-31", "", "")).toBe(true);
+  expect(isDateWithin("1999-12-31", "", "")).toBe(true);
 });
 
 test("a calendar starts at the allowed date nearest to today", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Session } from "@/api/types";
-import { kindOf } from "@/live/notification-kinds";
+import { notificationKindOf } from "@/live/notification-kinds";
 
 const before = { state: "STARTING", idle_ends_at: null } as Session;
 
@@ -17,24 +17,26 @@ test.each([
   [{ state: "STARTING", reason: "pulling" }, null],
   [{ state: "TERMINATING" }, null],
 ] as const)("the change to %o is %s", (change, kind) => {
-  expect(kindOf({ before, after: { id: "a", ...change } })).toBe(kind);
+  expect(notificationKindOf({ before, after: { id: "a", ...change } })).toBe(kind);
 });
 
 test("a disk that is nearly full is reported once, and other warnings are not", () => {
   const full = { id: "a", warnings: ["disk_nearly_full"] };
   const fine = { ...before, warnings: [] as string[] };
-  expect(kindOf({ before: fine, after: full })).toBe("about_to_end");
-  expect(kindOf({ before: { ...fine, ...full } as Session, after: full })).toBeNull();
-  expect(kindOf({ before: fine, after: { id: "a", warnings: ["out_of_memory"] } })).toBeNull();
+  expect(notificationKindOf({ before: fine, after: full })).toBe("about_to_end");
+  expect(notificationKindOf({ before: { ...fine, ...full } as Session, after: full })).toBeNull();
+  expect(notificationKindOf({ before: fine, after: { id: "a", warnings: ["out_of_memory"] } })).toBeNull();
 });
 
 test("a warning is reported once", () => {
   const warned = { ...before, state: "RUNNING", idle_ends_at: "2026-01-01T12:00:00Z" } as Session;
-  expect(kindOf({ before: warned, after: { id: "a", idle_ends_at: "2026-01-01T12:01:00Z" } })).toBeNull();
+  expect(
+    notificationKindOf({ before: warned, after: { id: "a", idle_ends_at: "2026-01-01T12:01:00Z" } }),
+  ).toBeNull();
   const limited = { ...before, state: "RUNNING", limit_ends_at: "2026-01-01T12:00:00Z" } as Session;
   const again = { id: "a", limit_ends_at: "2026-01-01T12:00:00+00:00" };
-  expect(kindOf({ before: limited, after: again })).toBeNull();
-  expect(kindOf({ before: limited, after: { ...again, limit_ends_at: "2026-01-01T13:00:00Z" } })).toBe(
-    "about_to_end",
-  );
+  expect(notificationKindOf({ before: limited, after: again })).toBeNull();
+  expect(
+    notificationKindOf({ before: limited, after: { ...again, limit_ends_at: "2026-01-01T13:00:00Z" } }),
+  ).toBe("about_to_end");
 });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { Problem } from "@/api/problem";
-import { formOf } from "@/features/uploads/form";
+import { packForm } from "@/features/uploads/form";
 import { UploadQueue } from "@/features/uploads/queue";
 import type { UploadOptions } from "@/features/uploads/transfer";
 
@@ -249,7 +249,7 @@ describe("small files", () => {
 
 test("a form names and dates its files before they follow in that order", async () => {
   const names = ["a", '한글/a\n"b%22', "d/c"];
-  const form = formOf(names.map((path, number) => ({ path, file: fileOf("x", `${number}`) })));
+  const form = packForm(names.map((path, number) => ({ path, file: fileOf("x", `${number}`) })));
   expect([...form.keys()]).toEqual(["files", "file", "file", "file"]);
   expect(JSON.parse(form.get("files") as string)).toEqual(
     names.map((path) => ({ path, modified: 1_700_000_000.25 })),

@@ -3,11 +3,11 @@ import {
   changedLimits,
   draftOf,
   isAbout,
-  isComplete,
+  isDraftComplete,
   limitsIn,
   limitWords,
+  slotLimitsOf,
   slotsDraft,
-  slotsOf,
   UNLIMITED,
 } from "@/features/policies/limits";
 import {
@@ -126,8 +126,8 @@ describe("the limits of a policy", () => {
 
   test("come back from the form as they went in", () => {
     expect(limitsIn(draftOf("user", limits))).toEqual({ ...limits, slots: { ...limits.slots, mem: 0 } });
-    expect(slotsOf(slotsDraft({ "*": UNLIMITED }))).toEqual({ "*": UNLIMITED });
-    expect(slotsOf(slotsDraft({ mem: UNLIMITED, "*": 0 }))).toEqual({ cpu: 0, mem: UNLIMITED, "*": 0 });
+    expect(slotLimitsOf(slotsDraft({ "*": UNLIMITED }))).toEqual({ "*": UNLIMITED });
+    expect(slotLimitsOf(slotsDraft({ mem: UNLIMITED, "*": 0 }))).toEqual({ cpu: 0, mem: UNLIMITED, "*": 0 });
   });
 
   test("are sent only where they are other than before", () => {
@@ -140,10 +140,10 @@ describe("the limits of a policy", () => {
     const draft = (slots: string[]) => ({
       slots: { rows: slots.map((slot) => ({ slot, amount: 1 })), others: null },
     });
-    expect(isComplete(draft(["cpu", "mem"]))).toBe(true);
-    expect(isComplete(draft(["cpu", ""]))).toBe(false);
-    expect(isComplete(draft(["cpu", "cpu"]))).toBe(false);
-    expect(isComplete({ idle_use: { window_s: 60, grace_s: 0, below: {} } })).toBe(false);
+    expect(isDraftComplete(draft(["cpu", "mem"]))).toBe(true);
+    expect(isDraftComplete(draft(["cpu", ""]))).toBe(false);
+    expect(isDraftComplete(draft(["cpu", "cpu"]))).toBe(false);
+    expect(isDraftComplete({ idle_use: { window_s: 60, grace_s: 0, below: {} } })).toBe(false);
   });
 
   test("are the options of the command line", () => {

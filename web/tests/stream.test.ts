@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { beforeEach, expect, test } from "vitest";
-import { EventStream, KINDS, type LiveEvent, type Source, type StreamState } from "@/live/stream";
+import { EVENT_KINDS, EventStream, type LiveEvent, type Source, type StreamState } from "@/live/stream";
 
 class FakeSource implements Source {
   readyState = 0;
@@ -51,7 +51,7 @@ beforeEach(() => {
 
 test("every kind of event that the server tells is listened to", () => {
   const told = readFileSync("../docs/reference/events.md", "utf8").matchAll(/^\| `([a-z_.]+)` \|/gm);
-  expect([...told].map(([, kind]) => kind).sort()).toEqual([...KINDS].sort());
+  expect([...told].map(([, kind]) => kind).sort()).toEqual([...EVENT_KINDS].sort());
 });
 
 test("a frame is handed on with its kind and what it says", () => {

@@ -9,7 +9,7 @@ from carrel.nodes import service as nodes
 from carrel.nodes.administration import drain_outcome
 from carrel.nodes.schemas import DrainOutcome
 from carrel.sessions import transitions
-from carrel.tables.nodes import Node
+from carrel.tables.nodes import TOPIC, Node
 from carrel.tables.session_states import Result, SessionState
 from carrel.tables.sessions import Container, Session
 
@@ -19,7 +19,7 @@ _OUTCOME = {DrainOutcome.ENDS: SessionState.CANCELLED, DrainOutcome.MOVES: Sessi
 
 class Drain:
     name = "vacate"
-    topics = (nodes.TOPIC,)
+    topics = (TOPIC,)
     tick_s = 10.0
 
     def __init__(self, tools: Tools) -> None:

@@ -28,6 +28,7 @@ from carrel.engines.port import (
     ObservedState,
     Progress,
 )
+from carrel.nodes import ledger
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
 from carrel.nodes.service import Address
@@ -35,6 +36,7 @@ from carrel.sessions import announcements, containers, mounting, queries, remova
 from carrel.sessions.containers import ContainerChange
 from carrel.sessions.mounting import MountedFolder
 from carrel.sessions.transitions import NO_MOUNT, NO_STORAGE
+from carrel.tables.nodes import TOPIC as NODE_TOPIC
 from carrel.tables.session_states import (
     ENDED,
     LAUNCHING,
@@ -99,7 +101,7 @@ class Launch:
     topics = (
         announcements.topic(SessionState.SCHEDULED),
         announcements.topic(SessionState.STARTING),
-        nodes.TOPIC,
+        NODE_TOPIC,
     )
     tick_s = 5.0
 
@@ -122,7 +124,7 @@ class Launch:
                 return
             own = await containers.in_states(tx, *sorted(LAUNCHING))
             places = await nodes.addresses(tx)
-            devices = await nodes.devices_of(tx, [one.id for each in own.values() for one in each])
+            devices = await ledger.devices_of(tx, [one.id for each in own.values() for one in each])
             held = await mounting.held_by(tx, [session.id for session in sessions])
             lost = {node for node, rule in (await nodes.gone(tx, self._tools.clock.now())).items() if rule}
             homes = await dotfiles.of_users(tx, {session.owner_id for session in sessions})

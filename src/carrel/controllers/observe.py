@@ -20,6 +20,7 @@ from carrel.sessions import containers, queries, removal, transitions, updates
 from carrel.sessions.containers import ContainerChange
 from carrel.tables.engines import TOPIC, EngineState
 from carrel.tables.groups import NodeLoss
+from carrel.tables.nodes import FORGOTTEN
 from carrel.tables.session_states import (
     ENDED,
     LAUNCHING,
@@ -254,7 +255,7 @@ class Observe:
     """Enforces deadlines and observes each engine."""
 
     name = "observe"
-    topics = (ENGINE_TOPIC, nodes.FORGOTTEN, TOPIC)
+    topics = (ENGINE_TOPIC, FORGOTTEN, TOPIC)
     tick_s = 10.0
     calm_s = 0.05
 

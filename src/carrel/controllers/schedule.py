@@ -8,12 +8,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.controllers import metrics
 from carrel.controllers.loop import Tools
 from carrel.core.ids import SessionId
-from carrel.nodes import service as nodes
 from carrel.queue import loading
 from carrel.scheduling.plan import plan
 from carrel.scheduling.snapshot import Plan, Snapshot
 from carrel.sessions import announcements, containers, queries, transitions, updates
-from carrel.tables import limits
+from carrel.tables import limits, nodes
 from carrel.tables.session_states import LIFECYCLE, SessionState
 
 _PLACES_SHOWN = 1000

@@ -12,11 +12,11 @@ from carrel.core.ids import NodeId
 from carrel.core.units import format_slot
 from carrel.db.database import notify
 from carrel.nodes import queries
-from carrel.nodes import service as ledger
+from carrel.nodes import service as nodes
 from carrel.nodes.groups import service as groups
 from carrel.nodes.schemas import DrainedSession, DrainOutcome, DrainRequest, DrainView, Forgotten, NodeUpdate
 from carrel.permissions.decide import Actor, Target, require
-from carrel.tables.nodes import Draining, Node
+from carrel.tables.nodes import FORGOTTEN, Draining, Node
 from carrel.tables.session_states import SessionKind, SessionState
 from carrel.tables.sessions import Session
 from carrel.tables.tenancy import User
@@ -115,8 +115,8 @@ async def forget(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, conf
     await tx.flush()
     details = {"after": {"forgotten": True}, "sessions": sessions}
     audit.record(tx, actor, "node.update", node.id, name=node.name, target=Target(), details=details)
-    await ledger.announce(tx, [node], "node.removed")
-    await notify(tx, ledger.FORGOTTEN)
+    await nodes.announce(tx, [node], "node.removed")
+    await notify(tx, FORGOTTEN)
     return Forgotten(id=node.id, name=node.name, sessions=sessions)
 
 
@@ -171,4 +171,4 @@ async def _change(tx: AsyncSession, actor: Actor, node: Node, after: dict[str, o
     await tx.flush()
     details = {"before": before, "after": after, **more}
     audit.record(tx, actor, "node.update", node.id, name=node.name, target=Target(), details=details)
-    await ledger.announce(tx, [node], left=before.get("group_id"))
+    await nodes.announce(tx, [node], left=before.get("group_id"))

@@ -16,7 +16,7 @@ from carrel.db.scope import permitted
 from carrel.db.search import escaped
 from carrel.http import paging
 from carrel.http.paging import Sort
-from carrel.nodes import host_load
+from carrel.nodes import host_load, ledger
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.schemas import EngineRef
 from carrel.nodes.groups.schemas import GroupRef
@@ -140,8 +140,8 @@ def _rows() -> Select[*tuple[Any, ...]]:
 
 
 async def _views(tx: AsyncSession, rows: Sequence[Row[Any]], actor: Actor) -> list[NodeView]:
-    held = await nodes.held(tx)
-    on_devices = await nodes.on_devices(tx)
+    held = await ledger.held(tx)
+    on_devices = await ledger.on_devices(tx)
     loads = (
         await host_load.latest(tx, [row.Node.id for row in rows])
         if allows(actor, "usage.read", Target())
@@ -164,7 +164,7 @@ def _view(
         **{name: getattr(node, name) for name in NodeView.model_fields if name not in _WORKED_OUT},
         group=GroupRef(id=node.group_id, name=row.group_name),
         engine=EngineRef(id=node.engine_id or "", name=row.engine_name),
-        offered=nodes.offered(node),
+        offered=ledger.offered(node),
         used=dict(held),
         devices=[DeviceView(**device, used=on_devices.get(device["id"], 0)) for device in node.devices],
         images=len(node.images),
@@ -186,7 +186,7 @@ async def _sessions(tx: AsyncSession, node: NodeId, visible: ColumnElement[bool]
         )
     ).all()
     there = await _containers(tx, node, [session.id for session, _ in rows])
-    held = await nodes.devices_of(tx, [one.id for own in there.values() for one in own])
+    held = await ledger.devices_of(tx, [one.id for own in there.values() for one in own])
     return [
         NodeSession(
             id=session.id,

@@ -1,21 +1,21 @@
-"""Use cases of nodes: recording the nodes of an engine, the ledger, and free capacity."""
+"""Use cases of nodes: recording the nodes of an engine, and free capacity."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 import orjson
-from sqlalchemy import ColumnElement, Select, column, func, or_, select, table, text, update
+from sqlalchemy import ColumnElement, column, or_, select, table, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Conflict, first_few
-from carrel.core.ids import LOCAL_ENGINE, ContainerId, EngineId, GroupId, NodeId, new_id
+from carrel.core.ids import LOCAL_ENGINE, EngineId, GroupId, NodeId, new_id
 from carrel.core.slots import thousandths_of
 from carrel.core.units import Slots, add, subtract
 from carrel.db.database import notify
 from carrel.engines.port import NodeInfo
 from carrel.events import service as events
+from carrel.nodes import ledger
 from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor, Target
 from carrel.scheduling.devices import available, families
@@ -23,12 +23,10 @@ from carrel.scheduling.snapshot import DeviceSnapshot
 from carrel.site import service as site
 from carrel.slot_kinds import service as slot_kinds
 from carrel.tables.groups import NodeLoss, ResourceGroup
-from carrel.tables.nodes import Allocation, Node, NodeState
+from carrel.tables.nodes import TOPIC, Node, NodeState
 
 SYSTEM_MEM_BYTES = 1 << 30
 """Default memory reserve for the host on machines with more than 4 GiB."""
-
-TOPIC, FORGOTTEN = "nodes", "nodes.forgotten"
 
 
 _SEEN_EVERY = timedelta(seconds=5)
@@ -215,68 +213,6 @@ def _reserved(slots: Slots) -> dict[str, int]:
     return {"mem": SYSTEM_MEM_BYTES} if slots.get("mem", 0) > 4 << 30 else {}
 
 
-def offered(node: Node) -> dict[str, int]:
-    """Capacity of a node for sessions, with reserve and CPU over-commitment applied."""
-    slots = {slot: max(amount - node.reserved.get(slot, 0), 0) for slot, amount in node.slots.items()}
-    return {**slots, "cpu": int(slots.get("cpu", 0) * node.cpu_overcommit)}
-
-
-async def held(tx: AsyncSession) -> dict[NodeId, dict[str, int]]:
-    """Allocated slots by node; nodes without allocations are omitted."""
-    rows = await tx.execute(
-        select(Allocation.node_id, Allocation.slot, func.sum(Allocation.amount))
-        .where(Allocation.released_at.is_(None))
-        .group_by(Allocation.node_id, Allocation.slot)
-    )
-    usage: dict[NodeId, dict[str, int]] = defaultdict(dict)
-    for node_id, slot, amount in rows:
-        usage[node_id][slot] = int(amount)
-    return usage
-
-
-async def on_devices(tx: AsyncSession) -> Mapping[NodeId, Mapping[str, int]]:
-    """Allocated thousandths by device and node; nodes without any are omitted."""
-    rows = await tx.execute(
-        select(Allocation.node_id, Allocation.devices).where(
-            Allocation.released_at.is_(None), Allocation.devices.is_not(None)
-        )
-    )
-    used: defaultdict[NodeId, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for node, devices in rows:
-        for device, amount in (devices or {}).items():
-            used[node][device] += amount
-    return used
-
-
-async def devices_of(
-    tx: AsyncSession, containers: Iterable[ContainerId]
-) -> Mapping[ContainerId, Mapping[str, int]]:
-    """Device allocations of each container, in thousandths; containers without any are omitted."""
-    rows = await tx.execute(
-        select(Allocation.container_id, Allocation.devices).where(
-            Allocation.container_id.in_(list(containers)),
-            Allocation.released_at.is_(None),
-            Allocation.devices.is_not(None),
-        )
-    )
-    by_container: defaultdict[ContainerId, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for container, devices in rows:
-        for device, amount in (devices or {}).items():
-            by_container[container][device] += amount
-    return by_container
-
-
-async def release(
-    tx: AsyncSession, containers: Sequence[ContainerId] | Select[ContainerId], now: datetime
-) -> None:
-    """Release the allocations of the containers. Twice: no-op."""
-    await tx.execute(
-        update(Allocation)
-        .where(Allocation.container_id.in_(containers), Allocation.released_at.is_(None))
-        .values(released_at=now)
-    )
-
-
 @dataclass(frozen=True)
 class Resources:
     """Total and free capacity. largest: the most of each slot free on one node."""
@@ -295,11 +231,11 @@ async def resources(tx: AsyncSession, actor: Actor) -> Resources:
     known = select(Node).where(Node.state == NodeState.READY)
     statement = known.outerjoin(ResourceGroup, ResourceGroup.id == Node.group_id).where(groups.seen_by(actor))
     nodes = (await tx.execute(statement)).scalars().all()
-    usage, on = await held(tx), await on_devices(tx)
+    usage, on = await ledger.held(tx), await ledger.on_devices(tx)
     nothing: dict[str, int] = {"cpu": 0, "mem": 0}
     capacity, used, left, largest = nothing, nothing, nothing, nothing
     for node in nodes:
-        there, taken = offered(node), usage.get(node.id, {})
+        there, taken = ledger.offered(node), usage.get(node.id, {})
         capacity, used = add(capacity, there), add(used, taken)
         if node.cordoned:
             continue

@@ -14,7 +14,7 @@ from carrel.core.host_names import architecture
 from carrel.core.ids import GroupId, SessionId
 from carrel.engines.port import ROOT_INSIDE
 from carrel.limits.scopes import ceilings, scopes_of
-from carrel.nodes import service as nodes
+from carrel.nodes import ledger
 from carrel.nodes.groups import service as groups
 from carrel.scheduling.array_limits import ArrayLimit, set_aside
 from carrel.scheduling.snapshot import (
@@ -253,7 +253,7 @@ def _node(node: Any) -> NodeSnapshot:
     return NodeSnapshot(
         node.id,
         node.name,
-        nodes.offered(node),
+        ledger.offered(node),
         node.held,
         node.group_id,
         closed,

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.units import Slots
 from carrel.db.database import Database
 from carrel.limits.scopes import ceilings, scopes_of
-from carrel.nodes import service as nodes
+from carrel.nodes import ledger
 from carrel.queue.policy_file import (
     CeilingsOfPolicy,
     DevicesOfNode,
@@ -110,7 +110,7 @@ def _node(node: Node) -> NodesOfPolicy:
     return NodesOfPolicy(
         name=node.name,
         group=node.group_id,
-        slots=nodes.offered(node),
+        slots=ledger.offered(node),
         devices=[
             DevicesOfNode(
                 family=family,

@@ -17,7 +17,7 @@ from carrel.core.clock import Clock
 from carrel.core.errors import Unavailable
 from carrel.http.auth import CurrentActor, names
 from carrel.http.services import Services, ServicesOf
-from carrel.nodes import service as nodes
+from carrel.nodes import ledger
 from carrel.queue import held
 from carrel.queue.held import SIGN_IN, Holder
 from carrel.queue.ledger_schemas import By
@@ -126,7 +126,7 @@ async def _capacity(tx: AsyncSession) -> Metric:
     )
     known = select(Node, EngineRow.name).join(EngineRow, EngineRow.id == Node.engine_id).where(IS_KNOWN)
     for node, engine in await tx.execute(known.order_by(Node.name, EngineRow.name)):
-        for slot, amount in nodes.offered(node).items():
+        for slot, amount in ledger.offered(node).items():
             gauge.add_metric((node.name, engine, slot), amount)
     return gauge
 

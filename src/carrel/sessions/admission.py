@@ -14,6 +14,7 @@ from carrel.core.ids import DEFAULT_GROUP, DomainId, ProjectId, SessionId, UserI
 from carrel.core.units import Slots, format_size, format_slot
 from carrel.engines.port import ROOT_INSIDE
 from carrel.limits.scopes import access_key_of, ceilings, policy_of, scopes_of
+from carrel.nodes import ledger
 from carrel.nodes import service as nodes
 from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor, Target, allows, refusal
@@ -363,7 +364,7 @@ def _could_hold(machines: Sequence[Node], spec: SchedulingSpec) -> bool:
         NodeSnapshot(
             node.id,
             node.name,
-            nodes.offered(node),
+            ledger.offered(node),
             devices=tuple(
                 DeviceSnapshot(one["id"], one["family"], 0, one["set"], one["slots"]) for one in node.devices
             ),
@@ -391,12 +392,12 @@ MODES = {
 
 def how_many_fit(node: Node, slots: Slots) -> int:
     """So many containers would fit there if nothing else were on it. slots: of each."""
-    offered = nodes.offered(node)
+    offered = ledger.offered(node)
     return min((offered.get(slot, 0) // amount for slot, amount in slots.items() if amount), default=_MANY)
 
 
 def _too_large(slots: Slots, machines: Sequence[Node]) -> Refused:
-    offers = [nodes.offered(node) for node in machines]
+    offers = [ledger.offered(node) for node in machines]
     slot, message = too_large(slots, offers)
     details: dict[str, object] = {"asked": dict(slots)}
     if slot:

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import ContainerId, NodeId, SessionId
-from carrel.nodes import service as nodes
+from carrel.nodes import ledger
 from carrel.permissions.decide import Actor
 from carrel.sessions import containers, queries, transitions, updates
 from carrel.sessions.containers import ContainerChange
@@ -42,7 +42,7 @@ async def requeue(
         blamed=blamed,
     )
     if moved:
-        await nodes.release(tx, containers.ids_of(session), now)
+        await ledger.release(tx, containers.ids_of(session), now)
 
 
 async def remove_container(
@@ -53,7 +53,7 @@ async def remove_container(
     """
     gone, states = [ContainerChange(container)], [SessionState.TERMINATING]
     if await containers.change(tx, session, gone, ContainerState.GONE, states=states, cause=cause, now=now):
-        await nodes.release(tx, [container], now)
+        await ledger.release(tx, [container], now)
 
 
 async def finish(tx: AsyncSession, session: SessionId, *, cause: str, reason: str, now: datetime) -> None:
@@ -73,7 +73,7 @@ async def finish(tx: AsyncSession, session: SessionId, *, cause: str, reason: st
         reason=reason,
         now=now,
     )
-    await nodes.release(tx, containers.ids_of(session), now)
+    await ledger.release(tx, containers.ids_of(session), now)
 
 
 async def abandon(tx: AsyncSession, sessions: Collection[SessionId], actor: Actor, now: datetime) -> None:
@@ -97,7 +97,7 @@ async def release_abandoned(tx: AsyncSession, container: ContainerId, now: datet
     no-op.
     """
     if session := await containers.give_up(tx, container):
-        await nodes.release(tx, [container], now)
+        await ledger.release(tx, [container], now)
         await updates.announce(tx, session, SessionState.TERMINATED)
 
 

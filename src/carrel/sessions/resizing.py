@@ -20,8 +20,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId, new_id
 from carrel.core.units import Slots, format_slot
 from carrel.db.database import notify
-from carrel.nodes import service as nodes
 from carrel.sessions import updates
+from carrel.tables.nodes import TOPIC as NODE_TOPIC
 from carrel.tables.nodes import Node
 from carrel.tables.session_states import ContainerState, SessionState
 from carrel.tables.sessions import Container, Session
@@ -158,7 +158,7 @@ async def refuse(tx: AsyncSession, one: ResizeRequest, slots: Slots, reason: str
 
 async def _close(tx: AsyncSession, one: ResizeRequest, cause: str, reason: str, now: datetime) -> None:
     await tx.execute(_CLOSE, {"id": one.container})
-    await updates.remark(tx, one.session, cause=cause, reason=reason, topic=nodes.TOPIC, now=now)
+    await updates.remark(tx, one.session, cause=cause, reason=reason, topic=NODE_TOPIC, now=now)
 
 
 _CLOSE = text("UPDATE containers SET resize = NULL WHERE id = :id")

@@ -21,6 +21,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 from carrel.core.ids import ContainerId, EngineId, GroupId, NodeId, SessionId
 from carrel.db.tables import Table
 
+TOPIC, FORGOTTEN = "nodes", "nodes.forgotten"
+
 
 class NodeState(StrEnum):
     READY = "READY"
@@ -39,7 +41,7 @@ _DRAINING = ", ".join(f"'{how}'" for how in Draining)
 
 
 class Node(Table):
-    """slots: capacity of the machine; `service.offered` computes the part available to sessions.
+    """slots: capacity of the machine; `ledger.offered` computes the part available to sessions.
 
     devices: accelerators, as in `accelerators.port.Device`, each with `slots`: the slots that it provides, with the
     thousandths of it that one unit takes. images: references present on the node.

@@ -18,8 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from carrel.core.ids import EngineId
-from carrel.nodes import host_load
-from carrel.nodes import service as nodes
+from carrel.nodes import host_load, ledger
 from carrel.nodes.host_load import HostLoad, Machine
 from carrel.tables.nodes import IS_KNOWN, Allocation, Node
 from carrel.tables.session_states import SessionState
@@ -115,7 +114,7 @@ _OF_SESSION = (Session.group_id, Session.project_id, Session.domain_id, Session.
 
 async def _add_nodes(tx: AsyncSession, sums: _Sums, loads: Mapping[Machine, HostLoad]) -> None:
     for node in (await tx.execute(select(Node).where(IS_KNOWN))).scalars():
-        for slot, amount in nodes.offered(node).items():
+        for slot, amount in ledger.offered(node).items():
             for key in (_SITE, (UsageScope.GROUP, node.group_id), (UsageScope.NODE, node.id)):
                 sums[key][slot + CAPACITY] += amount
         if (load := loads.get((EngineId(node.engine_id or ""), node.name))) is not None:

@@ -7,7 +7,10 @@ export type NotificationKind = keyof NotificationChoices;
 const DISK = "disk_nearly_full";
 
 /** The kind of notification that a change is; null for other changes. As the server has it for mail and webhooks. */
-export function kindOf({ before, after }: Pick<Transition, "before" | "after">): NotificationKind | null {
+export function notificationKindOf({
+  before,
+  after,
+}: Pick<Transition, "before" | "after">): NotificationKind | null {
   if (after.idle_ends_at && !before?.idle_ends_at) return "about_to_end";
   if (after.limit_ends_at && !isSame(after.limit_ends_at, before?.limit_ends_at)) return "about_to_end";
   if (after.warnings?.includes(DISK) && before && !before.warnings?.includes(DISK)) return "about_to_end";

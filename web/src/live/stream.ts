@@ -28,7 +28,7 @@ interface StreamOptions {
 }
 
 /** EventSource delivers only named event types. */
-export const KINDS = [
+export const EVENT_KINDS = [
   "hello",
   "session.created",
   "session.updated",
@@ -131,7 +131,7 @@ export class EventStream {
       this.options.onState("open");
     };
     source.onerror = () => this.onBreak(source);
-    for (const kind of KINDS) source.addEventListener(kind, (event) => this.onMessage(kind, event));
+    for (const kind of EVENT_KINDS) source.addEventListener(kind, (event) => this.onMessage(kind, event));
   }
 
   private onBreak(source: Source): void {

@@ -5,7 +5,7 @@ import type { Me, NotificationChoices } from "@/api/types";
 import { notificationsShowQuery } from "@/queries/notifications";
 import { applyEvent, concernsUser, type LiveChange, PLANNED, type Transition } from "./apply";
 import { noticeBoard } from "./notices";
-import { keepsStream, kindOf, releaseStream } from "./notification-kinds";
+import { keepsStream, notificationKindOf, releaseStream } from "./notification-kinds";
 import { EventStream, type StreamState } from "./stream";
 import { watchLine } from "./watch-line";
 
@@ -81,7 +81,7 @@ export function useLive(me: Me, onChange: (change: LiveChange) => void): StreamS
 /** Adds a notification for a session that runs, failed or ended. */
 function record({ before, after }: Transition, chosen: NotificationChoices | undefined): void {
   if (!after.state || before?.state === after.state) return;
-  const kind = kindOf({ before, after });
+  const kind = notificationKindOf({ before, after });
   if (kind && chosen && !chosen[kind].includes("page")) return;
   if (after.state !== "RUNNING" && !hasEnded(after.state)) return;
   noticeBoard.add({

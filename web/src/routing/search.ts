@@ -1,6 +1,6 @@
 import { SESSION_STATES } from "@/api/session-states";
 import type { SessionFilter } from "@/cache/patch";
-import { SPANS, type Span } from "./activity-span";
+import { type ActivitySpan, SPANS } from "./activity-span";
 import { type LaunchLink, launchLink } from "./launch-link";
 
 export const DETAIL_TABS = [
@@ -221,7 +221,7 @@ export interface ActivitySearch {
   /** Object type, such as "session". */
   kind?: string;
   outcome?: "done" | "refused";
-  span?: Span;
+  span?: ActivitySpan;
 }
 
 export function activitySearch(raw: Record<string, unknown>): ActivitySearch {

@@ -1,8 +1,8 @@
 import { useLingui } from "@lingui/react/macro";
-import type { Span } from "./activity-span";
+import type { ActivitySpan } from "./activity-span";
 
 /** The names of the time spans that end now. */
-export function useSpanNames(): Record<Span, string> {
+export function useSpanNames(): Record<ActivitySpan, string> {
   const { t } = useLingui();
   return {
     hour: t`Last hour`,

@@ -5,7 +5,7 @@ import { IconPlugConnectedX, IconSearch } from "@tabler/icons-react";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { Announcement } from "@/features/site/Announcement";
-import { ConflictDialog } from "@/features/uploads/ConflictDialog";
+import { UploadConflictDialog } from "@/features/uploads/UploadConflictDialog";
 import { useUploading } from "@/features/uploads/use-uploads";
 import { useLive } from "@/live/use-live";
 import { useForbidden } from "@/me/administration";
@@ -89,7 +89,7 @@ export function Shell() {
         </div>
       </AppShell.Main>
       <Palette me={me} />
-      <ConflictDialog />
+      <UploadConflictDialog />
       <FormDialog />
       <KeyHelp />
     </AppShell>

@@ -3,10 +3,10 @@ import { notifications } from "@mantine/notifications";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { TASK_KINDS } from "@/features/folders/words";
-import { KINDS } from "@/features/notifications/words";
+import { NOTIFICATION_KINDS } from "@/features/notifications/words";
 import type { LiveChange, QuotaChange, Transition } from "@/live/apply";
 import type { TaskChange } from "@/live/folders";
-import { kindOf, showInSystem } from "@/live/notification-kinds";
+import { notificationKindOf, showInSystem } from "@/live/notification-kinds";
 import { notificationsShowQuery } from "@/queries/notifications";
 import { useSessionText } from "@/sentences/use-session-text";
 import { formatSize } from "@/ui/format";
@@ -37,10 +37,10 @@ export function useToasts(): (change: LiveChange) => void {
   };
   const ofSession = ({ before, after }: Transition) => {
     if (!before) return;
-    const kind = kindOf({ before, after });
+    const kind = notificationKindOf({ before, after });
     if (!kind) return;
     if (chosen?.[kind].includes("browser")) {
-      const title = `${after.name ?? before.name}: ${i18n._(KINDS[kind])}`;
+      const title = `${after.name ?? before.name}: ${i18n._(NOTIFICATION_KINDS[kind])}`;
       showInSystem(after.id, title, after.reason ? sessionText.reason(after.reason) : "", () =>
         navigate({ to: "/sessions", search: { state: "all", session: after.id } }),
       );

@@ -14,7 +14,6 @@ from carrel.core.errors import Conflict
 from carrel.core.ids import DEFAULT_GROUP, GroupId, new_id
 from carrel.db.database import notify
 from carrel.events import service as events
-from carrel.nodes import service as nodes
 from carrel.nodes.groups import service as groups
 from carrel.nodes.groups.schemas import (
     AccessChange,
@@ -26,7 +25,7 @@ from carrel.nodes.groups.schemas import (
 )
 from carrel.permissions.decide import Actor, Target, require
 from carrel.tables.groups import FairShareWeight, GroupAccess, ResourceGroup, ScopeKind
-from carrel.tables.nodes import IS_KNOWN, Node
+from carrel.tables.nodes import IS_KNOWN, TOPIC, Node
 from carrel.tables.sessions import Session
 from carrel.tables.tenancy import Domain
 from carrel.tenancy import queries as tenancy
@@ -257,4 +256,4 @@ async def _record(
     data = {"id": group.id, "name": group.name, "active": group.active}
     audience = former_audience | await groups.audience(tx, group.id)
     await events.record(tx, _EVENTS[action], group.id, target=Target(), data=data, audience=audience)
-    await notify(tx, nodes.TOPIC)
+    await notify(tx, TOPIC)

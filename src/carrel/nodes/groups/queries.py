@@ -12,7 +12,7 @@ from carrel.core.units import add
 from carrel.db.search import escaped
 from carrel.http import paging
 from carrel.http.paging import Sort
-from carrel.nodes import service as nodes
+from carrel.nodes import ledger
 from carrel.nodes.groups import service as groups
 from carrel.nodes.groups.schemas import AccessView, GroupList, GroupQuery, GroupView, WeightsView
 from carrel.permissions.decide import Actor
@@ -81,7 +81,7 @@ async def _views(tx: AsyncSession, actor: Actor, rows: Sequence[Row[Any]]) -> li
     machines: defaultdict[GroupId, list[Node]] = defaultdict(list)
     for node in (await tx.execute(select(Node).where(Node.group_id.in_(ids), IS_KNOWN))).scalars():
         machines[node.group_id].append(node)
-    held = await nodes.held(tx)
+    held = await ledger.held(tx)
     access, weights = (
         ({}, {})
         if not sees_everything(actor)
@@ -108,7 +108,7 @@ def _of_nodes(machines: Iterable[Node], held: Mapping[Any, Mapping[str, int]]) -
         count += 1
         used = add(used, held.get(node.id, {}))
         if node.state == NodeState.READY:
-            capacity = add(capacity, nodes.offered(node))
+            capacity = add(capacity, ledger.offered(node))
             ready += not node.cordoned
     return {"nodes": count, "ready_nodes": ready, "capacity": capacity, "used": used}
 

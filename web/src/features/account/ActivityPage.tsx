@@ -6,7 +6,7 @@ import { useMemo, useRef } from "react";
 import type { AuditEntry } from "@/api/types";
 import { useMe } from "@/me/use-me";
 import { auditListQuery } from "@/queries/audit";
-import { beginOf, SPANS, type Span } from "@/routing/activity-span";
+import { type ActivitySpan, beginOf, SPANS } from "@/routing/activity-span";
 import { useAddress } from "@/routing/use-address";
 import { useSpanNames } from "@/routing/use-span-names";
 import { useKindText } from "@/sentences/kinds";
@@ -94,7 +94,7 @@ export function ActivityPage() {
           allowDeselect={false}
           data={SPANS.map((value) => ({ value, label: spans[value] }))}
           value={search.span ?? "all"}
-          onChange={(span) => change({ span: span === "all" ? undefined : (span as Span) })}
+          onChange={(span) => change({ span: span === "all" ? undefined : (span as ActivitySpan) })}
         />
       </ListToolbar>
       <Stack px="md" pb="sm" gap="xs" maw={720}>

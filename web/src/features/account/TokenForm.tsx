@@ -7,8 +7,8 @@ import { useMe } from "@/me/use-me";
 import { useCreateToken } from "@/queries/tokens";
 import { Form } from "@/ui/form/Form";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
-import { ScopeChoice } from "./ScopeChoice";
 import { actionsOf, kindsFor, PRESETS, type Preset, scopesOf } from "./scopes";
+import { TokenScopeChoice } from "./TokenScopeChoice";
 import { createTokenCommand } from "./token-command";
 
 const PRESET_NAMES = {
@@ -101,7 +101,7 @@ export function TokenForm({ onClose, onMade }: Props) {
             value={preset}
             onChange={choosePreset}
           />
-          <ScopeChoice
+          <TokenScopeChoice
             kinds={kinds}
             chosen={chosen}
             onChange={(next) => {

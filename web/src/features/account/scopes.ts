@@ -22,14 +22,14 @@ export function kindsFor(held: Readonly<Record<string, string>>): ScopeKind[] {
   const kinds = new Map<string, ActionName[]>();
   for (const name of Object.keys(ACTIONS) as ActionName[]) {
     if (NEVER.has(name) || !held[name]) continue;
-    const kind = kindOf(name);
+    const kind = actionKind(name);
     kinds.set(kind, [...(kinds.get(kind) ?? []), name]);
   }
   return [...kinds].map(([kind, actions]) => ({ kind, actions }));
 }
 
 /** The object type of an action: "session" of "session.read". */
-export const kindOf = (action: string): string => action.split(".")[0] ?? "";
+export const actionKind = (action: string): string => action.split(".")[0] ?? "";
 
 /** Whether an action is read-only. */
 export const onlyReads = (action: string): boolean => action.endsWith(".read") || action === "auth.me";
@@ -48,7 +48,8 @@ export function actionsOf(preset: Preset, kinds: readonly ScopeKind[]): ActionNa
     case "sessions":
       return all.filter(
         (action) =>
-          WORK.includes(kindOf(action)) && (onlyReads(action) || ["session", "app"].includes(kindOf(action))),
+          WORK.includes(actionKind(action)) &&
+          (onlyReads(action) || ["session", "app"].includes(actionKind(action))),
       );
     case "everything":
       return all;
@@ -62,7 +63,7 @@ export function scopesOf(chosen: ReadonlySet<string>, kinds: readonly ScopeKind[
   if (kinds.every(({ actions }) => actions.every((action) => chosen.has(action)))) return ["*"];
   return kinds.flatMap(({ kind, actions }) => {
     const selected = actions.filter((action) => chosen.has(action));
-    const ofKind = Object.keys(ACTIONS).filter((action) => kindOf(action) === kind);
+    const ofKind = Object.keys(ACTIONS).filter((action) => actionKind(action) === kind);
     return ofKind.length > 1 && ofKind.every((action) => chosen.has(action)) ? [`${kind}.*`] : selected;
   });
 }

@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { useCallback } from "react";
 import { labelOf } from "@/features/audit/sentences/nouns";
 import { useKindText } from "@/sentences/kinds";
-import { kindOf, onlyReads } from "./scopes";
+import { actionKind, onlyReads } from "./scopes";
 
 /** A scope of a token in words, such as "Sessions: read". */
 export function useScopeText(): (scope: string) => string {
@@ -11,7 +11,7 @@ export function useScopeText(): (scope: string) => string {
   return useCallback(
     (scope) => {
       if (scope === "*") return t`All permissions`;
-      const kind = kindText(kindOf(scope));
+      const kind = kindText(actionKind(scope));
       if (scope.endsWith(".*")) return t`${kind}: all`;
       if (onlyReads(scope)) return t`${kind}: read`;
       const label = labelOf(scope);

@@ -8,10 +8,10 @@ import type { Folder } from "@/api/types";
 import { useWriteFile } from "@/queries/files";
 import { MainButton } from "@/ui/MainButton";
 import { ProblemAlert } from "@/ui/ProblemAlert";
-import { ConflictDialog } from "./ConflictDialog";
+import { EditConflictDialog } from "./EditConflictDialog";
 import { openEditor, textOf } from "./editor";
 import styles from "./Preview.module.css";
-import { copyName, join, nameOf, parentOf } from "./paths";
+import { baseName, copyName, join, parentOf } from "./paths";
 
 interface Props {
   folder: Folder;
@@ -42,7 +42,7 @@ export function Editor({ folder, path, text, etag, refusal, onChanged, onReload,
   const saved = useRef<Doc | null>(null);
   const write = useWriteFile();
   const [dirty, setDirty] = useState(false);
-  const name = nameOf(path);
+  const name = baseName(path);
   const mark = (changed: boolean) => {
     setDirty(changed);
     onChanged(changed);
@@ -126,7 +126,7 @@ export function Editor({ folder, path, text, etag, refusal, onChanged, onReload,
           />
         </Group>
       </Group>
-      <ConflictDialog
+      <EditConflictDialog
         opened={conflict}
         name={name}
         copy={copyName(name)}

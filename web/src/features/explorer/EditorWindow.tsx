@@ -9,7 +9,7 @@ import { EmptyState } from "@/ui/EmptyState";
 import { formatSize } from "@/ui/format";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { Editor } from "./Editor";
-import { nameOf, shownName } from "./paths";
+import { baseName, shownName } from "./paths";
 import { decoded } from "./text";
 
 interface Props {
@@ -46,7 +46,7 @@ export function EditorWindow({ folder, path, refusal, onMoved, onClose }: Props)
       closeOnEscape={false}
       closeOnClickOutside={false}
       size="75rem"
-      title={shownName(nameOf(path))}
+      title={shownName(baseName(path))}
       closeButtonProps={{ "aria-label": t`Close` }}
       styles={{ body: { height: "80dvh", display: "flex", flexDirection: "column" } }}
     >

@@ -12,7 +12,7 @@ import styles from "./Explorer.module.css";
 import { isEditable, isOpaque, previewKind } from "./kinds";
 import { isSource } from "./languages";
 import shown from "./Preview.module.css";
-import { nameOf, shownName } from "./paths";
+import { baseName, shownName } from "./paths";
 import { decoded } from "./text";
 import type { FileActs } from "./use-file-acts";
 
@@ -42,7 +42,7 @@ export function PreviewPane({ folder, path, acts, onEdit, onClose }: Props) {
   const { t, i18n } = useLingui();
   const query = useQuery(filesShowQuery(folder.id, path));
   const entry = query.data;
-  const name = shownName(nameOf(path));
+  const name = shownName(baseName(path));
   const tools = [
     ...(isEditable(name)
       ? [

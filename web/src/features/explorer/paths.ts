@@ -4,7 +4,7 @@ export const join = (directory: string, name: string): string => (directory ? `$
 /** The parent directory. */
 export const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")));
 
-export const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+export const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
 /** "csv" of "A.CSV"; "" of ".profile" and of "README". */
 export function extensionOf(name: string): string {

@@ -12,7 +12,7 @@ import { saveFiles, useCopyFiles, useMakeDirectory, useMoveFiles, useRemoveFiles
 import { useProblemText } from "@/sentences/use-problem-text";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { askAboutClash } from "./ask-clash";
-import { extensionOf, isWithin, join, nameOf, parentOf } from "./paths";
+import { baseName, extensionOf, isWithin, join, parentOf } from "./paths";
 import { TargetDialog } from "./TargetDialog";
 
 const CLASH = "file.exists";
@@ -63,7 +63,7 @@ export function useFileActs(folder: Folder) {
           ...done,
           refused: done.refused.filter(({ code }) => code !== CLASH),
         });
-        const choice = clashing.length > 0 ? await askAboutClash(clashing.map(nameOf)) : null;
+        const choice = clashing.length > 0 ? await askAboutClash(clashing.map(baseName)) : null;
         if (choice) {
           notifyRefused(
             t`Some entries could not be moved`,
@@ -155,7 +155,7 @@ export function useFileActs(folder: Folder) {
               <List size="sm" mah={200} style={{ overflow: "auto", overflowWrap: "anywhere" }}>
                 {entries.slice(0, 50).map(({ path, kind }) => (
                   <List.Item key={path}>
-                    {nameOf(path)}
+                    {baseName(path)}
                     {kind === "directory" && ` ${t`and all its contents`}`}
                   </List.Item>
                 ))}

@@ -3,7 +3,7 @@ import { VisuallyHidden } from "@mantine/core";
 import type { Quota, StorageHost } from "@/api/types";
 import { formatSize } from "@/ui/format";
 import styles from "./UsageStrip.module.css";
-import { LEVELS } from "./words";
+import { USAGE_LEVELS } from "./words";
 
 interface Props {
   used: number;
@@ -25,7 +25,7 @@ export function UsageBar({ used, most, level, more }: Props) {
     <>
       <span className={styles.figures} title={label}>
         {label}
-        <VisuallyHidden>, {i18n._(LEVELS[level].title)}</VisuallyHidden>
+        <VisuallyHidden>, {i18n._(USAGE_LEVELS[level].title)}</VisuallyHidden>
       </span>
       <div className={styles.track} aria-hidden>
         <div className={styles.fill} data-level={level} style={{ width: `${percent}%` }} />

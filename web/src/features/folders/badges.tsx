@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import type { Folder, Permission, Quota, StorageHost } from "@/api/types";
 import { StateBadge } from "@/ui/StateBadge";
-import { FOLDER_STATES, LEVELS, PERMISSIONS } from "./words";
+import { FOLDER_STATES, PERMISSIONS, USAGE_LEVELS } from "./words";
 
 /** The state of a folder, unless it is the normal one. */
 export function FolderStateBadge({ folder, always = false }: { folder: Folder; always?: boolean }) {
@@ -19,7 +19,7 @@ export function PermissionText({ permission }: { permission: Permission | null }
 
 export function LevelBadge({ level }: { level: StorageHost["level"] | Quota["level"] }) {
   const { i18n } = useLingui();
-  return <StateBadge look={LEVELS[level].look}>{i18n._(LEVELS[level].title)}</StateBadge>;
+  return <StateBadge look={USAGE_LEVELS[level].look}>{i18n._(USAGE_LEVELS[level].title)}</StateBadge>;
 }
 
 /** The owner of a folder: a user's e-mail, or a project. */

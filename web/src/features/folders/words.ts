@@ -48,7 +48,7 @@ export const TASK_STATES: Record<FolderTask["state"], { title: MessageDescriptor
   cancelled: { title: msg`cancelled`, look: "cancelled" },
 };
 
-export const LEVELS: Record<
+export const USAGE_LEVELS: Record<
   StorageHost["level"] | Quota["level"],
   { title: MessageDescriptor; look: StateLook }
 > = {

@@ -5,9 +5,9 @@ import type { NotificationChoices, NotificationUpdate } from "@/api/types";
 import type { NotificationKind } from "@/live/notification-kinds";
 import { useChooseNotifications } from "@/queries/notifications";
 import { ProblemAlert } from "@/ui/ProblemAlert";
-import { CHANNELS, type Channel, KINDS } from "./words";
+import { CHANNELS, type Channel, NOTIFICATION_KINDS } from "./words";
 
-const kinds = Object.keys(KINDS) as NotificationKind[];
+const kinds = Object.keys(NOTIFICATION_KINDS) as NotificationKind[];
 const channels = Object.keys(CHANNELS) as Channel[];
 
 /** One checkbox for each kind and channel; a change is saved at once. */
@@ -38,12 +38,12 @@ export function ChannelTable({ chosen }: { chosen: NotificationChoices }) {
             {kinds.map((kind) => (
               <Table.Tr key={kind}>
                 <Table.Th scope="row" fw={400}>
-                  {i18n._(KINDS[kind])}
+                  {i18n._(NOTIFICATION_KINDS[kind])}
                 </Table.Th>
                 {channels.map((channel) => (
                   <Table.Td key={channel}>
                     <Checkbox
-                      aria-label={`${i18n._(KINDS[kind])}: ${i18n._(CHANNELS[channel])}`}
+                      aria-label={`${i18n._(NOTIFICATION_KINDS[kind])}: ${i18n._(CHANNELS[channel])}`}
                       checked={channelsOf(kind).includes(channel)}
                       onChange={({ currentTarget }) => toggle(kind, channel, currentTarget.checked)}
                     />

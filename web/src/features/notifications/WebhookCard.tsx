@@ -10,7 +10,7 @@ import { formatInstant } from "@/ui/format";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { Deliveries } from "./Deliveries";
 import { RotateSecret } from "./RotateSecret";
-import { KINDS } from "./words";
+import { NOTIFICATION_KINDS } from "./words";
 
 /** One webhook with its actions and, on request, its deliveries. */
 export function WebhookCard({
@@ -57,7 +57,7 @@ export function WebhookCard({
           {url}
         </Text>
         <Text size="xs" c="dimmed">
-          {kinds.map((kind) => i18n._(KINDS[kind])).join(" · ")}
+          {kinds.map((kind) => i18n._(NOTIFICATION_KINDS[kind])).join(" · ")}
         </Text>
         {until && (
           <Text size="xs" c="dimmed">

@@ -6,9 +6,9 @@ import { useCreateWebhook, type WebhookOwner } from "@/queries/notifications";
 import { shellQuote } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
-import { KINDS } from "./words";
+import { NOTIFICATION_KINDS } from "./words";
 
-const kinds = Object.keys(KINDS) as NotificationKind[];
+const kinds = Object.keys(NOTIFICATION_KINDS) as NotificationKind[];
 
 interface Props {
   owner: WebhookOwner;
@@ -59,7 +59,7 @@ export function WebhookForm({ owner, onClose, onMade }: Props) {
       <Checkbox.Group label={t`Events`} {...form.getInputProps("kinds")}>
         <Group mt="xs">
           {kinds.map((kind) => (
-            <Checkbox key={kind} value={kind} label={i18n._(KINDS[kind])} />
+            <Checkbox key={kind} value={kind} label={i18n._(NOTIFICATION_KINDS[kind])} />
           ))}
         </Group>
       </Checkbox.Group>

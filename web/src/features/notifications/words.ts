@@ -5,7 +5,7 @@ import type { NotificationKind } from "@/live/notification-kinds";
 
 export type Channel = NotificationChoices["started"][number];
 
-export const KINDS: Readonly<Record<NotificationKind, MessageDescriptor>> = {
+export const NOTIFICATION_KINDS: Readonly<Record<NotificationKind, MessageDescriptor>> = {
   started: msg`A session has started`,
   ended: msg`A session has ended`,
   failed: msg`A session has failed`,

@@ -15,7 +15,7 @@ import { RowTool } from "@/ui/table/RowTool";
 import { serverSort } from "@/ui/table/sorted";
 import { useRows } from "@/ui/table/use-rows";
 import { POLICY_COLUMNS, POLICY_FIELDS } from "./columns";
-import { KINDS } from "./limit-words";
+import { POLICY_KIND_NAMES } from "./limit-words";
 import { usePolicyActs } from "./use-policy-acts";
 
 const PolicyDrawer = part(() => import("./PolicyDrawer").then((m) => m.PolicyDrawer));
@@ -97,7 +97,7 @@ export function PoliciesPage() {
           onChange={(next) =>
             change({ kind: next === "keypair" ? undefined : (next as PolicyKind), open: undefined })
           }
-          data={POLICY_KINDS.map((value) => ({ value, label: i18n._(KINDS[value]) }))}
+          data={POLICY_KINDS.map((value) => ({ value, label: i18n._(POLICY_KIND_NAMES[value]) }))}
         />
       }
       counted={<Plural value={rows.length} one="# policy" other="# policies" />}

@@ -19,7 +19,7 @@ import {
   changedLimits,
   draftOf,
   isAbout,
-  isComplete,
+  isDraftComplete,
   isRights,
   isUse,
   type Limits,
@@ -91,7 +91,7 @@ function PolicyForm({ kind, policy, onDone }: FormProps) {
       validate: {
         name: (name) => (name.trim() === "" ? t`Enter a name.` : null),
         limits: (limits) =>
-          isComplete(limits) ? null : t`Each row needs a slot name, and each slot can appear only once.`,
+          isDraftComplete(limits) ? null : t`Each row needs a slot name, and each slot can appear only once.`,
       },
     },
     sent.error,
@@ -195,9 +195,9 @@ function PolicyForm({ kind, policy, onDone }: FormProps) {
         );
       })}
       {kind === "keypair" && (
-        <IdleDryRun policy={policy?.id} limits={limitsIn(limits)} isComplete={isComplete(limits)} />
+        <IdleDryRun policy={policy?.id} limits={limitsIn(limits)} isComplete={isDraftComplete(limits)} />
       )}
-      {policy && <OverNow id={policy.id} changed={changed} isComplete={isComplete(limits)} />}
+      {policy && <OverNow id={policy.id} changed={changed} isComplete={isDraftComplete(limits)} />}
     </Form>
   );
 }

@@ -4,7 +4,7 @@ import type { PolicyKind } from "@/api/types";
 import type { LimitName, Rights } from "./limits";
 
 /** Descriptions of the policy kinds. */
-export const KINDS: Record<PolicyKind, MessageDescriptor> = {
+export const POLICY_KIND_NAMES: Record<PolicyKind, MessageDescriptor> = {
   keypair: msg`Keypairs`,
   user: msg`Users`,
   project: msg`Projects`,

@@ -77,7 +77,7 @@ export function slotsDraft(slots: SlotMosts): SlotsDraft {
 }
 
 /** The slot limits of a draft; unlimited standard slots are omitted if the default is unlimited too. */
-export function slotsOf({ rows, others }: SlotsDraft): Record<string, Most> {
+export function slotLimitsOf({ rows, others }: SlotsDraft): Record<string, Most> {
   const needless = ({ slot, amount }: SlotLimit) =>
     amount === null && others === UNLIMITED && USUAL.includes(slot);
   return {
@@ -116,7 +116,7 @@ export function draftOf(kind: PolicyKind, limits: Limits | undefined): LimitsDra
 /** All limits of a draft. */
 export const limitsIn = (draft: LimitsDraft): Limits =>
   Object.fromEntries(
-    Object.entries(draft).map(([name, most]) => [name, isDraft(most) ? slotsOf(most) : most]),
+    Object.entries(draft).map(([name, most]) => [name, isDraft(most) ? slotLimitsOf(most) : most]),
   );
 
 /** The limits of a draft that differ from the initial ones. */
@@ -132,7 +132,7 @@ export function changedLimits(first: LimitsDraft, now: LimitsDraft): Limits {
 /**
  * Whether a draft is valid: each row has a slot, no slot occurs twice, and the idle check has a threshold.
  */
-export function isComplete(draft: LimitsDraft): boolean {
+export function isDraftComplete(draft: LimitsDraft): boolean {
   if (Object.values(draft).some((value) => isUse(value) && Object.keys(value.below).length === 0))
     return false;
   return Object.values(draft)

@@ -8,7 +8,7 @@ import { FormDrawer } from "@/ui/form/FormDrawer";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { GroupRules } from "./GroupRules";
-import { changedGroup, type GroupValues, groupCommand, groupRequest, valuesOf } from "./group-values";
+import { changedGroup, type GroupValues, groupCommand, groupRequest, groupValuesOf } from "./group-values";
 
 interface Props {
   opened: boolean;
@@ -56,7 +56,7 @@ function GroupForm({ group, onDone, onMade }: FormProps) {
   const sent = group ? update : create;
   const form = useProblemForm<GroupValues>(
     {
-      initialValues: valuesOf(group),
+      initialValues: groupValuesOf(group),
       validate: {
         name: (name) => (name.trim() === "" ? t`Enter a name.` : null),
         session_kinds: (kinds) => (kinds.length === 0 ? t`Select at least one.` : null),

@@ -23,7 +23,7 @@ const FRESH: GroupValues = {
 };
 const FIELDS = Object.keys(FRESH) as (keyof GroupValues)[];
 
-export function valuesOf(group: Group | undefined): GroupValues {
+export function groupValuesOf(group: Group | undefined): GroupValues {
   if (!group) return FRESH;
   const { app_address, ...values } = Object.fromEntries(
     FIELDS.map((field) => [field, group[field]]),

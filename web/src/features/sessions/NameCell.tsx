@@ -7,7 +7,7 @@ import { RowLink } from "@/ui/table/RowLink";
 import { rowName } from "./arrays";
 import styles from "./cells.module.css";
 import { OpenButton } from "./rows/OpenButton";
-import { LEVELS } from "./sharing/words";
+import { ACCESS_LEVELS } from "./sharing/words";
 import { useWarningText } from "./warnings";
 
 /** The name as a link, with a mark if the session needs attention. */
@@ -35,7 +35,7 @@ export function NameCell({ session, onOpen }: { session: Session; onOpen?: () =>
           variant="light"
           color="gray"
           tt="none"
-          title={i18n._(LEVELS[session.shared_as].mine)}
+          title={i18n._(ACCESS_LEVELS[session.shared_as].mine)}
           className={styles.badge}
         >
           {t`Shared`}

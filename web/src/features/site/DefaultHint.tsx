@@ -2,11 +2,11 @@ import { Trans } from "@lingui/react/macro";
 import { UnstyledButton } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import type { ReactNode } from "react";
-import { type Setting, SITE_DEFAULTS, type SiteValues, sameSetting } from "./defaults";
+import { SITE_DEFAULTS, type SiteSetting, type SiteValues, sameSetting } from "./defaults";
 
 interface Props {
   form: UseFormReturnType<SiteValues>;
-  name: Setting;
+  name: SiteSetting;
   /** The default as text. */
   text: ReactNode;
 }

@@ -5,12 +5,12 @@ import { DurationInput, type DurationUnit } from "@/ui/form/DurationInput";
 import { SlotAmountInput } from "@/ui/form/SlotAmountInput";
 import { formatWhole } from "@/ui/format";
 import { DefaultHint } from "./DefaultHint";
-import { type Setting, SITE_DEFAULTS, type SiteValues } from "./defaults";
+import { SITE_DEFAULTS, type SiteSetting, type SiteValues } from "./defaults";
 import { BELOW, Section } from "./Section";
 
 type NumberSetting = {
-  [Name in Setting]: SiteValues[Name] extends number ? Name : never;
-}[Setting];
+  [Name in SiteSetting]: SiteValues[Name] extends number ? Name : never;
+}[SiteSetting];
 
 interface Given {
   form: UseFormReturnType<SiteValues>;

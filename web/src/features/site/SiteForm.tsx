@@ -9,7 +9,7 @@ import { useUnsavedGuard } from "@/ui/form/use-unsaved-guard";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { AnnouncementSection } from "./AnnouncementSection";
 import { siteCommand } from "./command";
-import { changedSettings, type SiteValues, settingsOf } from "./defaults";
+import { changedSiteSettings, type SiteValues, siteSettingsOf } from "./defaults";
 import { MailSection } from "./MailSection";
 import { NodesSection, WebhooksSection } from "./NodesSection";
 import { LimitsSection, LockSection, PasswordSection, SessionsSection } from "./NumberSections";
@@ -21,10 +21,10 @@ import { UsageSection } from "./UsageSection";
 export function SiteForm({ site }: { site: Site }) {
   const update = useUpdateSite();
   const [password, setPassword] = useState<string | null | undefined>(undefined);
-  const before = settingsOf(site);
+  const before = siteSettingsOf(site);
   const form = useProblemForm<SiteValues>({ initialValues: before }, update.error);
   const changed: SiteUpdate = {
-    ...changedSettings(before, form.values),
+    ...changedSiteSettings(before, form.values),
     ...(password === undefined ? {} : { mail_password: password }),
   };
   const count = Object.keys(changed).length;

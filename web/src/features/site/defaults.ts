@@ -1,13 +1,13 @@
 import type { Site } from "@/api/types";
 
 /** A setting on this page. */
-export type Setting = Exclude<
+export type SiteSetting = Exclude<
   keyof Site,
   "mail_password_set" | "mail_error" | "mail_error_at" | "mail_waiting"
 >;
 
 /** The server's defaults; a test compares them. */
-export const SITE_DEFAULTS: Required<Pick<Site, Setting>> = {
+export const SITE_DEFAULTS: Required<Pick<Site, SiteSetting>> = {
   password_min_length: 10,
   password_classes: 2,
   password_refuse_common: true,
@@ -41,19 +41,19 @@ export const SITE_DEFAULTS: Required<Pick<Site, Setting>> = {
   announcement: "",
 };
 
-export type SiteValues = Required<Pick<Site, Setting>>;
+export type SiteValues = Required<Pick<Site, SiteSetting>>;
 
 /** The settings in a response. */
-export function settingsOf(site: Site): SiteValues {
+export function siteSettingsOf(site: Site): SiteValues {
   return Object.fromEntries(
-    (Object.keys(SITE_DEFAULTS) as Setting[]).map((name) => [name, site[name] ?? SITE_DEFAULTS[name]]),
+    (Object.keys(SITE_DEFAULTS) as SiteSetting[]).map((name) => [name, site[name] ?? SITE_DEFAULTS[name]]),
   ) as SiteValues;
 }
 
 /** The settings that changed. */
-export function changedSettings(before: SiteValues, now: SiteValues): Partial<SiteValues> {
+export function changedSiteSettings(before: SiteValues, now: SiteValues): Partial<SiteValues> {
   return Object.fromEntries(
-    (Object.keys(SITE_DEFAULTS) as Setting[])
+    (Object.keys(SITE_DEFAULTS) as SiteSetting[])
       .filter((name) => !sameSetting(before[name], now[name]))
       .map((name) => [name, now[name]]),
   );

@@ -11,7 +11,7 @@ import { PageTitle } from "@/ui/PageTitle";
 import { statisticsFile } from "./file-address";
 import { recentMonths } from "./period";
 import styles from "./Statistics.module.css";
-import { type By, type ScopeChoice, scopeChoices } from "./scopes";
+import { type By, type StatisticsScope, scopeChoices } from "./scopes";
 import { useByNames } from "./use-by-names";
 
 interface Props {
@@ -22,17 +22,17 @@ interface Props {
   onChange: ChangeAddress<StatisticsSearch>;
 }
 
-const keyOf = ({ scope, ref }: Pick<ScopeChoice, "scope" | "ref">) => `${scope}:${ref ?? ""}`;
+const keyOf = ({ scope, ref }: Pick<StatisticsScope, "scope" | "ref">) => `${scope}:${ref ?? ""}`;
 
 /** The choice of whose statistics, by what and of which month; the file and the printer. */
 export function StatisticsBar({ query, month, name, onChange }: Props) {
   const { t, i18n } = useLingui();
   const me = useMe();
   const byNames = useByNames();
-  const chosen: ScopeChoice = { scope: query.scope, ref: query.ref, name };
+  const chosen: StatisticsScope = { scope: query.scope, ref: query.ref, name };
   const choices = useMemo(() => scopeChoices(me), [me]);
   const all = choices.some((one) => keyOf(one) === keyOf(chosen)) ? choices : [...choices, chosen];
-  const titleOf = ({ scope, ref, name: its }: ScopeChoice) => {
+  const titleOf = ({ scope, ref, name: its }: StatisticsScope) => {
     if (scope === "user" && !ref) return t`My sessions`;
     if (scope === "site") return t`Installation`;
     return `${byNames[scope as By]}: ${its ?? "…"}`;

@@ -6,16 +6,16 @@ export type By = (typeof BY)[number];
 export type Scope = NonNullable<StatisticsSearch["scope"]>;
 
 /** A scope that the user may choose; name: of the domain or project. */
-export interface ScopeChoice {
+export interface StatisticsScope {
   scope: Scope;
   ref?: string;
   name?: string;
 }
 
 /** The user's own sessions, and what they administer. */
-export function scopeChoices(me: Me): ScopeChoice[] {
+export function scopeChoices(me: Me): StatisticsScope[] {
   const reach = me.actions["usage.read"];
-  const choices: ScopeChoice[] = [{ scope: "user" }];
+  const choices: StatisticsScope[] = [{ scope: "user" }];
   if (reach === "all") choices.push({ scope: "site" });
   if (reach === "all" || reach === "domain") {
     choices.push({ scope: "domain", ref: me.user.domain.id, name: me.user.domain.name });

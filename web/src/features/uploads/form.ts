@@ -20,7 +20,7 @@ export async function sendForm(
   signal: AbortSignal,
 ): Promise<FilesDone> {
   const url = `/api/v1/vfolders/${encodeURIComponent(folder)}/files/unpack?clash=${clash}`;
-  const form = formOf(files);
+  const form = packForm(files);
   const answer = await posted(url, form, signal);
   if (answer.ok) return answer.json();
   const problem = toProblem(await answer.json().catch(() => ({})), answer);
@@ -32,7 +32,7 @@ export async function sendForm(
 }
 
 /** The metadata, then the files in the same order. */
-export function formOf(files: readonly PackedFile[]): FormData {
+export function packForm(files: readonly PackedFile[]): FormData {
   const form = new FormData();
   const about = files.map(({ path, file }) => ({ path, modified: Math.max(file.lastModified, 0) / 1000 }));
   form.append("files", JSON.stringify(about));

@@ -9,7 +9,7 @@ import type { Range } from "@/ui/chart/series";
 import { TimeChart } from "@/ui/chart/TimeChart";
 import { EmptyState } from "@/ui/EmptyState";
 import { ProblemAlert } from "@/ui/ProblemAlert";
-import { SPAN_S, type Span, shownPeriod } from "./measures";
+import { SPAN_S, shownPeriod, type UsageSpan } from "./measures";
 import styles from "./UsageHistory.module.css";
 import { useCharts } from "./use-charts";
 
@@ -22,7 +22,7 @@ interface Props {
 /** Allocation, usage, pending sessions and waits of one scope over time. */
 export function UsageHistory({ scope, id, title }: Props) {
   const { t } = useLingui();
-  const [span, setSpan] = useState<Span>("24h");
+  const [span, setSpan] = useState<UsageSpan>("24h");
   const [zoom, setZoom] = useState<Range | null>(null);
   const query = useQuery(usageHistoryQuery(scope, id, span));
   const history = query.data;

@@ -2,10 +2,10 @@ import type { UsageHistoryData } from "@/api/generated/types.gen";
 import type { Range } from "@/ui/chart/series";
 import { inSlotOrder } from "@/ui/slots";
 
-export type Span = NonNullable<UsageHistoryData["query"]["range"]>;
+export type UsageSpan = NonNullable<UsageHistoryData["query"]["range"]>;
 export type Measures = Readonly<Record<string, { mean: (number | null)[]; peak: (number | null)[] }>>;
 
-export const SPAN_S: Readonly<Record<Span, number>> = { "24h": 86_400, "7d": 604_800, "30d": 2_592_000 };
+export const SPAN_S: Readonly<Record<UsageSpan, number>> = { "24h": 86_400, "7d": 604_800, "30d": 2_592_000 };
 
 /** Shorter histories fill the chart, at least an hour of it. */
 const LEAST_S = 3600;
@@ -18,7 +18,7 @@ export function shownPeriod(times: readonly number[], span_s: number): Range {
 }
 
 /** The slots that were ever offered, allocated or used. */
-export function slotsOf(measures: Measures): string[] {
+export function measuredSlots(measures: Measures): string[] {
   const slots = new Set<string>();
   for (const [name, { mean }] of Object.entries(measures)) {
     const [slot, what] = [name.slice(0, name.lastIndexOf(".")), name.slice(name.lastIndexOf(".") + 1)];

@@ -5,7 +5,7 @@ import { formatDuration } from "@/ui/format";
 import { slotAmount, slotColor, useSlotName } from "@/ui/slots";
 import type { Chart } from "./chart";
 import { useHostCharts } from "./host-charts";
-import { type Measures, slotsOf } from "./measures";
+import { type Measures, measuredSlots } from "./measures";
 
 const token = (slot: string) => slotColor(slot).slice(4, -1);
 const percent = (value: number) => `${Math.round(value)} %`;
@@ -73,6 +73,6 @@ export function useCharts(measures: Measures | undefined): Chart[] {
       },
     ];
     const measured = [...others, ...hostCharts(line)].filter(({ drawing }) => drawing.lines.length > 0);
-    return [...slotsOf(measures).map(ofSlot), ...measured];
+    return [...measuredSlots(measures).map(ofSlot), ...measured];
   }, [measures, t, i18n.locale, slotName, hostCharts]);
 }

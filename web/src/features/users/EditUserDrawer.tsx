@@ -9,7 +9,7 @@ import { FormDrawer } from "@/ui/form/FormDrawer";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { updateUserCommand } from "./command";
-import { toUpdate, type UserValues, valuesOf } from "./form-values";
+import { toUpdate, type UserValues, userValuesOf } from "./form-values";
 import { SessionsChoice } from "./SessionsChoice";
 import { UserFields } from "./UserFields";
 import { useUserRules } from "./use-user-rules";
@@ -47,7 +47,7 @@ export function EditUserDrawer({ opened, id, onClose }: Props) {
 
 function EditForm({ user, onDone }: { user: UserDetail; onDone: () => void }) {
   const update = useUpdateUser();
-  const [before] = useState(() => valuesOf(user));
+  const [before] = useState(() => userValuesOf(user));
   const [choice, setChoice] = useState<"keep" | "end">("keep");
   const validate = useUserRules();
   const form = useProblemForm<UserValues>({ initialValues: before, validate }, update.error);

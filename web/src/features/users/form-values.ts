@@ -33,7 +33,7 @@ export const freshUser = (domain: string): UserValues => ({
   description: "",
 });
 
-export const valuesOf = (user: User): UserValues => ({
+export const userValuesOf = (user: User): UserValues => ({
   ...freshUser(user.domain.id),
   email: user.email,
   name: user.name,

@@ -4,7 +4,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
 import { type KeyboardEvent, useId, useMemo, useState } from "react";
 import type { Me } from "@/api/types";
-import type { Act, Entry } from "./entry";
+import type { Act, PaletteEntry } from "./entry";
 import { groupsFor } from "./groups";
 import { indexEntries } from "./index-entries";
 import styles from "./Palette.module.css";
@@ -19,7 +19,7 @@ const NOT_REPEATED: readonly Act["act"][] = ["terminate", "cordon", "sign-out"];
 
 interface Props {
   me: Me;
-  onChoose: (entry: Entry) => void;
+  onChoose: (entry: PaletteEntry) => void;
 }
 
 /** The search field and what it finds: a combobox with its listbox. */
@@ -43,7 +43,7 @@ export function PaletteBox({ me, onChoose }: Props) {
   );
   const current = shown[at];
 
-  const choose = (entry: Entry) => {
+  const choose = (entry: PaletteEntry) => {
     if (!NOT_REPEATED.includes(entry.does.act)) rememberEntry(me.user.id, entry.id);
     onChoose(entry);
   };

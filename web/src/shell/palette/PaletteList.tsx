@@ -1,7 +1,7 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { ScrollArea, Text, VisuallyHidden } from "@mantine/core";
 import { useEffect, useRef } from "react";
-import { type Entry, KINDS } from "./entry";
+import { ENTRY_KINDS, type PaletteEntry } from "./entry";
 import type { EntryGroup } from "./groups";
 import styles from "./Palette.module.css";
 
@@ -12,10 +12,10 @@ interface Props {
   active: string | undefined;
   loading: boolean;
   onActive: (id: string) => void;
-  onChoose: (entry: Entry) => void;
+  onChoose: (entry: PaletteEntry) => void;
 }
 
-export const optionId = (list: string, { id }: Entry): string => `${list}-${id}`;
+export const optionId = (list: string, { id }: PaletteEntry): string => `${list}-${id}`;
 
 /** The entries under their headings. */
 export function PaletteList({ id, groups, active, loading, onActive, onChoose }: Props) {
@@ -34,7 +34,7 @@ export function PaletteList({ id, groups, active, loading, onActive, onChoose }:
             // biome-ignore lint/a11y/useSemanticElements: a group of options
             <div key={kind} role="group" aria-labelledby={`${id}-${kind}`}>
               <div id={`${id}-${kind}`} className={styles.heading}>
-                {i18n._(KINDS[kind])}
+                {i18n._(ENTRY_KINDS[kind])}
               </div>
               {entries.map((entry) => (
                 <Option
@@ -64,7 +64,7 @@ export function PaletteList({ id, groups, active, loading, onActive, onChoose }:
 
 interface OptionProps extends Pick<Props, "onActive" | "onChoose"> {
   id: string;
-  entry: Entry;
+  entry: PaletteEntry;
   active: boolean;
 }
 

@@ -6,7 +6,7 @@ import type { Node, Preferences, Session } from "@/api/types";
 import type { Language } from "@/i18n";
 import type { Searchable } from "./match";
 
-export const KINDS = {
+export const ENTRY_KINDS = {
   recent: msg`Recent`,
   action: msg`Actions`,
   page: msg`Pages`,
@@ -18,7 +18,7 @@ export const KINDS = {
   folder: msg`Folders`,
   setting: msg`Settings`,
 } as const satisfies Record<string, MessageDescriptor>;
-export type Kind = keyof typeof KINDS;
+export type EntryKind = keyof typeof ENTRY_KINDS;
 
 export type Target = Pick<LinkProps, "to" | "search" | "params" | "hash">;
 
@@ -36,8 +36,8 @@ export type Act =
   | { act: "sign-out" };
 
 /** One line of the palette. */
-export interface Entry extends Searchable {
-  kind: Kind;
+export interface PaletteEntry extends Searchable {
+  kind: EntryKind;
   icon: Icon;
   does: Act;
 }

@@ -4,19 +4,19 @@ import { IconBox, IconLanguage, IconSettings } from "@tabler/icons-react";
 import type { Me } from "@/api/types";
 import { LANGUAGES, type Language } from "@/i18n";
 import { may } from "@/me/may";
-import { type Entry, goTo } from "./entry";
+import { goTo, type PaletteEntry } from "./entry";
 import { PAGES } from "./pages";
 import { OWN_SETTINGS, SITE_SETTINGS } from "./settings";
 import { VERBS } from "./verbs";
 
 /** Every entry that needs no request: actions, pages and settings that the user may see. */
-export function indexEntries(me: Me, i18n: I18n): Entry[] {
+export function indexEntries(me: Me, i18n: I18n): PaletteEntry[] {
   return [...actions(me, i18n), ...pages(me, i18n), ...ownSettings(me, i18n), ...siteSettings(me, i18n)];
 }
 
-function actions(me: Me, i18n: I18n): Entry[] {
+function actions(me: Me, i18n: I18n): PaletteEntry[] {
   const verbs = VERBS.filter(({ shown }) => shown?.(me) ?? true).map(
-    ({ id, title, section, synonyms, icon, does }): Entry => ({
+    ({ id, title, section, synonyms, icon, does }): PaletteEntry => ({
       id,
       kind: "action",
       title: i18n._(title),
@@ -27,7 +27,7 @@ function actions(me: Me, i18n: I18n): Entry[] {
     }),
   );
   const languages = (Object.keys(LANGUAGES) as Language[]).map(
-    (language): Entry => ({
+    (language): PaletteEntry => ({
       id: `language:${language}`,
       kind: "action",
       title: LANGUAGES[language],
@@ -39,7 +39,7 @@ function actions(me: Me, i18n: I18n): Entry[] {
   );
   const projects = me.projects.length > 1 ? me.projects : [];
   const switches = projects.map(
-    ({ id, name }): Entry => ({
+    ({ id, name }): PaletteEntry => ({
       id: `switch:${id}`,
       kind: "action",
       title: t(i18n)`Switch to project ${name}`,
@@ -53,7 +53,7 @@ function actions(me: Me, i18n: I18n): Entry[] {
 
 const NAMES: Record<Language, string> = { en: "english", ko: "korean", ja: "japanese" };
 
-function pages(me: Me, i18n: I18n): Entry[] {
+function pages(me: Me, i18n: I18n): PaletteEntry[] {
   return PAGES.filter(({ shown }) => shown?.(me) ?? true).map(
     ({ id, title, section, synonyms, icon, shown: _, ...target }) => ({
       id,
@@ -67,7 +67,7 @@ function pages(me: Me, i18n: I18n): Entry[] {
   );
 }
 
-function ownSettings(me: Me, i18n: I18n): Entry[] {
+function ownSettings(me: Me, i18n: I18n): PaletteEntry[] {
   return OWN_SETTINGS.filter(({ shown }) => shown?.(me) ?? true).map(
     ({ title, section, synonyms, to, hash }) => ({
       id: `${to}#${hash}`,
@@ -81,7 +81,7 @@ function ownSettings(me: Me, i18n: I18n): Entry[] {
   );
 }
 
-function siteSettings(me: Me, i18n: I18n): Entry[] {
+function siteSettings(me: Me, i18n: I18n): PaletteEntry[] {
   if (!may(me, "site.read")) return [];
   return Object.entries(SITE_SETTINGS).map(([name, { title, section, synonyms }]) => ({
     id: `site#${name}`,

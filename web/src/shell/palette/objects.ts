@@ -18,7 +18,7 @@ import type { Folder, Group, Me, Node, Session, User, WholeProject } from "@/api
 import { SESSION_STATE_WORDS } from "@/features/sessions/state-names";
 import { may } from "@/me/may";
 import { overSessions } from "@/routing/search";
-import { type Entry, goTo } from "./entry";
+import { goTo, type PaletteEntry } from "./entry";
 import { wordsOf } from "./match";
 
 /** Words that name a kind of object or something done to it, in all languages of the page. */
@@ -47,14 +47,16 @@ export const COMMAND_WORDS: ReadonlySet<string> = new Set(
 type App = { name: string; title: string };
 
 /** A session, and what the user may do with it now. `app`: the notebook that runs in it. */
-export function sessionEntries(session: Session, app: App | undefined, me: Me, i18n: I18n): Entry[] {
+export function sessionEntries(session: Session, app: App | undefined, me: Me, i18n: I18n): PaletteEntry[] {
   const { id, name, state } = session;
   const mine = session.owner.id === me.user.id;
   const usable = mine || session.shared_as === "use";
   const ours = { owner: session.owner.id, domain: undefined, project: session.project.id };
   const facts = [i18n._(SESSION_STATE_WORDS[state].label), session.image_name ?? session.image];
   const section = [...facts, ...(mine ? [] : [session.owner.email])].join(" · ");
-  const one = (entry: Pick<Entry, "title" | "icon" | "does" | "synonyms"> & { key: string }): Entry => ({
+  const one = (
+    entry: Pick<PaletteEntry, "title" | "icon" | "does" | "synonyms"> & { key: string },
+  ): PaletteEntry => ({
     ...entry,
     id: `${entry.key}:${id}`,
     kind: "session",
@@ -100,10 +102,10 @@ export function sessionEntries(session: Session, app: App | undefined, me: Me, i
 }
 
 /** A node, and what a node administrator may do with it now. */
-export function nodeEntries(node: Node, me: Me, i18n: I18n): Entry[] {
+export function nodeEntries(node: Node, me: Me, i18n: I18n): PaletteEntry[] {
   const { id, name, cordoned, draining } = node;
   const administers = may(me, "node.update");
-  const one = (entry: Pick<Entry, "id" | "title" | "icon" | "does" | "synonyms">): Entry => ({
+  const one = (entry: Pick<PaletteEntry, "id" | "title" | "icon" | "does" | "synonyms">): PaletteEntry => ({
     ...entry,
     kind: "node",
     section: node.group?.name,
@@ -135,7 +137,7 @@ export function nodeEntries(node: Node, me: Me, i18n: I18n): Entry[] {
   return entries;
 }
 
-export const userEntry = ({ id, name, email }: User): Entry => ({
+export const userEntry = ({ id, name, email }: User): PaletteEntry => ({
   id: `user:${id}`,
   kind: "user",
   title: name || email,
@@ -145,7 +147,7 @@ export const userEntry = ({ id, name, email }: User): Entry => ({
   does: goTo({ to: "/users", search: { user: id } }),
 });
 
-export const projectEntry = ({ id, name, domain }: WholeProject): Entry => ({
+export const projectEntry = ({ id, name, domain }: WholeProject): PaletteEntry => ({
   id: `project:${id}`,
   kind: "project",
   title: name,
@@ -155,7 +157,7 @@ export const projectEntry = ({ id, name, domain }: WholeProject): Entry => ({
   does: goTo({ to: "/projects", search: { open: id } }),
 });
 
-export const groupEntry = ({ id, name, description }: Group): Entry => ({
+export const groupEntry = ({ id, name, description }: Group): PaletteEntry => ({
   id: `group:${id}`,
   kind: "group",
   title: name,
@@ -165,7 +167,7 @@ export const groupEntry = ({ id, name, description }: Group): Entry => ({
   does: goTo({ to: "/resources/groups", search: { open: id } }),
 });
 
-export const folderEntry = ({ id, name, owner, project }: Folder): Entry => ({
+export const folderEntry = ({ id, name, owner, project }: Folder): PaletteEntry => ({
   id: `folder:${id}`,
   kind: "folder",
   title: name,

@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import type { Me } from "@/api/types";
-import type { Setting } from "@/features/site/defaults";
+import type { SiteSetting } from "@/features/site/defaults";
 import type { Target } from "./entry";
 
 export interface SettingEntry {
@@ -19,7 +19,7 @@ const FOLDERS = msg`Folders`;
 const USAGE = msg`Usage and prices`;
 
 /** Every setting of the configuration, by its name in the API. */
-export const SITE_SETTINGS: Record<Setting | "mail_password", SettingEntry> = {
+export const SITE_SETTINGS: Record<SiteSetting | "mail_password", SettingEntry> = {
   password_min_length: { title: msg`Minimum length`, section: PASSWORDS, synonyms: ["password rules"] },
   password_classes: {
     title: msg`Character classes (lowercase, uppercase, digits, symbols)`,

@@ -11,7 +11,7 @@ import { nodesListQuery } from "@/queries/nodes";
 import { projectsListQuery } from "@/queries/projects";
 import { sessionsListQuery } from "@/queries/sessions";
 import { usersListQuery } from "@/queries/users";
-import type { Entry } from "./entry";
+import type { PaletteEntry } from "./entry";
 import { nameIn } from "./match";
 import {
   COMMAND_WORDS,
@@ -33,7 +33,7 @@ const rowsOf = <T>(list: { data?: { pages: { items: T[] }[] } }): T[] =>
  * The objects whose names the query may mean, of the kinds that the user may list; without a query their own
  * live sessions. `loading` while any list of them is on its way.
  */
-export function useObjects(me: Me, query: string): { entries: Entry[]; loading: boolean } {
+export function useObjects(me: Me, query: string): { entries: PaletteEntry[]; loading: boolean } {
   const { i18n } = useLingui();
   const { jupyterIn } = useSessionActions();
   const searched = query.trim() !== "";

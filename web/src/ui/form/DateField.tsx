@@ -4,7 +4,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { IconCalendar, IconX } from "@tabler/icons-react";
 import { useState } from "react";
 import { DateCalendar } from "./DateCalendar";
-import { isWithin, parseDate } from "./parse-date";
+import { isDateWithin, parseDate } from "./parse-date";
 
 interface Props {
   label: string;
@@ -26,7 +26,7 @@ export function DateField({ label, value, onChange, min = "", max = "" }: Props)
     setTyped(text);
     const date = parseDate(text);
     if (text.trim() === "") onChange("");
-    else if (date !== null && isWithin(date, min, max)) onChange(date);
+    else if (date !== null && isDateWithin(date, min, max)) onChange(date);
   };
   const clearLabel = t`Clear: ${label}`;
   const calendarLabel = t`Calendar: ${label}`;

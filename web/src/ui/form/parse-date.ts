@@ -13,7 +13,7 @@ export function parseDate(text: string): string | null {
 }
 
 /** Whether the date is allowed; "" as a bound allows all. */
-export const isWithin = (date: string, min: string, max: string): boolean =>
+export const isDateWithin = (date: string, min: string, max: string): boolean =>
   (min === "" || date >= min) && (max === "" || date <= max);
 
 /** The allowed date that is nearest. */

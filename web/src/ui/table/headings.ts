@@ -2,10 +2,10 @@
  * What a list shows from top to bottom: a row with its index among the rows, the heading of the next ones, or what
  * is open below a row.
  */
-export type Entry<T> = { row: T; index: number } | { heading: string; count: number } | { below: T };
+export type TableEntry<T> = { row: T; index: number } | { heading: string; count: number } | { below: T };
 
 interface Listed<T> {
-  entries: Entry<T>[];
+  entries: TableEntry<T>[];
   /** The rows in the order of the entries. */
   ordered: T[];
   /** The index of a row's entry. */
@@ -29,7 +29,7 @@ export function withHeadings<T>(
     members.get(heading)?.push(row) ?? members.set(heading, [row]);
   }
   const groups = [...members].toSorted(([a], [b]) => collator.compare(a, b));
-  const entries: Entry<T>[] = [];
+  const entries: TableEntry<T>[] = [];
   const places: number[] = [];
   for (const [heading, below] of groups) {
     if (headingOf) entries.push({ heading, count: below.length });
@@ -44,7 +44,7 @@ export function withHeadings<T>(
 
 /** The React key of an entry. */
 export function keyOf<T>(
-  entry: Entry<T> | undefined,
+  entry: TableEntry<T> | undefined,
   index: number,
   rowId: (row: T) => string,
 ): string | number {

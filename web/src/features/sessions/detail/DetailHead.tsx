@@ -51,7 +51,7 @@ export function SessionState({ session }: { session: SessionDetail }) {
 }
 
 /** The available actions. */
-export function SessionActions({ session, onShare }: { session: SessionDetail; onShare: () => void }) {
+export function SessionButtons({ session, onShare }: { session: SessionDetail; onShare: () => void }) {
   const actions = useSessionActions();
   const notUsable = actions.whyNotUse(session);
   const notChangeable = actions.whyNotChange(session);

@@ -6,7 +6,7 @@ import { Age } from "@/features/sessions/Age";
 import { createCommand } from "@/features/sessions/launcher/command";
 import { requestLike } from "@/features/sessions/launcher/request";
 import { SlotsText } from "@/features/sessions/SlotsText";
-import { LEVELS } from "@/features/sessions/sharing/words";
+import { ACCESS_LEVELS } from "@/features/sessions/sharing/words";
 import { UsageSparkline } from "@/features/sessions/UsageSparkline";
 import { useSessionActions } from "@/features/sessions/use-actions";
 import { AccountName } from "@/ui/AccountName";
@@ -134,7 +134,7 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
         </dt>
         <dd>
           <AccountName email={session.owner.email} />
-          {session.shared_as && <> · {i18n._(LEVELS[session.shared_as].mine)}</>}
+          {session.shared_as && <> · {i18n._(ACCESS_LEVELS[session.shared_as].mine)}</>}
         </dd>
         <dt>
           <Trans>Node</Trans>

@@ -15,7 +15,7 @@ import { DETAIL_TABS, type DetailTab } from "@/routing/search";
 import { useSessionText } from "@/sentences/use-session-text";
 import { DetailDrawer } from "@/ui/DetailDrawer";
 import { AppsTab } from "./AppsTab";
-import { SessionActions, SessionState } from "./DetailHead";
+import { SessionButtons, SessionState } from "./DetailHead";
 import { EnvironmentTab } from "./EnvironmentTab";
 import { HistoryTab } from "./HistoryTab";
 import { ExtendButton } from "./LifeButtons";
@@ -50,7 +50,7 @@ export function SessionDrawer({ opened, id, tab, onTab, onClose }: Props) {
       title={session.data?.name ?? t`Session`}
       query={session}
       state={session.data && <SessionState session={session.data} />}
-      actions={session.data && <SessionActions session={session.data} onShare={() => onTab("sharing")} />}
+      actions={session.data && <SessionButtons session={session.data} onShare={() => onTab("sharing")} />}
       fill
     >
       {session.data && <Detail session={session.data} tab={tab} onTab={onTab} />}

@@ -1,5 +1,5 @@
 /** A run of text with one style. */
-export interface Span {
+export interface StyledSpan {
   text: string;
   color: number | null;
   bold: boolean;
@@ -13,12 +13,12 @@ const SEQUENCE = new RegExp(
 );
 
 /** The text of a line without control sequences, split into spans of one colour (0 to 15) and weight. */
-export function parseLine(line: string): Span[] {
+export function parseLine(line: string): StyledSpan[] {
   // A program that redraws its line (a progress bar): show only the last version.
   const shown = line.replace(/\r+$/, "");
   const text = shown.slice(shown.lastIndexOf("\r") + 1);
-  const spans: Span[] = [];
-  let look: Omit<Span, "text"> = { color: null, bold: false };
+  const spans: StyledSpan[] = [];
+  let look: Omit<StyledSpan, "text"> = { color: null, bold: false };
   let from = 0;
   const take = (to: number) => {
     if (to > from) spans.push({ text: text.slice(from, to), ...look });
@@ -32,7 +32,7 @@ export function parseLine(line: string): Span[] {
   return spans;
 }
 
-function withCodes(look: Omit<Span, "text">, codes: string): Omit<Span, "text"> {
+function withCodes(look: Omit<StyledSpan, "text">, codes: string): Omit<StyledSpan, "text"> {
   let { color, bold } = look;
   for (const code of codes.split(";").map(Number)) {
     if (code === 0) [color, bold] = [null, false];

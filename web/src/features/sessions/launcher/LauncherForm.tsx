@@ -15,7 +15,7 @@ import { LauncherFields } from "./LauncherFields";
 import { RecurringButton } from "./RecurringButton";
 import { Review } from "./Review";
 import { isComplete, type LaunchForm, named, toCheck, toRequest } from "./request";
-import { SaveTemplateButton, TemplateChoice } from "./TemplateChoice";
+import { SaveRequestButton, TemplateChoice } from "./TemplateChoice";
 import { useCheck } from "./use-check";
 import { useLaunchForm } from "./use-launch-form";
 import { useLink } from "./use-link";
@@ -143,7 +143,7 @@ export function LauncherForm(given: Props) {
           />
         </>
       )}
-      {isComplete({ ...values, roles: [] }) && <SaveTemplateButton onClick={() => props.onSave(request)} />}
+      {isComplete({ ...values, roles: [] }) && <SaveRequestButton onClick={() => props.onSave(request)} />}
     </Form>
   );
 }

@@ -25,7 +25,7 @@ export function TemplateChoice() {
 }
 
 /** Offers to save the request as a template. */
-export function SaveTemplateButton({ onClick }: { onClick: () => void }) {
+export function SaveRequestButton({ onClick }: { onClick: () => void }) {
   return (
     <Group>
       <Button

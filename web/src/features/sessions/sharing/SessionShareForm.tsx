@@ -12,7 +12,7 @@ import { Form } from "@/ui/form/Form";
 import { useProblemForm } from "@/ui/form/use-problem-form";
 import { formatInstant } from "@/ui/format";
 import styles from "./sharing.module.css";
-import { LEVEL_ORDER, LEVELS } from "./words";
+import { ACCESS_LEVELS, LEVEL_ORDER } from "./words";
 
 type Recipient = "user" | "project" | "link";
 
@@ -109,10 +109,12 @@ export function SessionShareForm({ session }: { session: SessionDetail }) {
       )}
       <Select
         label={t`Access`}
-        description={own ? i18n._(LEVELS[level].text) : t`Only the owner can share the use of a session.`}
+        description={
+          own ? i18n._(ACCESS_LEVELS[level].text) : t`Only the owner can share the use of a session.`
+        }
         allowDeselect={false}
         disabled={!own}
-        data={LEVEL_ORDER.map((value) => ({ value, label: i18n._(LEVELS[value].title) }))}
+        data={LEVEL_ORDER.map((value) => ({ value, label: i18n._(ACCESS_LEVELS[value].title) }))}
         {...form.getInputProps("level")}
       />
       <Select

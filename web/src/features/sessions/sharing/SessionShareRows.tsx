@@ -9,7 +9,7 @@ import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { formatInstant } from "@/ui/format";
 import { StateBadge } from "@/ui/StateBadge";
 import { RowTool } from "@/ui/table/RowTool";
-import { LEVELS } from "./words";
+import { ACCESS_LEVELS } from "./words";
 
 interface Props {
   session: SessionDetail;
@@ -81,7 +81,9 @@ function ShareRow({ session, share }: { session: SessionDetail; share: SessionSh
           {until ? <Trans>until {until}</Trans> : <Trans>no expiry</Trans>}
         </Text>
       </Stack>
-      <StateBadge look={share.level === "use" ? "ok" : "off"}>{i18n._(LEVELS[share.level].title)}</StateBadge>
+      <StateBadge look={share.level === "use" ? "ok" : "off"}>
+        {i18n._(ACCESS_LEVELS[share.level].title)}
+      </StateBadge>
       <RowTool
         label={link ? t`Revoke link` : t`Stop sharing`}
         row={who}

@@ -3,7 +3,7 @@ import { msg } from "@lingui/core/macro";
 import type { AccessLevel } from "@/api/types";
 
 /** What a share permits. `mine`: about a session that is shared with the user. */
-export const LEVELS: Record<
+export const ACCESS_LEVELS: Record<
   AccessLevel,
   { title: MessageDescriptor; text: MessageDescriptor; mine: MessageDescriptor }
 > = {

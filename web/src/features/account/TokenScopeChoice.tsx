@@ -14,7 +14,7 @@ interface Props {
 }
 
 /** Selects actions: whole groups of them, or single ones. */
-export function ScopeChoice({ kinds, chosen, onChange }: Props) {
+export function TokenScopeChoice({ kinds, chosen, onChange }: Props) {
   const { t } = useLingui();
   const kindText = useKindText();
   const actionText = useActionText();

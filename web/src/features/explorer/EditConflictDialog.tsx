@@ -13,7 +13,7 @@ interface Props {
 }
 
 /** Another user changed the file since it was opened: asks which version to keep. */
-export function ConflictDialog({ opened, name, copy, onReload, onOverwrite, onCopy, onClose }: Props) {
+export function EditConflictDialog({ opened, name, copy, onReload, onOverwrite, onCopy, onClose }: Props) {
   const { t } = useLingui();
   return (
     <Modal

@@ -6,7 +6,7 @@ import { uploads } from "./queue";
 import { useUploadItems } from "./use-uploads";
 
 /** Asks how to resolve the name conflicts of uploads, one after another. */
-export function ConflictDialog() {
+export function UploadConflictDialog() {
   const { t } = useLingui();
   const items = useUploadItems();
   const asking = items.filter(({ state }) => state === "asking");

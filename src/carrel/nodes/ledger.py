@@ -1,0 +1,73 @@
+"""The ledger: slots and devices that containers hold on nodes, as sums over allocations."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import Select, func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.ids import ContainerId, NodeId
+from carrel.tables.nodes import Allocation, Node
+
+
+def offered(node: Node) -> dict[str, int]:
+    """Capacity of a node for sessions, with reserve and CPU over-commitment applied."""
+    slots = {slot: max(amount - node.reserved.get(slot, 0), 0) for slot, amount in node.slots.items()}
+    return {**slots, "cpu": int(slots.get("cpu", 0) * node.cpu_overcommit)}
+
+
+async def held(tx: AsyncSession) -> dict[NodeId, dict[str, int]]:
+    """Allocated slots by node; nodes without allocations are omitted."""
+    rows = await tx.execute(
+        select(Allocation.node_id, Allocation.slot, func.sum(Allocation.amount))
+        .where(Allocation.released_at.is_(None))
+        .group_by(Allocation.node_id, Allocation.slot)
+    )
+    usage: dict[NodeId, dict[str, int]] = defaultdict(dict)
+    for node_id, slot, amount in rows:
+        usage[node_id][slot] = int(amount)
+    return usage
+
+
+async def on_devices(tx: AsyncSession) -> Mapping[NodeId, Mapping[str, int]]:
+    """Allocated thousandths by device and node; nodes without any are omitted."""
+    rows = await tx.execute(
+        select(Allocation.node_id, Allocation.devices).where(
+            Allocation.released_at.is_(None), Allocation.devices.is_not(None)
+        )
+    )
+    used: defaultdict[NodeId, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for node, devices in rows:
+        for device, amount in (devices or {}).items():
+            used[node][device] += amount
+    return used
+
+
+async def devices_of(
+    tx: AsyncSession, containers: Iterable[ContainerId]
+) -> Mapping[ContainerId, Mapping[str, int]]:
+    """Device allocations of each container, in thousandths; containers without any are omitted."""
+    rows = await tx.execute(
+        select(Allocation.container_id, Allocation.devices).where(
+            Allocation.container_id.in_(list(containers)),
+            Allocation.released_at.is_(None),
+            Allocation.devices.is_not(None),
+        )
+    )
+    by_container: defaultdict[ContainerId, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for container, devices in rows:
+        for device, amount in (devices or {}).items():
+            by_container[container][device] += amount
+    return by_container
+
+
+async def release(
+    tx: AsyncSession, containers: Sequence[ContainerId] | Select[ContainerId], now: datetime
+) -> None:
+    """Release the allocations of the containers. Twice: no-op."""
+    await tx.execute(
+        update(Allocation)
+        .where(Allocation.container_id.in_(containers), Allocation.released_at.is_(None))
+        .values(released_at=now)
+    )
