@@ -68,6 +68,55 @@ def test_a_session_is_warned_once_before_its_time_limit_and_again_after_it_was_e
     play(story)
 
 
+def test_restarts_and_moves_do_not_stretch_a_time_limit(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        session = await installation.create(cpu=100)
+        look = installation.look
+        look.execute("UPDATE sessions SET time_limit_s = 3600 WHERE id = %s", (session,))
+        await installation.settle()
+        await installation.rounds(9, 100)
+        await installation.restart(session)
+        await installation.until_restarted(session)
+        await installation.rounds(9, 100)
+        await installation.drain("local", Draining.MOVE)
+        await installation.until(session, S.PENDING)
+        # Time in the queue does not count.
+        await installation.rounds(5, 100)
+        look.execute("UPDATE nodes SET draining = NULL, cordoned = false")
+        await installation.settle()
+        await installation.rounds(9, 100)
+        assert installation.causes(session).count("time_limit_warning") == 0
+        await installation.rounds(7, 100)
+        assert (installation.state(session), installation.causes(session)[-1]) == (
+            S.RUNNING,
+            "time_limit_warning",
+        )
+        await installation.rounds(4, 100)
+        await installation.settle()
+        assert installation.state(session) == S.TERMINATED
+        [(reason,)] = look.execute("SELECT reason FROM sessions WHERE id = %s", (session,))
+        assert reason == "It reached its time limit of 1:00:00."
+
+    play(story)
+
+
+def test_each_attempt_of_a_batch_session_has_all_of_its_time_limit(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        retried = await installation.batch("sh", "-c", "sleep 500; exit 3", retries=1)
+        installation.look.execute("UPDATE sessions SET time_limit_s = 600 WHERE id = %s", (retried,))
+        await installation.settle()
+        await installation.rounds(12, 100)
+        await installation.until(retried)
+        causes = installation.causes(retried)
+        assert (installation.result(retried), causes.count("started"), "time_limit" in causes) == (
+            "failure",
+            2,
+            False,
+        )
+
+    play(story)
+
+
 def test_who_waits_anew_after_having_run_has_all_of_the_time_to_wait_again(play: Play) -> None:
     async def story(installation: Installation) -> None:
         installation.set_group(pending_timeout_s=300)

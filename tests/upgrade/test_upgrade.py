@@ -319,6 +319,45 @@ async def test_what_was_asked_of_a_session_is_its_spec_and_it_starts_by_it(
         assert started.spec.env["SEED"] == "7"
 
 
+_RECURS = """
+    UPDATE sessions SET spec = spec || '{"roles": [{"name": "worker", "env": {"TOKEN": "hunter2"}}]}';
+    INSERT INTO schedules (id, name, owner_id, project_id, domain_id, cron, timezone, missed, overlap, active, spec,
+            created_at)
+        SELECT 'nightly', 'nightly', owner_id, project_id, domain_id, '0 2 * * *', 'UTC', 'skip', 'allow', false,
+            spec || '{"kind": "batch", "command": ["true"], "name": null}', now()
+        FROM sessions;
+    INSERT INTO schedule_runs (schedule_id, planned_at, at, on_request, outcome, session_id)
+        SELECT 'nightly', now(), now(), true, 'started', id FROM sessions
+"""
+
+
+async def test_variables_of_roles_in_recurring_runs_are_encrypted(empty: str, tmp_path: Path) -> None:
+    load(empty, DUMPS["0034"], lambda name, count: None)
+    bring_to(empty, "0051")
+    with psycopg.connect(empty, autocommit=True) as connection:
+        connection.execute(_RECURS)
+    migrate(empty)
+    database = Database(empty)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(database.close)
+        api = await stack.enter_async_context(
+            installation(database, cast(People, None), tmp_path, controllers=True, engine=FakeEngine())
+        )
+
+        async def encrypted() -> bool:
+            async with database.transaction() as tx:
+                query = "SELECT spec::text FROM schedules UNION ALL SELECT spec::text FROM sessions"
+                stored = list((await tx.execute(text(query))).scalars())
+            return len(stored) == 2 and all("sealed:" in one and "hunter2" not in one for one in stored)
+
+        assert await eventually(encrypted)
+        user = await api.browser("user")
+        for shown in ("/sessions/kept", "/schedules/nightly"):
+            answer = (await user.get(shown)).json()
+            roles = answer.get("session", answer)["roles"]
+            assert roles[0]["env"] == {"TOKEN": "hunter2"}
+
+
 async def _greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     writer.close()
 

@@ -11,7 +11,7 @@ from carrel.folders import outcomes
 from carrel.folders import tasks as folder_tasks
 from carrel.folders.files import interrupted, leftovers
 from carrel.notifications import deliveries
-from carrel.sessions.schedules import runs
+from carrel.sessions.schedules import runs, sealing
 from carrel.sessions.shares import service as session_shares
 from carrel.signin.logins import service as logins
 from carrel.signin.logins import sign_up
@@ -38,7 +38,7 @@ class Housekeeping:
     async def step(self) -> None:
         """Delete old events, samples, deliveries and runs of schedules, ended sign-ins and tasks, unverified accounts,
         used tickets, expired shares of sessions, folders in the trash and audit entries, and abandoned uploads. Write
-        missing audit entries of file changes.
+        missing audit entries of file changes. Encrypt what an earlier version stored in plain text.
         """
         now = self._tools.clock.now()
         async with self._tools.transaction() as tx:
@@ -53,6 +53,7 @@ class Housekeeping:
             await deliveries.prune(tx, now)
             await runs.prune(tx, now)
             await folder_tasks.prune(tx, now)
+            await sealing.seal_stored(tx, self._tools.seal)
         await self._empty_trash()
         await self._cut_audit(now)
         await interrupted.write_down_all(self._tools.transaction, self._tools.storages, self._tools.clock)

@@ -38,7 +38,7 @@ async def enforce(tx: AsyncSession, now: datetime) -> None:
 
 
 async def _limit(tx: AsyncSession, run: Any, now: datetime) -> None:
-    finding = rules.at_limit(run.time_limit_s, run.started_at)
+    finding = rules.at_limit(run.time_limit_s, run.started_at, run.limit_used_s)
     decided = rules.decide_at_limit(finding, run.limit_ends_at, now)
     match decided.step:
         case IdleAction.END:
@@ -62,9 +62,10 @@ async def _limit(tx: AsyncSession, run: Any, now: datetime) -> None:
 async def _near_limit(tx: AsyncSession, now: datetime) -> Sequence[Row[Any]]:
     """Running sessions that may have to be warned or ended."""
     statement: Select[*tuple[Any, ...]] = select(
-        Session.id, Session.started_at, Session.time_limit_s, Session.limit_ends_at
+        Session.id, Session.started_at, Session.time_limit_s, Session.limit_used_s, Session.limit_ends_at
     )
-    over = _over(Session.time_limit_s, Session.started_at, now + rules.LONGEST_NOTICE)
+    left_s = Session.time_limit_s - Session.limit_used_s
+    over = _over(left_s, Session.started_at, now + rules.LONGEST_NOTICE)
     return (await tx.execute(statement.where(Session.state == SessionState.RUNNING, *over))).all()
 
 

@@ -107,7 +107,7 @@ _PLACED = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.live - {SessionSt
 # inactive groups. some_wait_for_others: a constant that mostly saves a statement.
 _WAITING = text(f"""
     SELECT s.id, s.slots, s.created_at, s.group_id, s.domain_id, s.project_id, s.owner_id, s.access_key, s.priority,
-        s.wanted_node, s.avoided_nodes, s.time_limit_s, s.rights, s.reason,
+        s.wanted_node, s.avoided_nodes, s.time_limit_s - s.limit_used_s AS left_s, s.rights, s.reason,
         CASE WHEN s.not_before > :now THEN s.not_before END AS not_before,
         (SELECT architecture FROM images WHERE reference = s.image LIMIT 1) AS architecture,
         (SELECT count(*) FROM containers WHERE session_id = s.id) AS containers, s.placement,
@@ -138,7 +138,7 @@ _HOLDERS = select(
     Session.project_id,
     Session.owner_id,
     Session.access_key,
-    Session.time_limit_s,
+    (Session.time_limit_s - Session.limit_used_s).label("left_s"),
     Session.started_at,
 )
 
@@ -185,7 +185,7 @@ def _request(row: Any, kept_back: str, after: Sequence[Dependency]) -> PendingSe
         avoid=frozenset(row.avoided_nodes),
         architecture=architecture(row.architecture),
         root=row.rights == Rights.ROOT,
-        lasts=timedelta(seconds=row.time_limit_s) if row.time_limit_s else None,
+        lasts=timedelta(seconds=max(row.left_s, 1)) if row.left_s is not None else None,
         aside=(row.reason or _AGAIN) if row.not_before else kept_back,
         not_before=None if kept_back else row.not_before,
         array=row.array_id,
@@ -220,9 +220,8 @@ def _holder(row: Any, containers: Mapping[int, Mapping[str, Allocation]]) -> Run
         for _, slots in sorted(containers.items())
     )
     path = (row.domain_id, row.project_id, row.owner_id)
-    ends = (
-        row.started_at + timedelta(seconds=row.time_limit_s) if row.started_at and row.time_limit_s else None
-    )
+    limited = row.started_at and row.left_s is not None
+    ends = row.started_at + timedelta(seconds=row.left_s) if limited else None
     # From the ledger, since containers that have ended hold nothing.
     sizes = tuple(
         {slot: one.amount for slot, one in slots.items()} for _, slots in sorted(containers.items())

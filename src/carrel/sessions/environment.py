@@ -11,7 +11,7 @@ from carrel.db.encryption import SecretBox
 from carrel.sessions.spec import SessionSpec
 
 HIDDEN = "********"
-_SEALED = "sealed:"
+SEALED = "sealed:"
 _PURPOSE = "session environment"
 
 Spec = TypeVar("Spec", bound=SessionSpec)
@@ -26,17 +26,18 @@ def closed(seal: SecretBox, env: Mapping[str, str]) -> dict[str, str]:
             hint="Remove it.",
             field="env",
         )
-    return {
-        name: _SEALED + base64.b64encode(seal.close(value.encode(), _PURPOSE)).decode()
-        for name, value in env.items()
-    }
+    return {name: _closed(seal, value) for name, value in env.items()}
+
+
+def _closed(seal: SecretBox, value: str) -> str:
+    return SEALED + base64.b64encode(seal.close(value.encode(), _PURPOSE)).decode()
 
 
 def opened(seal: SecretBox, env: Mapping[str, str]) -> dict[str, str]:
     """The decrypted variables; those stored before encryption was introduced are returned as they are."""
     return {
-        name: seal.open(base64.b64decode(value.removeprefix(_SEALED)), _PURPOSE).decode()
-        if value.startswith(_SEALED)
+        name: seal.open(base64.b64decode(value.removeprefix(SEALED)), _PURPOSE).decode()
+        if value.startswith(SEALED)
         else value
         for name, value in env.items()
     }
@@ -45,6 +46,17 @@ def opened(seal: SecretBox, env: Mapping[str, str]) -> dict[str, str]:
 def closed_spec(seal: SecretBox, spec: Spec) -> Spec:
     """The spec with all its variables encrypted, also those of its roles. Raises: Invalid."""
     return _each_env(spec, partial(closed, seal))
+
+
+def sealed_spec(seal: SecretBox, spec: Spec) -> Spec:
+    """The stored spec with variables encrypted that an earlier version stored in plain text."""
+
+    def sealed(env: Mapping[str, str]) -> dict[str, str]:
+        return {
+            name: value if value.startswith(SEALED) else _closed(seal, value) for name, value in env.items()
+        }
+
+    return _each_env(spec, sealed)
 
 
 def shown(seal: SecretBox, spec: Spec, *, own: bool) -> Spec:

@@ -1,5 +1,6 @@
 """Use cases that continue a session: restart it in place, extend its time limit, start it again."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -10,6 +11,7 @@ from sqlalchemy.orm import undefer
 from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Invalid
 from carrel.core.ids import DEFAULT_GROUP, SessionId
+from carrel.core.units import Slots
 from carrel.db.database import Database
 from carrel.images import service as images
 from carrel.limits.scopes import policy_of
@@ -18,7 +20,7 @@ from carrel.sessions import admission, queries, service, transitions, updates
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.session_states import LIFECYCLE, SessionKind, SessionState
-from carrel.tables.sessions import IS_LIVE, Session
+from carrel.tables.sessions import IS_LIVE, Container, Session
 
 
 async def restart(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> SessionId:
@@ -74,7 +76,7 @@ async def place_again(tx: AsyncSession, clock: Clock, session: SessionId) -> Non
 
 
 async def extend(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, limit_s: int) -> SessionId:
-    """Set a longer time limit of a live session, within the actor's policy. Twice: no-op.
+    """Set a longer time limit of a live session, within the actor's policy. Restarts count. Twice: no-op.
 
     Raises: Conflict if it ends or has none; Invalid if it is shorter, or longer than allowed.
     """
@@ -108,7 +110,7 @@ async def extend(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, limit_s
 async def again(
     database: Database, clock: Clock, actor: Actor, ref: str, *, idempotency_key: str | None
 ) -> SessionId:
-    """Start one of the actor's sessions again: another session with the same definition, and its name if it is free.
+    """Start one of the actor's sessions again: another session with its present definition, and its name if it is free.
 
     Twice with the same idempotency key: the first one's id. Raises: as `service.enqueue`.
     """
@@ -137,9 +139,8 @@ async def portable_definition(tx: AsyncSession, actor: Actor, session: Session) 
 
 
 async def _definition(tx: AsyncSession, actor: Actor, session: SessionId) -> SessionSpec:
-    """The stored spec, with the present slots unless its roles have their own; without an earliest start.
-
-    That of a session of an array is the whole array.
+    """The stored spec with what was changed since: slots, and the time limit as far as the actor's policy allows it.
+    Without an earliest start. That of a session of an array is the whole array.
     """
     statement = select(Session).where(Session.id == session).options(undefer(Session.spec))
     row = (await tx.execute(statement.execution_options(populate_existing=True))).scalar_one()
@@ -150,11 +151,27 @@ async def _definition(tx: AsyncSession, actor: Actor, session: SessionId) -> Ses
         select(Session.id).where(Session.owner_id == actor.user_id, holders, IS_LIVE).limit(1)
     )
     named = row.image_name if row.image_name and await images.find(tx, row.image_name) else None
-    spec = SessionSpec.from_json(row.spec)
+    sizes = select(Container.slots).where(Container.session_id == session).order_by(Container.index)
+    most = (await policy_of(tx, actor)).lifetime_s
+    limit = row.time_limit_s
     return replace(
-        spec,
+        _resized(SessionSpec.from_json(row.spec), (await tx.execute(sizes)).scalars().all()),
         name=None if taken.first() else name,
         image=named or row.image,
-        slots=spec.slots if spec.roles else row.slots,
+        time_limit_s=min(limit, most) if limit and most else limit,
         start_at=None,
     )
+
+
+def _resized(spec: SessionSpec, sizes: Sequence[Slots]) -> SessionSpec:
+    """The spec with the present slots of its containers, the main one first; as requested where containers of one role
+    differ.
+    """
+    if not spec.roles:
+        return spec if any(one != sizes[0] for one in sizes) else replace(spec, slots=sizes[0])
+    left, roles = iter(sizes), []
+    for role in spec.roles_in_order:
+        own = [next(left) for _ in range(role.count)]
+        alike = all(one == own[0] for one in own)
+        roles.append(replace(role, slots=own[0]) if alike and own[0] != (role.slots or spec.slots) else role)
+    return spec if roles == list(spec.roles_in_order) else replace(spec, roles=tuple(roles))

@@ -204,7 +204,7 @@ async def again(
     ref: Ref,
     idempotency_key: Annotated[str | None, Header(max_length=100)] = None,
 ) -> Response:
-    """Start one of your sessions again: another session with its stored definition, and its name if that is free."""
+    """Start one of your sessions again: another session with its present definition, and its name if that is free."""
     session = await repeating.again(
         services.database, services.clock, actor, ref, idempotency_key=idempotency_key
     )

@@ -68,6 +68,9 @@ WITH given AS (
         restarts = s.restarts + CASE WHEN (s.state, g.target) IN (('RUNNING', 'STARTING'), ('TERMINATING', 'SCHEDULED'))
             THEN 1 ELSE 0 END,
         not_before = g.not_before,
+        -- Each attempt of a batch session has all of its time limit.
+        limit_used_s = s.limit_used_s + CASE WHEN g.target IN ('PENDING', 'SCHEDULED') AND s.kind <> 'batch'
+            THEN coalesce(ceil(extract(epoch FROM g.now - s.started_at)), 0) ELSE 0 END,
         started_at = CASE WHEN g.target = 'RUNNING' THEN coalesce(s.started_at, g.now)
             WHEN g.target IN ('PENDING', 'SCHEDULED') THEN NULL ELSE s.started_at END,
         ended_at = CASE WHEN g.final THEN g.now END

@@ -69,8 +69,9 @@ class Session(Table):
 
     warnings: codes such as "out_of_memory", each at most once. access_key: the keypair that requested it; None:
     requested on the page or with a token. priority: 0..100, the highest goes first. wanted_node: required node, set
-    by an administrator. avoided_nodes: where it failed to start. time_limit_s: maximum run time. idle_ends_at: when
-    it ends for being idle, limit_ends_at: at its time limit, once announced. not_before: earliest next start. result:
+    by an administrator. avoided_nodes: where it failed to start. time_limit_s: maximum run time; limit_used_s: how much
+    of it was used before its present start. idle_ends_at: when it ends for being idle, limit_ends_at: at its time
+    limit, once announced. not_before: earliest next start. result:
     of a batch session, set when its end is known; retries_left: how often its command may still be repeated after a
     failure. stop_signal, grace_s: how its main processes are asked to end, and for how long. disk_limit_bytes: what
     each container may write outside its folders; None: no limit. array_id, array_index: of a session of an array. The
@@ -136,6 +137,7 @@ class Session(Table):
     wanted_node: Mapped[NodeId | None] = mapped_column(String, ForeignKey("nodes.id"))
     avoided_nodes: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     time_limit_s: Mapped[int | None]
+    limit_used_s: Mapped[int] = mapped_column(default=0, server_default=text("0"))
     image: Mapped[str] = mapped_column(String(512))
     image_name: Mapped[str | None] = mapped_column(String(64))
     apps: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)

@@ -10,7 +10,9 @@ from installation import Api
 from limit_kit import limit
 from session_kit import request
 
+from carrel.db.encryption import SecretBox
 from carrel.sessions.schedules import service
+from carrel.sessions.schedules.sealing import seal_stored
 
 JOB = request(kind="batch", command=["true"], env={"TOKEN": "secret"})
 
@@ -85,6 +87,10 @@ async def test_secrets_of_roles_and_scripts_are_for_the_owner_and_sealed_at_rest
     run = await user.post(f"/schedules/{made['id']}/run")
     session = (await user.get(f"/sessions/{run.json()['session']}")).json()
     assert session["roles"][0]["env"] == {"TOKEN": "hunter2"}
+    before = await scalar(api.database, "SELECT CAST(spec AS text) FROM schedules")
+    async with api.database.transaction() as tx:
+        await seal_stored(tx, SecretBox(b"0" * 32))
+    assert await scalar(api.database, "SELECT CAST(spec AS text) FROM schedules") == before
 
 
 @pytest.mark.parametrize(

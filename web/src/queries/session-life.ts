@@ -62,7 +62,7 @@ export function useResizeSession() {
   });
 }
 
-/** Starts another session with the stored definition of one. */
+/** Starts another session with the present definition of one. */
 export function useStartAgain() {
   const client = useQueryClient();
   return useMutation<SessionDetail, Problem, string>({

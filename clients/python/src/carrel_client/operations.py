@@ -1507,7 +1507,7 @@ class Server(Group):
 
 class Sessions(Group):
     def again(self, ref: str, *, idempotency_key: str | None = None) -> models.SessionDetail:
-        """Start one of your sessions again: another session with its stored definition, and its name if that is free."""
+        """Start one of your sessions again: another session with its present definition, and its name if that is free."""
         answer: models.SessionDetail = self._transport.call(
             "POST", f"/api/v1/sessions/{segment(ref)}/again", key=_key(idempotency_key)
         )

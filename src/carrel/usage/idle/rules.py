@@ -52,7 +52,9 @@ class Rules:
 
 @dataclass(frozen=True)
 class Life:
-    """Inputs of the rules for a running session. accelerated: it holds accelerators."""
+    """Inputs of the rules for a running session. accelerated: it holds accelerators. limit_used_s: how much of its time
+    limit it had used before it started.
+    """
 
     kind: str
     started_at: datetime
@@ -60,6 +62,7 @@ class Life:
     kept_at: datetime | None = None
     exempt: bool = False
     accelerated: bool = False
+    limit_used_s: int = 0
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,7 @@ def findings(rules: Rules, life: Life, minutes: Iterable[Minute], now: datetime)
         measured = {measure: means[measure] for measure in measures if measure in means}
         findings.append(_counted(Finding(IdleRule.USE, rules.use.window_s, why, measured=measured), quiet))
     if rules.lifetime_s:
-        findings.append(at_limit(rules.lifetime_s, life.started_at))
+        findings.append(at_limit(rules.lifetime_s, life.started_at, life.limit_used_s))
     return findings
 
 
@@ -174,10 +177,10 @@ def decide_at_limit(finding: Finding, warned_of: datetime | None, now: datetime)
     return Decision(IdleAction.NOTHING)
 
 
-def at_limit(limit_s: int, started_at: datetime) -> Finding:
-    """The result of the time limit."""
+def at_limit(limit_s: int, started_at: datetime, used_s: int) -> Finding:
+    """The result of the time limit. used_s: how much of it was used before this start."""
     why = f"It reached its time limit of {timedelta(seconds=limit_s)}."
-    return _counted(Finding(IdleRule.LIFETIME, limit_s, why), started_at)
+    return _counted(Finding(IdleRule.LIFETIME, limit_s, why), started_at - timedelta(seconds=used_s))
 
 
 def _near(finding: Finding, since: datetime, ends_at: datetime) -> datetime:

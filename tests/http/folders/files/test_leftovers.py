@@ -119,7 +119,12 @@ async def test_housekeeping_cuts_the_audit_trail_and_sweeps_again_when_a_sweep_d
         async with api.database.transaction() as tx:
             yield tx
 
-    tools = SimpleNamespace(clock=SystemClock(), transaction=transaction, storages=api.services.storages)
+    tools = SimpleNamespace(
+        clock=SystemClock(),
+        transaction=transaction,
+        storages=api.services.storages,
+        seal=api.services.seal,
+    )
     keeper = Housekeeping(tools)  # type: ignore[arg-type]
     with pytest.raises(StorageUnavailable):
         await keeper.step()

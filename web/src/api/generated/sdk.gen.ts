@@ -1424,7 +1424,7 @@ export const sessionsRename = <ThrowOnError extends boolean = true>(options: Opt
 /**
  * Start a session again
  *
- * Start one of your sessions again: another session with its stored definition, and its name if that is free.
+ * Start one of your sessions again: another session with its present definition, and its name if that is free.
  */
 export const sessionsAgain = <ThrowOnError extends boolean = true>(options: Options<SessionsAgainData, ThrowOnError>) => (options.client ?? client).post<SessionsAgainResponses, SessionsAgainErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/again', ...options });
 

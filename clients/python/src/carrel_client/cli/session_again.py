@@ -42,7 +42,7 @@ def again_arguments(parser: Arguments) -> None:
     parser.add_argument("id", metavar="ID", help="id, unique id prefix, or name")
     parser.add_argument("-q", "--quiet", action="store_true", help="print only the id")
     parser.explain(
-        "Start another session with the stored definition of one of yours, ended or not. It gets the same name\n"
+        "Start another session with the present definition of one of yours, ended or not. It gets the same name\n"
         "if no live session has it."
     )
     parser.example("carrel session again train-3", "id=$(carrel session again -q k3f)")

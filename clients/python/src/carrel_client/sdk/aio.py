@@ -276,7 +276,7 @@ class AsyncSession:
         return self
 
     async def again(self) -> AsyncSession:
-        """Another session with the stored definition of this one."""
+        """Another session with the present definition of this one."""
         await threads.call(lambda: self._sync.again())
         return self
 

@@ -330,7 +330,7 @@ class Session:
         return self
 
     def again(self) -> Session:
-        """Another session with the stored definition of this one."""
+        """Another session with the present definition of this one."""
         return Session(self._api, self._api.sessions.again(self.id))
 
     def share(

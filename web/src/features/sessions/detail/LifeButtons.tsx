@@ -16,7 +16,7 @@ import { DurationInput } from "@/ui/form/DurationInput";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { OwnButton } from "./OwnButton";
 
-/** Starts another session with the stored definition of this one, and shows it. */
+/** Starts another session with the present definition of this one, and shows it. */
 export function AgainButton({ session }: { session: SessionDetail }) {
   const { t } = useLingui();
   const actions = useSessionActions();
