@@ -81,11 +81,6 @@ def settings_schema(settings: type[BaseModel]) -> dict[str, Any]:
     return schema
 
 
-def secrets_of(schema: Mapping[str, Any]) -> frozenset[str]:
-    """The secret settings: stored sealed, and never returned. schema: as from `Plugin.schema`."""
-    return frozenset(name for name, one in schema["properties"].items() if one.get("writeOnly"))
-
-
 @cache
 def find(port: Port, kind: str) -> Plugin[Any, Any]:
     """The plug-in of this kind. Built-in ones take precedence, so that they cannot be replaced.
