@@ -18,7 +18,7 @@ _OUTCOME = {DrainOutcome.ENDS: SessionState.CANCELLED, DrainOutcome.MOVES: Sessi
 
 
 class Drain:
-    name = "vacate"
+    name = "drain"
     topics = (TOPIC,)
     tick_s = 10.0
 

@@ -31,6 +31,8 @@ class Housekeeping:
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
         self._swept_at: datetime | None = None
+        self._sealed = False
+        """An earlier version may have stored schedules until this process began to lead."""
 
     async def close(self) -> None:
         """No-op: there are no background tasks."""
@@ -38,7 +40,7 @@ class Housekeeping:
     async def step(self) -> None:
         """Delete old events, samples, deliveries and runs of schedules, ended sign-ins and tasks, unverified accounts,
         used tickets, expired shares of sessions, folders in the trash and audit entries, and abandoned uploads. Write
-        missing audit entries of file changes. Encrypt what an earlier version stored in plain text.
+        missing audit entries of file changes. Once, encrypt what an earlier version stored in plain text.
         """
         now = self._tools.clock.now()
         async with self._tools.transaction() as tx:
@@ -53,7 +55,9 @@ class Housekeeping:
             await deliveries.prune(tx, now)
             await runs.prune(tx, now)
             await folder_tasks.prune(tx, now)
-            await sealing.seal_stored(tx, self._tools.seal)
+            if not self._sealed:
+                await sealing.seal_stored(tx, self._tools.seal)
+        self._sealed = True
         await self._empty_trash()
         await self._cut_audit(now)
         await interrupted.write_down_all(self._tools.transaction, self._tools.storages, self._tools.clock)
