@@ -291,7 +291,7 @@ def test_who_ends_a_session_while_it_is_moved_does_not_see_it_again(play: Play, 
         session = await installation.create()
         await installation.settle()
         await installation.drain(str(installation.node_of(session)), Draining.MOVE)
-        await installation.act(lambda plane: controller(plane, "vacate").step())
+        await installation.act(lambda plane: controller(plane, "drain").step())
         assert installation.state(session) == S.TERMINATING
         await installation.remove(session, force=force)
         await installation.settle()
