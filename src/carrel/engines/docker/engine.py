@@ -27,7 +27,7 @@ from carrel.engines.docker.home import Homes
 from carrel.engines.docker.logs import read_logs
 from carrel.engines.docker.network import DEFAULT_RANGE, Networks
 from carrel.engines.docker.spec import LABEL_ID, LABEL_NETWORK, Names, configuration, files_archive
-from carrel.engines.docker.streams import run_process
+from carrel.engines.docker.streams import run_process, send_input
 from carrel.engines.port import (
     DISK_LIMIT,
     IDLE,
@@ -179,6 +179,11 @@ class DockerEngine(Adjusting):
         name = self._names.container(container)
         async with run_process(self._api, name, command, env, terminal) as process:
             yield process
+
+    async def send(self, container: str, content: bytes) -> None:
+        with sentences():
+            await self.claim.require()
+        await send_input(self._api, self._names.container(container), content)
 
     async def logs(
         self, container: str, *, follow: bool, tail: int | None = None, since: bytes | None = None
