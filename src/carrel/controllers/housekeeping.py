@@ -11,6 +11,7 @@ from carrel.folders import outcomes
 from carrel.folders import tasks as folder_tasks
 from carrel.folders.files import interrupted, leftovers
 from carrel.notifications import deliveries
+from carrel.sessions import arrays
 from carrel.sessions.schedules import runs
 from carrel.sessions.shares import service as session_shares
 from carrel.signin.logins import service as logins
@@ -38,7 +39,7 @@ class Housekeeping:
     async def step(self) -> None:
         """Delete old events, samples, deliveries and runs of schedules, ended sign-ins and tasks, unverified accounts,
         used tickets, expired shares of sessions, folders in the trash and audit entries, and abandoned uploads. Write
-        missing audit entries of file changes.
+        missing audit entries of file changes, and the counts of ended arrays.
         """
         now = self._tools.clock.now()
         async with self._tools.transaction() as tx:
@@ -53,6 +54,7 @@ class Housekeeping:
             await deliveries.prune(tx, now)
             await runs.prune(tx, now)
             await folder_tasks.prune(tx, now)
+            await arrays.keep_counts(tx)
         await self._empty_trash()
         await self._cut_audit(now)
         await interrupted.write_down_all(self._tools.transaction, self._tools.storages, self._tools.clock)
