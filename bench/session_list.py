@@ -7,13 +7,14 @@ from tempfile import NamedTemporaryFile
 from bench.control_plane import ControlPlane, control_plane
 from bench.helper_process import helper
 from bench.load import load, median, request
-from bench.stored_sessions import store
+from bench.stored_sessions import make_arrays, store
 from bench.table import Line
 
 _ROUNDS = 7
 _SECONDS = 1.0
 _CONNECTIONS = 8
 _HISTORY = 1_000_000
+_IN_ARRAY = 1000
 _PATH = "/api/v1/sessions?limit=20"
 
 
@@ -28,10 +29,12 @@ async def measure() -> list[Line]:
             small = rates
             await store(own, 21, _HISTORY, state="TERMINATED")
             large = await _by_turns(own, payload, bare_port)
+            await make_arrays(own, _IN_ARRAY)
+            arrays = await _by_turns(own, payload, bare_port)
     ours, bare = median(small["ours"]), median(small["bare"])
-    full = median(large["ours"])
-    # The machine's speed may have changed between the two runs: the minimal endpoint shows it.
-    pace = median(large["bare"]) / bare
+    full, of_arrays = median(large["ours"]), median(arrays["ours"])
+    # The machine's speed may have changed between the runs: the minimal endpoint shows it.
+    pace, pace_of_arrays = median(large["bare"]) / bare, median(arrays["bare"]) / bare
     conditions = f"20 rows, {len(body)} bytes, {_CONNECTIONS} connections, one worker"
     return [
         Line(
@@ -48,6 +51,14 @@ async def measure() -> list[Line]:
             f"{full:.0f}/s",
             f"{conditions}; time for each, floor: 20 in all",
             ratio=ours * pace / full,
+            floor=f"{ours:.0f}/s",
+            goal=1.5,
+        ),
+        Line(
+            f"GET /sessions, the same in arrays of {_IN_ARRAY:,}",
+            f"{of_arrays:.0f}/s",
+            f"each row an array; {conditions}; time for each, floor: 20 sessions",
+            ratio=ours * pace_of_arrays / of_arrays,
             floor=f"{ours:.0f}/s",
             goal=1.5,
         ),

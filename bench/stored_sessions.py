@@ -4,6 +4,7 @@ import orjson
 from sqlalchemy import text
 
 from bench.control_plane import ControlPlane
+from carrel.sessions import arrays
 from carrel.sessions.spec import MountRequest, SessionSpec
 
 _SPEC = SessionSpec(
@@ -32,6 +33,28 @@ _FILL = """
         started_at, ended_at
     FROM filled
 """
+
+
+_MAKE_ARRAYS = """
+    WITH first AS (
+        SELECT id, min(id) OVER w AS array_id, row_number() OVER w AS number
+        FROM sessions WINDOW w AS (PARTITION BY (substr(name, 6)::bigint - 1) / :size ORDER BY id)
+    ), made AS (
+        INSERT INTO session_arrays (id, name, first_index, last_index)
+        SELECT id, id, 1, :size FROM first WHERE number = 1
+    )
+    UPDATE sessions s SET kind = 'batch', result = 'success', array_id = f.array_id, array_index = f.number
+    FROM first f WHERE f.id = s.id
+"""
+
+
+async def make_arrays(own: ControlPlane, size: int) -> None:
+    """Make arrays of all ended sessions `desk-1` and so on, in their order."""
+    async with own.database.transaction() as tx:
+        await tx.execute(text(_MAKE_ARRAYS), {"size": size})
+        await arrays.keep_counts(tx)
+    async with own.database.transaction() as tx:
+        await tx.execute(text("ANALYZE sessions, session_arrays"))
 
 
 async def store(own: ControlPlane, first: int, last: int, *, state: str) -> None:

@@ -212,12 +212,16 @@ def _nobody_waits_in_vain(connection: psycopg.Connection[Any]) -> Iterable[str]:
 def _arrays_hold_their_limits(connection: psycopg.Connection[Any]) -> Iterable[str]:
     query = """
         SELECT r.id, r.max_parallel, r.last_index - r.first_index + 1 AS count, count(*) AS made,
+            r.counts::jsonb AS stored, (SELECT jsonb_agg(c) FROM (SELECT m.state, m.result, count(*) FROM sessions m
+                WHERE m.array_id = r.id GROUP BY 1, 2 ORDER BY 1, 2) c) AS counted,
             count(*) FILTER (WHERE EXISTS (SELECT FROM containers c WHERE c.session_id = s.id
                 AND c.state NOT IN ('PENDING', 'EXITED', 'GONE'))) AS placed
         FROM session_arrays r JOIN sessions s ON s.array_id = r.id GROUP BY r.id"""
     for row in _rows(connection, query):
         if row["made"] != row["count"]:
             yield f"array {row['id']} has {row['made']} of {row['count']} sessions"
+        if row["stored"] not in (None, row["counted"]):
+            yield f"array {row['id']} has stored counts {row['stored']} instead of {row['counted']}"
         if row["max_parallel"] and row["placed"] > row["max_parallel"]:
             yield f"array {row['id']} has {row['placed']} sessions at once, and may have {row['max_parallel']}"
 

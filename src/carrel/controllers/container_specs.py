@@ -53,6 +53,7 @@ def container_spec(
         },
         hostname=own.host if together else hostname,
         command=barrier.behind(command) if together else command,
+        stdin=together,
         once=runs_once(session, container),
         ports=tuple(int(app["port"]) for app in session.apps),
         mounts=folders,

@@ -299,8 +299,8 @@ class Launch:
     async def _open(self, session: Session, member: PlacedContainer) -> None:
         """Open the start barrier of a container. Raises: FailedStart."""
         try:
-            if await self._run(member, barrier.OPEN):
-                raise EngineError(f"The command of {member.row.name} could not begin.", retriable=True)
+            engine = await self._tools.engines.of(_engine_of(member))
+            await in_time(engine.send(member.row.id, barrier.OPEN))
         except ContainerGone as gone:
             # A command that runs once may have ended already; `Observe` finds its result.
             if not runs_once(session, member.row):
@@ -392,7 +392,7 @@ class Launch:
         )
 
     async def _has_run(self, session: Session, members: Sequence[PlacedContainer]) -> bool:
-        """True if a command that must not run twice was started in spite of the error."""
+        """True if a command that must not run twice was started in spite of the error; if not, none will be."""
         if session.kind != SessionKind.BATCH:
             return False
         of_row = {one.row.id: one for one in members}
@@ -402,7 +402,7 @@ class Launch:
             if len(members) == 1 or any(one.state is ObservedState.EXITED for one in there):
                 return bool(there)
             for one in there:
-                if await self._run(of_row[ContainerId(one.id)], barrier.IS_OPEN) == 0:
+                if await self._run(of_row[ContainerId(one.id)], barrier.CLOSE):
                     return True
         return False
 

@@ -1,29 +1,35 @@
 """The start barrier of containers that begin together: their main processes wait until the control plane opens it.
 
     ensure main1   ensure sub1   ensure sub2      every container runs, and every host name resolves
-              open in main1, sub1, sub2           their commands begin
+          send OPEN to main1, sub1, sub2          their commands begin
 
-A restarted container waits again: the mark of an open barrier is in shared memory, which is empty after a start.
+A main process waits for a line on its standard input, so the containers need `ContainerSpec.stdin`. A restarted
+container waits again: its input is new, and the mark of an open or closed barrier is in shared memory, which is empty
+after a start.
 """
 
-_MARK = "/dev/shm/carrel-open"
+_MARK = "/dev/shm/carrel-barrier"
 PREPARE = "/etc/carrel/prepare.sh"
 """A file that a container may have, which its shell reads before it waits."""
 
+_TAKE = f"(set -C; : > {_MARK}) 2>/dev/null"
+"""Succeeds once, whoever is first."""
+
 _WAIT = f"""trap 'exit 143' TERM INT HUP QUIT USR1 USR2
-if [ -r {PREPARE} ]; then . {PREPARE}; fi
-until [ -e {_MARK} ]; do sleep 0.2 || sleep 1; done
+if [ -r {PREPARE} ]; then . {PREPARE} </dev/null; fi
+read -r line
+{_TAKE} || exit 143
 trap - TERM INT HUP QUIT USR1 USR2
-exec "$@"
+exec "$@" </dev/null
 """
 _PREFIX = ("/bin/sh", "-c", _WAIT, "carrel")
 
-OPEN = ("/bin/sh", "-c", f": > {_MARK}")
-"""The process that opens the barrier of its container. Twice: no-op."""
+OPEN = b"\n"
+"""What opens the barrier, sent to the container. Twice: no-op."""
 
 
-IS_OPEN = ("/bin/sh", "-c", f"[ -e {_MARK} ]")
-"""The process that ends with 0 if the barrier of its container is open."""
+CLOSE = ("/bin/sh", "-c", _TAKE)
+"""The process that ends with 0 if the command has not begun and from now on never will."""
 
 
 def behind(command: tuple[str, ...]) -> tuple[str, ...]:

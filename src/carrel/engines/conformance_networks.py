@@ -10,11 +10,12 @@ from carrel.engines.conformance_kit import (
     ProgressLog,
     eventually,
     listed,
+    refused,
     run,
     spec,
     whole_log,
 )
-from carrel.engines.port import IDLE, ContainerSpec, InitialFile, ObservedState, PrivateNetwork
+from carrel.engines.port import IDLE, ContainerGone, ContainerSpec, InitialFile, ObservedState, PrivateNetwork
 
 LISTENS = ("nc", "-ll", "-p", "7000", "-e", "hostname")
 """Answers every connection with its host name."""
@@ -34,6 +35,11 @@ def together(
         )
         for host in hosts
     ]
+
+
+def waiting(harness: EngineHarness, *command: str) -> ContainerSpec:
+    """A container whose command waits behind the start barrier."""
+    return replace(spec(harness, *barrier.behind(command)), stdin=True)
 
 
 async def start(harness: EngineHarness, *members: ContainerSpec) -> None:
@@ -102,14 +108,13 @@ class NetworkConformance:
         await reached(harness, main.id, "sub1")
 
     async def test_the_barrier_holds_the_command_until_it_is_opened(self, harness: EngineHarness) -> None:
-        behind = barrier.behind(("sh", "-c", "echo began; exit 3"))
-        desired = spec(harness, *behind)
+        desired = waiting(harness, "sh", "-c", "echo began; exit 3")
         made = await harness.engine.ensure(desired, ProgressLog())
         assert made.state is ObservedState.RUNNING
         await harness.pass_time(1)
         assert (await listed(harness, desired.id)).state is ObservedState.RUNNING
         assert await whole_log(harness.engine, desired.id) == b""
-        assert (await run(harness.engine, desired.id, *barrier.OPEN)).exit_code == 0
+        await harness.engine.send(desired.id, barrier.OPEN)
 
         async def ended() -> bool:
             return (await listed(harness, desired.id)).exit_code == 3
@@ -118,10 +123,10 @@ class NetworkConformance:
         assert await whole_log(harness.engine, desired.id) == b"began\n"
 
     async def test_opening_twice_begins_once_and_a_restart_waits_again(self, harness: EngineHarness) -> None:
-        desired = spec(harness, *barrier.behind(("sh", "-c", "echo began; sleep 2")))
+        desired = waiting(harness, "sh", "-c", "echo began; sleep 2")
         await start(harness, desired)
         for _ in range(2):
-            await run(harness.engine, desired.id, *barrier.OPEN)
+            await harness.engine.send(desired.id, barrier.OPEN)
 
         async def ended() -> bool:
             return (await listed(harness, desired.id)).state is ObservedState.EXITED
@@ -131,10 +136,36 @@ class NetworkConformance:
         await harness.pass_time(1)
         assert await whole_log(harness.engine, desired.id) == b"began\n"
 
-    async def test_a_shell_behind_the_barrier_idles(self, harness: EngineHarness) -> None:
-        desired = spec(harness, *barrier.behind(IDLE))
+    async def test_a_closed_barrier_stays_closed_and_an_open_one_open(self, harness: EngineHarness) -> None:
+        closed, opened = (waiting(harness, "sh", "-c", "echo began; sleep 1000") for _ in range(2))
+        await start(harness, closed, opened)
+        assert (await run(harness.engine, closed.id, *barrier.CLOSE)).exit_code == 0
+        for one in (closed, opened):
+            await harness.engine.send(one.id, barrier.OPEN)
+
+        async def began() -> bool:
+            return await whole_log(harness.engine, opened.id) == b"began\n"
+
+        await eventually(harness, began, "the command began")
+        assert (await run(harness.engine, opened.id, *barrier.CLOSE)).exit_code != 0
+        assert await whole_log(harness.engine, closed.id) == b""
+
+    async def test_nothing_is_sent_to_a_container_that_does_not_run(self, harness: EngineHarness) -> None:
+        desired = waiting(harness, "sh", "-c", "echo began")
+        await refused(ContainerGone, harness.engine.send(desired.id, barrier.OPEN))
         await start(harness, desired)
-        await run(harness.engine, desired.id, *barrier.OPEN)
+        await harness.engine.send(desired.id, barrier.OPEN)
+
+        async def ended() -> bool:
+            return (await listed(harness, desired.id)).state is ObservedState.EXITED
+
+        await eventually(harness, ended, "the command ended")
+        await refused(ContainerGone, harness.engine.send(desired.id, barrier.OPEN))
+
+    async def test_a_shell_behind_the_barrier_idles(self, harness: EngineHarness) -> None:
+        desired = waiting(harness, *IDLE)
+        await start(harness, desired)
+        await harness.engine.send(desired.id, barrier.OPEN)
         await harness.pass_time(1)
         assert (await listed(harness, desired.id)).state is ObservedState.RUNNING
 

@@ -115,17 +115,22 @@ class FakeEngine(FakeAdjusting):
             return
         around = self.world.around(container, terminal)
         around.env = {**around.env, **env}
-        if tuple(command) == barrier.OPEN:
-            self.world.open(container)
-            command = ("true",)
-        elif tuple(command) == barrier.IS_OPEN:
-            command = ("true",) if container.behind is None else ("false",)
+        if tuple(command) == barrier.CLOSE:
+            waited, container.behind = container.behind, None
+            command = ("false",) if waited is None else ("true",)
         process = FakeProcess(self.world, container, fake_shell.run(command, around), around)
         driver = asyncio.create_task(process.drive())
         try:
             yield process
         finally:
             driver.cancel()
+
+    async def send(self, container: str, content: bytes) -> None:
+        known = await self.step("send", lambda: self.find(container))
+        if not known.running:
+            raise ContainerGone(f"The container {container} is not running.")
+        if known.spec.stdin and content == barrier.OPEN:
+            self.world.open(known)
 
     async def logs(
         self, container: str, *, follow: bool, tail: int | None = None, since: bytes | None = None

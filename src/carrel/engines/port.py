@@ -1,4 +1,4 @@
-"""The engine port: eight methods between Carrel and a container engine.
+"""The engine port: nine methods between Carrel and a container engine.
 
 Everything is keyed by the id of a container, which is ours (`tables/sessions.py: Container`); an engine finds its
 containers again after any crash by its own labels. `list` is the truth; `watch` only hints when to read it. Behaviour
@@ -14,6 +14,7 @@ at the edges, for every implementation (conformance.py tests it):
     watch    many watchers may listen         -                        ends; call list, then watch again
     exec     each call is a new process;      ContainerGone            ContainerGone or Unavailable
              no such command: 127, no program: 126, each with a sentence on stderr
+    send     sends it again                   ContainerGone            ContainerGone or Unavailable
     logs     each call is a new reader;       ContainerGone            stream ends; Unavailable
              the records and their order are the same in each
     usage    cumulative since container start absent from the answer   Unavailable
@@ -264,6 +265,8 @@ class ContainerSpec:
     hostname: str = "session"
     command: tuple[str, ...] = IDLE
     """Main process, replacing the image's."""
+    stdin: bool = False
+    """The main process reads what `send` sends on its standard input; otherwise its input is empty."""
     once: bool = False
     """The main process must not run twice: `ensure` does not start a container that has been started before."""
     ports: tuple[int, ...] = ()
@@ -388,7 +391,7 @@ class ExecStream(Protocol):
 
 
 class Engine(Protocol):
-    """Eight methods; see the module's table for their edges."""
+    """Nine methods; see the module's table for their edges."""
 
     async def nodes(self) -> Sequence[NodeInfo]:
         """The machines of this engine with capacity and capabilities."""
@@ -430,6 +433,14 @@ class Engine(Protocol):
         Leaving the context while it runs sends SIGHUP to it and its children if it has no terminal, and only detaches
         if it has one. Background processes stay. A missing command ends with exit code 127 and a sentence on stderr
         (`refused.missing`), a file that is not executable with 126 (`refused.forbidden`); stdout stays empty.
+        Raises: ContainerGone, EngineUnavailable.
+        """
+        ...
+
+    async def send(self, container: str, content: bytes) -> None:
+        """Write to the standard input of the main process, which has `ContainerSpec.stdin`; it waits there until it is
+        read.
+
         Raises: ContainerGone, EngineUnavailable.
         """
         ...

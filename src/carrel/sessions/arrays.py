@@ -16,11 +16,18 @@ from carrel.sessions import updates
 from carrel.sessions.spec import ArrayRequest, SessionSpec
 from carrel.tables.dependencies import SessionDependency
 from carrel.tables.folders import FolderMount
-from carrel.tables.session_states import SessionKind, SessionState
+from carrel.tables.session_states import LIFECYCLE, SessionKind, SessionState
 from carrel.tables.sessions import IS_LIVE, Container, Session, SessionArray
 
 MAX_SESSIONS = 10_000
 _MAX_NAME = 64
+
+
+COUNTS = """(
+    SELECT json_agg(json_build_object('state', c.state, 'result', c.result, 'count', c.count)
+        ORDER BY c.state, c.result)
+    FROM (SELECT m.state, m.result, count(*) AS count FROM sessions m WHERE m.array_id = r.id GROUP BY 1, 2) c)"""
+"""The sessions of an array `r` by state and result, as JSON."""
 
 
 def require_possible(spec: SessionSpec) -> None:
@@ -154,6 +161,18 @@ async def complete(
     for copy in (_MOUNTS, _DEPENDENCIES):
         await tx.execute(copy, {"ids": others, "first": first.id})
     await updates.announce_created(tx, others, actor=actor)
+
+
+_LIVE = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.live))
+_KEEP_COUNTS = text(f"""
+    UPDATE session_arrays r SET counts = {COUNTS} WHERE r.counts IS NULL
+        AND NOT EXISTS (SELECT FROM sessions m WHERE m.array_id = r.id AND m.state IN ({_LIVE}))
+""")  # noqa: S608 - no input in it
+
+
+async def keep_counts(tx: AsyncSession) -> None:
+    """Store the counts of the arrays that have ended since, so that lists need not count their sessions."""
+    await tx.execute(_KEEP_COUNTS)
 
 
 async def lock_live(tx: AsyncSession, session: Session) -> list[SessionId]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import (
     ARRAY,
+    JSON,
     BigInteger,
     CheckConstraint,
     ColumnElement,
@@ -52,7 +53,9 @@ COLLAPSED = "array_id IS NULL OR array_id = id"
 
 
 class SessionArray(Table):
-    """Sessions that one request created. id: of its first session. max_parallel: most at once; None: no limit."""
+    """Sessions that one request created. id: of its first session. max_parallel: most at once; None: no limit. counts:
+    its sessions by state and result, stored once all have ended, when they no longer change; None before.
+    """
 
     __tablename__ = "session_arrays"
 
@@ -61,6 +64,7 @@ class SessionArray(Table):
     first_index: Mapped[int]
     last_index: Mapped[int]
     max_parallel: Mapped[int | None]
+    counts: Mapped[list[dict[str, Any]] | None] = mapped_column(JSON(none_as_null=True))
 
 
 class Session(Table):

@@ -99,9 +99,9 @@ class DockerApi:
                 response.close()
 
     @asynccontextmanager
-    async def hijack(self, exec_id: str, *, terminal: bool) -> AsyncIterator[Pipe]:
-        """Start an exec and take over its connection. Raises: DockerError, EngineUnavailable."""
-        pipe = await open_pipe(self.url, self._client().api_version, exec_id, terminal=terminal)
+    async def hijack(self, path: str, body: object = None, *, terminal: bool) -> AsyncIterator[Pipe]:
+        """Post a request and take over its connection. Raises: DockerError, EngineUnavailable."""
+        pipe = await open_pipe(self.url, self._client().api_version, path, body, terminal=terminal)
         try:
             yield pipe
         finally:

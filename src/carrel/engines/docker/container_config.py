@@ -112,6 +112,7 @@ def configuration(
         # As entry point, not as command, so that the image's entry point does not wrap it.
         "Entrypoint": list(spec.command),
         "Cmd": [],
+        "OpenStdin": spec.stdin,
         "StopSignal": "SIGTERM",
         "Healthcheck": {"Test": ["NONE"]},
         "Labels": {

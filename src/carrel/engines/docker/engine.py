@@ -28,7 +28,7 @@ from carrel.engines.docker.container_config import (
 from carrel.engines.docker.daemon_events import DaemonEvents
 from carrel.engines.docker.disk_limit import DiskLimit
 from carrel.engines.docker.disk_use import DiskUse
-from carrel.engines.docker.exec_streams import run_process
+from carrel.engines.docker.exec_streams import run_process, send_input
 from carrel.engines.docker.firewall import Firewall
 from carrel.engines.docker.helper import image_with_shell
 from carrel.engines.docker.home import Homes
@@ -185,6 +185,11 @@ class DockerEngine(Adjusting):
         name = self._names.container(container)
         async with run_process(self._api, name, command, env, terminal) as process:
             yield process
+
+    async def send(self, container: str, content: bytes) -> None:
+        with sentences():
+            await self.claim.require()
+        await send_input(self._api, self._names.container(container), content)
 
     async def logs(
         self, container: str, *, follow: bool, tail: int | None = None, since: bytes | None = None

@@ -48,7 +48,8 @@ async def run_process(
         body["ConsoleSize"] = [terminal.rows, terminal.cols]
     try:
         made = await api.call("POST", f"containers/{daemon_name}/exec", body=body)
-        async with api.hijack(made["Id"], terminal=with_terminal) as pipe:
+        start = {"Detach": False, "Tty": with_terminal}
+        async with api.hijack(f"exec/{made['Id']}/start", start, terminal=with_terminal) as pipe:
             process = DockerProcess(api, made["Id"], pipe, command[0], with_terminal=with_terminal)
             if terminal is not None:
                 await process.resize(terminal)
@@ -76,6 +77,28 @@ for folder in /proc/[0-9]*; do
   done <"$folder/environ"
 done 2>/dev/null
 """
+
+
+async def send_input(api: DockerApi, daemon_name: str, content: bytes) -> None:
+    """Write to the standard input of the main process. Raises: ContainerGone, EngineUnavailable."""
+    try:
+        found = await api.call("GET", f"containers/{daemon_name}/json")
+        # The daemon would keep what is sent to a stopped one until its next start.
+        if not found["State"]["Running"]:
+            raise ContainerGone(f"The container {daemon_name} is not running.")
+        if not found["Config"]["OpenStdin"]:
+            raise EngineError(f"The container {daemon_name} has no standard input.", retriable=True)
+        attach = f"containers/{daemon_name}/attach?stream=1&stdin=1"
+        async with api.hijack(attach, terminal=True) as pipe:
+            await pipe.write(content)
+            if pipe.end_input():
+                # The daemon closes the connection when it has passed everything on.
+                async for _ in pipe.output():
+                    pass
+    except aiodocker.DockerError as error:
+        raise gone_or_refused(daemon_name, error) from error
+    except ConnectionError as error:
+        raise EngineUnavailable(f"The container engine at {api.url} closed the connection early.") from error
 
 
 def gone_or_refused(daemon_name: str, error: aiodocker.DockerError) -> EngineError:

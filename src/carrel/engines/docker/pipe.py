@@ -1,4 +1,4 @@
-"""A raw pipe to a process: the hijacked connection of an exec.
+"""A raw pipe to a process: the hijacked connection of an exec, or of an attachment to a main process.
 
 Not through an HTTP client, which reports the end of output only after all input was accepted, and a process that ended
 accepts none.
@@ -51,10 +51,12 @@ class Pipe:
         self._writer.write(chunk)
         await self._writer.drain()
 
-    def end_input(self) -> None:
-        """Close the input only. No-op over TLS, which has no half-close."""
-        if self._writer.can_write_eof() and not self._writer.is_closing():
+    def end_input(self) -> bool:
+        """Close the input only. False over TLS, which has no half-close: no-op."""
+        ends = self._writer.can_write_eof()
+        if ends and not self._writer.is_closing():
             self._writer.write_eof()
+        return ends
 
     def close(self) -> None:
         """Close; pending input is still sent, unless the process has ended."""
@@ -64,15 +66,15 @@ class Pipe:
             self._writer.close()
 
 
-async def open_pipe(url: str, version: str, exec_id: str, *, terminal: bool) -> Pipe:
-    """Start the exec and take over its connection.
+async def open_pipe(url: str, version: str, path: str, body: object = None, *, terminal: bool) -> Pipe:
+    """Send the request and take over its connection.
 
     Raises: DockerError for error responses, EngineUnavailable for outages.
     """
-    body = json.dumps({"Detach": False, "Tty": terminal}).encode()
+    content = b"" if body is None else json.dumps(body).encode()
     head = (
-        f"POST /{version}/exec/{exec_id}/start HTTP/1.1\r\nHost: docker\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        f"POST /{version}/{path} HTTP/1.1\r\nHost: docker\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n"
         "Connection: Upgrade\r\nUpgrade: tcp\r\n\r\n"
     )
     try:
@@ -80,7 +82,7 @@ async def open_pipe(url: str, version: str, exec_id: str, *, terminal: bool) -> 
     except (OSError, TimeoutError) as error:
         raise EngineUnavailable(f"The container engine at {url} does not respond.") from error
     try:
-        writer.write(head.encode() + body)
+        writer.write(head.encode() + content)
         answer = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         status = int(answer.split(" ", 2)[1])
         if status not in (101, 200):
