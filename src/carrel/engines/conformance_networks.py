@@ -15,7 +15,15 @@ from carrel.engines.conformance_kit import (
     spec,
     whole_log,
 )
-from carrel.engines.port import IDLE, ContainerGone, ContainerSpec, InitialFile, ObservedState, PrivateNetwork
+from carrel.engines.port import (
+    IDLE,
+    ContainerGone,
+    ContainerSpec,
+    EngineError,
+    InitialFile,
+    ObservedState,
+    PrivateNetwork,
+)
 
 LISTENS = ("nc", "-ll", "-p", "7000", "-e", "hostname")
 """Answers every connection with its host name."""
@@ -161,6 +169,13 @@ class NetworkConformance:
 
         await eventually(harness, ended, "the command ended")
         await refused(ContainerGone, harness.engine.send(desired.id, barrier.OPEN))
+
+    async def test_nothing_is_sent_to_a_container_without_standard_input(
+        self, harness: EngineHarness
+    ) -> None:
+        desired = spec(harness)
+        await start(harness, desired)
+        await refused(EngineError, harness.engine.send(desired.id, barrier.OPEN))
 
     async def test_a_shell_behind_the_barrier_idles(self, harness: EngineHarness) -> None:
         desired = waiting(harness, *IDLE)

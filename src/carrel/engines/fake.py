@@ -129,7 +129,9 @@ class FakeEngine(FakeAdjusting):
         known = await self.step("send", lambda: self.find(container))
         if not known.running:
             raise ContainerGone(f"The container {container} is not running.")
-        if known.spec.stdin and content == barrier.OPEN:
+        if not known.spec.stdin:
+            raise EngineError(f"The container {container} has no standard input.", retriable=True)
+        if content == barrier.OPEN:
             self.world.open(known)
 
     async def logs(

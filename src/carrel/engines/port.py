@@ -438,10 +438,9 @@ class Engine(Protocol):
         ...
 
     async def send(self, container: str, content: bytes) -> None:
-        """Write to the standard input of the main process, which has `ContainerSpec.stdin`; it waits there until it is
-        read.
+        """Write to the standard input of the main process; it waits there until it is read.
 
-        Raises: ContainerGone, EngineUnavailable.
+        Raises: ContainerGone, EngineUnavailable; EngineError for one that was made without `ContainerSpec.stdin`.
         """
         ...
 

@@ -82,11 +82,11 @@ done 2>/dev/null
 async def send_input(api: DockerApi, daemon_name: str, content: bytes) -> None:
     """Write to the standard input of the main process. Raises: ContainerGone, EngineUnavailable."""
     try:
-        found = await api.call("GET", f"containers/{daemon_name}/json")
+        shown = await api.call("GET", f"containers/{daemon_name}/json")
         # The daemon would keep what is sent to a stopped one until its next start.
-        if not found["State"]["Running"]:
+        if not shown["State"]["Running"]:
             raise ContainerGone(f"The container {daemon_name} is not running.")
-        if not found["Config"]["OpenStdin"]:
+        if not shown["Config"]["OpenStdin"]:
             raise EngineError(f"The container {daemon_name} has no standard input.", retriable=True)
         attach = f"containers/{daemon_name}/attach?stream=1&stdin=1"
         async with api.hijack(attach, terminal=True) as pipe:
