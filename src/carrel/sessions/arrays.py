@@ -60,7 +60,22 @@ def require_possible(spec: SessionSpec) -> None:
 
 def display_name(name: str, array: ArrayRequest | None) -> str:
     """The name of a session, or of an array with its indexes: train[1-100]."""
-    return f"{name}[{array.first}-{array.last}]" if array else name
+    return span(name, array.first, array.last) if array else name
+
+
+def span(name: str, first: int, last: int) -> str:
+    """The name of an array with its indexes."""
+    return f"{name}[{first}-{last}]"
+
+
+def as_json(array_id: str) -> str:
+    """SQL: the array with this id as `ArrayView` has it; NULL if there is none."""
+    return f"""(SELECT json_build_object('id', r.id, 'name', r.name, 'first', r.first_index, 'last', r.last_index,
+    'max_parallel', r.max_parallel, 'counts', (
+        SELECT json_agg(json_build_object('state', c.state, 'result', c.result, 'count', c.count)
+            ORDER BY c.state, c.result)
+        FROM (SELECT m.state, m.result, count(*) AS count FROM sessions m WHERE m.array_id = r.id GROUP BY 1, 2) c))
+    FROM session_arrays r WHERE r.id = {array_id})"""  # noqa: S608 - constants
 
 
 def _name(name: str, index: int) -> str:

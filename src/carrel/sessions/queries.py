@@ -17,7 +17,7 @@ from carrel.db.encryption import SecretBox
 from carrel.db.search import bound_part, escaped, part_condition
 from carrel.http.paging import Sort, SortOrder
 from carrel.permissions.decide import Actor, Sight, sight
-from carrel.sessions import environment, graph
+from carrel.sessions import arrays, environment, graph
 from carrel.sessions.schemas import ArrayRows, SessionCounts, SessionDetail, SessionFilter, SessionQuery
 from carrel.sessions.spec import SessionSpec
 from carrel.sessions.visibility import (
@@ -48,12 +48,7 @@ _COLUMNS = """
     s.warnings, s.queue_position, s.idle_ends_at, s.limit_ends_at, s.created_at, s.started_at,
     s.ended_at, s.array_id, s.array_index"""
 
-_ARRAY = """(SELECT json_build_object('id', r.id, 'name', r.name, 'first', r.first_index, 'last', r.last_index,
-    'max_parallel', r.max_parallel, 'counts', (
-        SELECT json_agg(json_build_object('state', c.state, 'result', c.result, 'count', c.count)
-            ORDER BY c.state, c.result)
-        FROM (SELECT m.state, m.result, count(*) AS count FROM sessions m WHERE m.array_id = r.id GROUP BY 1, 2) c))
-    FROM session_arrays r WHERE r.id = s.array_id)"""
+_ARRAY = arrays.as_json("s.array_id")
 
 # The other fields of a template are internal to the gateway.
 _APPS = """(SELECT coalesce(json_agg(json_build_object(
