@@ -108,7 +108,13 @@ test("a detail asked for by name is as live as one asked for by id, and no other
 });
 
 test("the details of a session that starts after it are fetched again, with its state", async () => {
-  const needed = { id: "a", name: "name-a", condition: "ended" as const, state: "RUNNING" as const };
+  const needed = {
+    id: "a",
+    name: "name-a",
+    array: null,
+    condition: "ended" as const,
+    state: "RUNNING" as const,
+  };
   const later = aDetail("later", { after: [{ ...needed, result: null, met: null }] });
   client.setQueryData(["sessions", "show", "later"], later);
   client.setQueryData(["sessions", "show", "free"], aDetail("free"));

@@ -25,6 +25,7 @@ const row = (session: string, condition: "succeeded" | "failed" | "ended" = "suc
 const needed = (id: string) => ({
   id,
   name: `name-${id}`,
+  array: null,
   condition: "ended" as const,
   state: "RUNNING" as const,
   result: null,
@@ -46,6 +47,23 @@ describe("the launcher", () => {
       "--after a --after b:failed --on-dependency-failure wait",
     );
     expect(toRequest({ ...waits, after: [] })).not.toHaveProperty("on_dependency_failure");
+  });
+
+  test("asks for a whole array beside its first session, which has the same id", () => {
+    const sweep = { ...row("a"), array: true };
+    const after = [row("a", "ended"), sweep];
+    expect(after.map((_, at) => afterFault(after, at))).toEqual([false, false]);
+    expect(afterFault([sweep, { ...sweep, condition: "ended" }], 1)).toBe(true);
+    const request = toRequest({ ...freshForm("starter"), after });
+    expect(request.after).toEqual([
+      { session: "a", condition: "ended" },
+      { session: "a", condition: "succeeded", array: true },
+    ]);
+    expect(createCommand(request)).toContain("--after a:ended --after array:a");
+    const array = { id: "a", name: "sweep", first: 1, last: 3, max_parallel: null, counts: [] };
+    const session = aDetail("s", { state: "PENDING", after: [{ ...needed("a"), array }] });
+    expect(requestLike(session).after).toEqual([{ session: "a", condition: "ended", array: true }]);
+    expect(formLike(session).after).toMatchObject([{ name: "sweep[1-3]" }]);
   });
 
   test("checks only complete rows, each session once", () => {
@@ -72,10 +90,18 @@ describe("the launcher", () => {
   });
 });
 
-const node = (id: string): GraphNode => ({ id, name: id, kind: "batch", state: "PENDING", result: null });
+const node = (id: string): GraphNode => ({
+  id,
+  name: id,
+  array: null,
+  kind: "batch",
+  state: "PENDING",
+  result: null,
+});
 const edge = (after: string, session: string): GraphEdge => ({
   after,
   session,
+  index: null,
   condition: "succeeded",
   met: null,
 });
@@ -130,6 +156,30 @@ describe("the reason of a session that starts after others", () => {
     [
       "a reached its time limit, so a session cannot start after its success.",
       "a reached its time limit. So a session cannot start after it like this.",
+    ],
+    [
+      "It waits for sweep[1-3] (2 of 3 have ended) to fail.",
+      "It waits for sweep[1-3] to fail. 2 of 3 have ended.",
+    ],
+    [
+      "It waits for sweep[1-3] (0 of 3 have ended) to end, and for 1 other session.",
+      "It waits for sweep[1-3] to end. 0 of 3 have ended. It also waits for 1 other session(s).",
+    ],
+    [
+      "Not all of sweep[1-3] succeeded, and this session was to start after its success.",
+      "Not all sessions of sweep[1-3] succeeded. This session was to start after its success.",
+    ],
+    [
+      "No session of sweep[1-3] failed, so a session cannot start after its failure.",
+      "No session of sweep[1-3] failed. So a session cannot start after it like this.",
+    ],
+    [
+      "There is no estimate, because load has no time limit.",
+      "No estimated start time, because load has no time limit.",
+    ],
+    [
+      "There is no estimate, because load waits for a session without a time limit.",
+      "No estimated start time, because load waits for a session without a time limit.",
     ],
   ])("%s is known", (sentence, shown) => expect(reasonIn(say, sentence)).toBe(shown));
 });

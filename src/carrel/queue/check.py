@@ -76,7 +76,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
     disk = await admission.disk_range(tx, actor)
 
     # What fits, whatever it has to wait for besides.
-    at_once = replace(pending, aside="")
+    at_once = replace(pending, aside="", after=frozenset())
 
     def answer() -> Checked:
         planning = Planning(
@@ -85,7 +85,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
         planning.run()
         return Checked(
             refused=refused,
-            answer=None if refused else explain(snapshot, pending, [one.id for one in usable], least),
+            answer=None if refused else explain(snapshot, pending, [one.id for one in usable], least, after),
             group=group,
             project=project,
             scopes={scope: snapshot.scopes[scope] for scope in pending.scopes},
@@ -132,8 +132,8 @@ def _pending(
 ) -> PendingSession:
     """The request as the scheduler would see it."""
     path = (actor.domain_id, project, actor.user_id)
+    never = dependencies.cannot_be_met(after)
     later = spec.start_at if spec.start_at and spec.start_at > now else None
-    waits = dependencies.sentence(after)
     return PendingSession(
         id=DRY_RUN,
         slots=spec.slots,
@@ -149,8 +149,9 @@ def _pending(
         architecture=architecture(image.architecture if image else None),
         root=spec.rights == Rights.ROOT,
         lasts=timedelta(seconds=spec.time_limit_s) if spec.time_limit_s else None,
-        aside=admission.not_before(later) if later else waits,
-        not_before=None if waits else later,
+        aside=admission.not_before(later) if later else dependencies.sentence(after),
+        not_before=None if never else later,
+        after=frozenset() if never else dependencies.awaited(after),
     )
 
 

@@ -69,7 +69,7 @@ async def snapshot(
         scopes=await scope_views(
             tx, {one.scopes: one.path for one in waiting}, holdings, _names(waiting, machines)
         ),
-        running=await _running(tx) if running else (),
+        running=await _running(tx, now) if running else (),
     )
 
 
@@ -140,6 +140,9 @@ _HOLDERS = select(
     Session.access_key,
     (Session.time_limit_s - Session.limit_used_s).label("left_s"),
     Session.started_at,
+    Session.state,
+    Session.outcome,
+    Session.array_id,
 )
 
 
@@ -168,7 +171,8 @@ async def waiting(tx: AsyncSession, now: datetime) -> list[PendingSession]:
 
 def _request(row: Any, kept_back: str, after: Sequence[Dependency]) -> PendingSession:
     path = (row.domain_id, row.project_id, row.owner_id)
-    kept_back = dependencies.sentence(after) or kept_back
+    # Nobody knows when storage is back; a condition that cannot be met stays so.
+    for_ever = kept_back or dependencies.cannot_be_met(after)
     return PendingSession(
         id=row.id,
         slots=row.slots,
@@ -186,9 +190,11 @@ def _request(row: Any, kept_back: str, after: Sequence[Dependency]) -> PendingSe
         architecture=architecture(row.architecture),
         root=row.rights == Rights.ROOT,
         lasts=timedelta(seconds=max(row.left_s, 1)) if row.left_s is not None else None,
-        aside=(row.reason or _AGAIN) if row.not_before else kept_back,
-        not_before=None if kept_back else row.not_before,
+        aside=(row.reason or _AGAIN) if row.not_before else dependencies.sentence(after) or kept_back,
+        not_before=None if for_ever else row.not_before,
+        after=frozenset() if for_ever else dependencies.awaited(after),
         array=row.array_id,
+        array_most=row.max_parallel,
     )
 
 
@@ -197,7 +203,7 @@ def mode_of(containers: int, placement: ClusterPlacement) -> ClusterMode:
     return admission.MODES[placement] if containers > 1 else ClusterMode.SINGLE_NODE
 
 
-async def _running(tx: AsyncSession) -> tuple[RunningSession, ...]:
+async def _running(tx: AsyncSession, now: datetime) -> tuple[RunningSession, ...]:
     ledger: defaultdict[SessionId, dict[int, dict[str, Allocation]]] = defaultdict(lambda: defaultdict(dict))
     entries = (
         select(Allocation, Container.index)
@@ -207,10 +213,10 @@ async def _running(tx: AsyncSession) -> tuple[RunningSession, ...]:
     for one, index in await tx.execute(entries):
         ledger[one.session_id][index][one.slot] = one
     rows = await tx.execute(_HOLDERS.where(Session.id.in_(list(ledger))))
-    return tuple(_holder(row, ledger[row.id]) for row in rows)
+    return tuple(_holder(row, ledger[row.id], now) for row in rows)
 
 
-def _holder(row: Any, containers: Mapping[int, Mapping[str, Allocation]]) -> RunningSession:
+def _holder(row: Any, containers: Mapping[int, Mapping[str, Allocation]], now: datetime) -> RunningSession:
     """containers: allocations by container index."""
     parts = tuple(
         ContainerPlacement(
@@ -220,8 +226,10 @@ def _holder(row: Any, containers: Mapping[int, Mapping[str, Allocation]]) -> Run
         for _, slots in sorted(containers.items())
     )
     path = (row.domain_id, row.project_id, row.owner_id)
-    limited = row.started_at and row.left_s is not None
-    ends = row.started_at + timedelta(seconds=row.left_s) if limited else None
+    # One that was placed starts about now.
+    ends = (row.started_at or now) + timedelta(seconds=row.left_s) if row.left_s is not None else None
+    if LIFECYCLE.final & {row.state, row.outcome}:
+        ends = now
     # From the ledger, since containers that have ended hold nothing.
     sizes = tuple(
         {slot: one.amount for slot, one in slots.items()} for _, slots in sorted(containers.items())
@@ -235,6 +243,7 @@ def _holder(row: Any, containers: Mapping[int, Mapping[str, Allocation]]) -> Run
         row.group_id,
         ends,
         mixed=sizes if row.mixed else (),
+        array=row.array_id,
     )
 
 

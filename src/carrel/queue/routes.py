@@ -76,6 +76,7 @@ async def why(services: ServicesOf[QueueServices], actor: CurrentActor, ref: Ref
         nodes=_nodes(blockers),
         changes=changed,
         expected_start=answer.expected_start if answer else None,
+        no_estimate=answer.no_estimate if answer else "",
     )
 
 
@@ -129,6 +130,7 @@ async def check(services: ServicesOf[QueueServices], actor: CurrentActor, body: 
         nodes=_nodes(blockers),
         changes=changed,
         expected_start=answer.expected_start if answer else None,
+        no_estimate=answer.no_estimate if answer else "",
         slots={
             slot: SlotRoomView.model_validate(room, from_attributes=True)
             for slot, room in result.slots.items()

@@ -68,8 +68,9 @@ class WhyView(BaseModel):
     """Why a session is pending. waiting false: it is not, and the other fields are empty.
 
     position: in the queue of its group; 1 is next. cause: the kind of obstacle; null: none left. also: what would block
-    it next, one sentence each. expected_start: when it starts if no sessions are added and running ones use their full
-    time limits.
+    it next, one sentence each. expected_start: when it starts if no sessions are added, all use their full time
+    limits, and those that it is to start after end as it needs. no_estimate: why that is not known, if one of those
+    has no limit.
     """
 
     session: SessionId
@@ -84,6 +85,7 @@ class WhyView(BaseModel):
     nodes: list[NodeCauseView]
     changes: list[ChangeView]
     expected_start: datetime | None
+    no_estimate: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,6 +154,7 @@ class CheckView(BaseModel):
     nodes: list[NodeCauseView]
     changes: list[ChangeView]
     expected_start: datetime | None
+    no_estimate: str
     slots: dict[str, SlotRoomView]
     scopes: list[ScopeRoom]
     groups: list[GroupRoom]

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -14,13 +14,15 @@ from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor
 from carrel.permissions.roles import sees_everything
 from carrel.queue import loading
+from carrel.scheduling.awaiting import without_limit
 from carrel.scheduling.changes import SuggestedChange, changes
 from carrel.scheduling.forecast import forecast_start
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.reasons import Blocked
-from carrel.scheduling.snapshot import PendingSession, Snapshot
-from carrel.sessions import admission
+from carrel.scheduling.snapshot import Awaited, PendingSession, Snapshot
+from carrel.sessions import admission, dependencies
 from carrel.sessions import service as sessions
+from carrel.sessions.dependencies import Dependency
 from carrel.tables.images import Image
 from carrel.tables.session_states import SessionState
 from carrel.tables.sessions import Session
@@ -30,13 +32,16 @@ HORIZON = timedelta(days=30)
 
 @dataclass(frozen=True)
 class Answer:
-    """blockers empty: it starts now. position: in its group's queue, which has `length` entries."""
+    """blockers empty: it starts now. position: in its group's queue, which has `length` entries. no_estimate: why there
+    is no expected start, if that is for the sessions that it waits for.
+    """
 
     blockers: Sequence[Blocked]
     position: int | None
     length: int
     changes: Sequence[SuggestedChange]
     expected_start: datetime | None
+    no_estimate: str = ""
 
 
 async def why(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> tuple[Session, Answer | None]:
@@ -57,8 +62,9 @@ async def why(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> tuple[S
     snapshot = await loading.snapshot(tx, now, waiting, running=True)
     offered = await _offered(tx, actor, session)
     least = least_of(await images.find(tx, session.image))
+    after = await dependencies.of_session(tx, session.id) if one.after else ()
     # A plan takes milliseconds; several of them would block the event loop for too long.
-    return session, await asyncio.to_thread(explain, snapshot, one, offered, least)
+    return session, await asyncio.to_thread(explain, snapshot, one, offered, least, after)
 
 
 async def _offered(tx: AsyncSession, actor: Actor, session: Session) -> list[GroupId]:
@@ -76,8 +82,9 @@ def explain(
     one: PendingSession,
     usable: Iterable[GroupId] = (),
     least: Mapping[str, int] | None = None,
+    after: Sequence[Dependency] = (),
 ) -> Answer:
-    """Pure. one: a pending session of the snapshot."""
+    """Pure. one: a pending session of the snapshot. after: its dependencies."""
     planning = Planning(snapshot)
     decided = planning.run()
     group_of = {other.id: other.group for other in snapshot.waiting}
@@ -85,13 +92,29 @@ def explain(
     refusal = next((refusal for refusal in mine if refusal.session == one.id), None)
     if refusal is None:
         return Answer((), None, len(mine), (), snapshot.now)
+    start = forecast_start(snapshot, one.id, HORIZON)
+    if after and one.aside == dependencies.sentence(after):
+        one = replace(one, aside=dependencies.sentence(after, progress=True))
     return Answer(
         planning.blockers(one),
         refusal.position,
         len(mine),
         () if one.aside else changes(snapshot, one, groups=usable, least=least),
-        forecast_start(snapshot, one.id, HORIZON),
+        start,
+        "" if start else _no_estimate(snapshot, one, after),
     )
+
+
+def _no_estimate(snapshot: Snapshot, one: PendingSession, after: Sequence[Dependency]) -> str:
+    """The sentence, if one of those before it has no time limit."""
+    endless = without_limit(snapshot, one)
+    if endless is None:
+        return ""
+    key, itself = endless
+    name = next((each.name for each in after if Awaited(each.id, each.array is not None) == key), key.id)
+    if itself:
+        return f"There is no estimate, because {name} has no time limit."
+    return f"There is no estimate, because {name} waits for a session without a time limit."
 
 
 def least_of(image: Image | None) -> Mapping[str, int]:

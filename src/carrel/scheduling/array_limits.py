@@ -34,7 +34,7 @@ def set_aside(
         own.sort(key=lambda one: (-one.priority, one.since, one.id))
         later |= {one.id: limit.most for one in own[max(limit.most - limit.running, 0) :]}
     return [
-        replace(one, aside=reason(later[one.id]), not_before=None) if one.id in later else one
+        replace(one, aside=reason(later[one.id]), in_array_queue=True) if one.id in later else one
         for one in waiting
     ]
 

@@ -104,7 +104,9 @@ class Cluster:
 def started(one: PendingSession, place: Placement, now: datetime) -> RunningSession:
     """The placed session as a running one. It ends at its time limit, if it has one."""
     ends = now + one.lasts if one.lasts else None
-    return RunningSession(one.id, one.slots, place.parts, one.scopes, one.path, one.group, ends, one.mixed)
+    return RunningSession(
+        one.id, one.slots, place.parts, one.scopes, one.path, one.group, ends, one.mixed, one.array
+    )
 
 
 def _levels(group: GroupSnapshot, path: Path) -> tuple[Path, ...]:

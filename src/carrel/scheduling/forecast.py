@@ -1,12 +1,15 @@
-"""Forecast when a waiting session starts, from the time limits of the sessions that run."""
+"""Forecast when a waiting session starts, from the time limits of the sessions that run and of those before it."""
 
 import heapq
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import count
 
 from carrel.core.ids import SessionId
+from carrel.scheduling.array_limits import ArrayLimit, set_aside
+from carrel.scheduling.awaiting import Awaiting
 from carrel.scheduling.cluster import Cluster, started
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.snapshot import PendingSession, RunningSession, Snapshot
@@ -19,25 +22,29 @@ MOST_WORK = 20_000
 
 
 def forecast_start(snapshot: Snapshot, session: SessionId, horizon: timedelta) -> datetime | None:
-    """When the session starts if no other session is created and each one runs until its time limit.
+    """When the session starts if no other session is created and each one runs until its time limit, and if those that
+    it is to start after end as it needs.
 
     Makes a new plan at each instant at which a session ends (one that runs now, or starts meanwhile) or at which a
     session is considered again. None: no known end lets the session start within the horizon.
     snapshot: must have `running`.
     """
-    cluster = Cluster(snapshot)
+    cluster, awaiting = Cluster(snapshot), Awaiting(snapshot)
     waiting = {one.id: one for one in snapshot.waiting}
+    placed = Counter(one.array for one in snapshot.running)
     numbers = count()
     # A session past its time limit ends any moment.
     ends: _Ends = [(max(one.ends, snapshot.now), next(numbers), one) for one in snapshot.running if one.ends]
     ends += [(one.not_before, next(numbers), one) for one in snapshot.waiting if one.aside and one.not_before]
     heapq.heapify(ends)
+    _free(waiting, awaiting.free(), snapshot.now)
     for _ in range(max(min(MOST_EVENTS, MOST_WORK // (len(waiting) + len(snapshot.nodes))), 4)):
-        for place in Planning(cluster.snapshot(waiting.values())).decide():
+        for place in Planning(cluster.snapshot(_in_turn(waiting.values(), placed))).decide():
             if place.session == session:
                 return cluster.now
             one = started(waiting.pop(place.session), place, cluster.now)
             cluster.take(one)
+            placed[one.array] += 1
             if one.ends:
                 heapq.heappush(ends, (one.ends, next(numbers), one))
         if not ends or ends[0][0] - snapshot.now > horizon:
@@ -46,8 +53,11 @@ def forecast_start(snapshot: Snapshot, session: SessionId, horizon: timedelta) -
         for ended in _ended(cluster.now, ends):
             if isinstance(ended, RunningSession):
                 cluster.give_back(ended)
+                placed[ended.array] -= 1
+                _free(waiting, awaiting.end(ended), cluster.now)
             else:
-                waiting[ended.id] = replace(ended, aside="")
+                later = waiting[ended.id]
+                waiting[ended.id] = replace(later, not_before=None, aside=later.aside if later.after else "")
     return None
 
 
@@ -55,3 +65,30 @@ def _ended(now: datetime, ends: _Ends) -> Iterator[RunningSession | PendingSessi
     """Remove and give the entries that are due."""
     while ends and ends[0][0] <= now:
         yield heapq.heappop(ends)[2]
+
+
+def _free(waiting: dict[SessionId, PendingSession], sessions: Iterable[SessionId], now: datetime) -> None:
+    """All that these sessions wait for have ended."""
+    for session in sessions:
+        one = waiting[session]
+        later = one.not_before and one.not_before > now
+        waiting[session] = replace(
+            one, after=frozenset(), since=max(one.since, now), aside=one.aside if later else ""
+        )
+
+
+def _in_turn(
+    waiting: Collection[PendingSession], placed: Counter[SessionId | None]
+) -> Collection[PendingSession]:
+    """Set aside those of each array that it does not allow to run now, given how many are placed."""
+    limits = {
+        one.array: ArrayLimit(one.array_most, placed[one.array])
+        for one in waiting
+        if one.array and one.array_most is not None
+    }
+    if not limits:
+        return waiting
+    return set_aside(
+        [replace(one, aside="", in_array_queue=False) if one.in_array_queue else one for one in waiting],
+        limits,
+    )

@@ -128,14 +128,23 @@ class GroupSnapshot:
 
 
 @dataclass(frozen=True, slots=True)
+class Awaited:
+    """The end of a session, or of all sessions of an array. id: of the session or the array."""
+
+    id: SessionId
+    array: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class PendingSession:
     """A pending session.
 
     slots: of each of its `count` containers; mixed: of each container in order, if they differ; slots is then that of
     the first. path: (domain, project, owner). scopes: keys of `Snapshot.scopes` that it counts against. node: the
     requested node. avoid: nodes used only if no other fits. root: it needs root inside. lasts: its time limit, if any.
-    aside: why it is skipped for now but keeps its queue position; "" if not. not_before: when that ends, if known.
-    array: that it belongs to.
+    aside: why it is skipped for now but keeps its queue position; "" if not. It ends at `not_before` and once all of
+    `after` have ended; without either, that is not known. array: that it belongs to. array_most: how many of the array
+    may run at once, if that is limited. in_array_queue: it is aside for this only.
     """
 
     id: SessionId
@@ -154,7 +163,10 @@ class PendingSession:
     lasts: timedelta | None = None
     aside: str = ""
     not_before: datetime | None = None
+    after: frozenset[Awaited] = frozenset()
     array: SessionId | None = None
+    array_most: int | None = None
+    in_array_queue: bool = False
     mixed: tuple[Slots, ...] = ()
 
     @property
@@ -173,7 +185,7 @@ class ContainerPlacement:
 
 @dataclass(frozen=True, slots=True)
 class RunningSession:
-    """A session that holds slots. slots, mixed: as of a pending one. ends: by its time limit; None: unknown."""
+    """A session that holds slots. slots, mixed, array: as of a pending one. ends: by its time limit; None: unknown."""
 
     id: SessionId
     slots: Slots
@@ -183,6 +195,7 @@ class RunningSession:
     group: GroupId = DEFAULT_GROUP
     ends: datetime | None = None
     mixed: tuple[Slots, ...] = ()
+    array: SessionId | None = None
 
     @property
     def count(self) -> int:

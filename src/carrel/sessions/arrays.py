@@ -23,7 +23,7 @@ MAX_SESSIONS = 10_000
 _MAX_NAME = 64
 
 
-COUNTS = """(
+_COUNTS = """(
     SELECT json_agg(json_build_object('state', c.state, 'result', c.result, 'count', c.count)
         ORDER BY c.state, c.result)
     FROM (SELECT m.state, m.result, count(*) AS count FROM sessions m WHERE m.array_id = r.id GROUP BY 1, 2) c)"""
@@ -67,7 +67,19 @@ def require_possible(spec: SessionSpec) -> None:
 
 def display_name(name: str, array: ArrayRequest | None) -> str:
     """The name of a session, or of an array with its indexes: train[1-100]."""
-    return f"{name}[{array.first}-{array.last}]" if array else name
+    return span(name, array.first, array.last) if array else name
+
+
+def span(name: str, first: int, last: int) -> str:
+    """The name of an array with its indexes."""
+    return f"{name}[{first}-{last}]"
+
+
+def as_json(array_id: str) -> str:
+    """SQL: the array with this id as `ArrayView` has it; NULL if there is none."""
+    return f"""(SELECT json_build_object('id', r.id, 'name', r.name, 'first', r.first_index, 'last', r.last_index,
+    'max_parallel', r.max_parallel, 'counts', coalesce(r.counts, {_COUNTS}))
+    FROM session_arrays r WHERE r.id = {array_id})"""  # noqa: S608 - constants
 
 
 def _name(name: str, index: int) -> str:
@@ -165,7 +177,7 @@ async def complete(
 
 _LIVE = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.live))
 _KEEP_COUNTS = text(f"""
-    UPDATE session_arrays r SET counts = {COUNTS} WHERE r.counts IS NULL
+    UPDATE session_arrays r SET counts = {_COUNTS} WHERE r.counts IS NULL
         AND NOT EXISTS (SELECT FROM sessions m WHERE m.array_id = r.id AND m.state IN ({_LIVE}))
 """)  # noqa: S608 - no input in it
 

@@ -1,6 +1,6 @@
 """How long a pending session has been able to start, as columns and conditions for queries."""
 
-from sqlalchemy import func, select
+from sqlalchemy import case, func, or_, select
 from sqlalchemy.orm import aliased
 
 from carrel.tables.dependencies import SessionDependency
@@ -18,10 +18,21 @@ _BACK_SINCE = (
     .correlate(Session)
     .scalar_subquery()
 )
-_Parent = aliased(Session)
+_Other, _Member = aliased(Session), aliased(Session)
+_after = SessionDependency.after_id
 _OTHERS_ENDED = (
-    select(func.max(_Parent.ended_at))
-    .join(SessionDependency, SessionDependency.after_id == _Parent.id)
+    # Each by an index, also of large arrays.
+    select(
+        func.max(
+            case(
+                (
+                    SessionDependency.whole_array,
+                    select(func.max(_Member.ended_at)).where(_Member.array_id == _after).scalar_subquery(),
+                ),
+                else_=select(_Other.ended_at).where(_Other.id == _after).scalar_subquery(),
+            )
+        )
+    )
     .where(SessionDependency.session_id == Session.id)
     .correlate(Session)
     .scalar_subquery()
@@ -29,10 +40,17 @@ _OTHERS_ENDED = (
 WAITS_SINCE = func.greatest(func.coalesce(_BACK_SINCE, Session.created_at), Session.not_before, _OTHERS_ENDED)
 """A column: since when a PENDING session could start; meaningless while it waits for others to end."""
 WAITS_FOR_OTHERS = (
-    select(_Parent.id)
-    .join(SessionDependency, SessionDependency.after_id == _Parent.id)
-    .where(SessionDependency.session_id == Session.id, _Parent.ended_at.is_(None))
+    select(_after)
+    .where(
+        SessionDependency.session_id == Session.id,
+        or_(
+            select(_Other.id).where(_Other.id == _after, _Other.ended_at.is_(None)).exists()
+            & ~SessionDependency.whole_array,
+            select(_Member.id).where(_Member.array_id == _after, _Member.ended_at.is_(None)).exists()
+            & SessionDependency.whole_array,
+        ),
+    )
     .correlate(Session)
     .exists()
 )
-"""A condition for sessions that are to start after one that has not ended."""
+"""A condition for sessions that are to start after one, or an array, that has not ended."""

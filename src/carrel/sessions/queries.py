@@ -48,9 +48,7 @@ _COLUMNS = """
     s.warnings, s.queue_position, s.idle_ends_at, s.limit_ends_at, s.created_at, s.started_at,
     s.ended_at, s.array_id, s.array_index"""
 
-_ARRAY = f"""(SELECT json_build_object('id', r.id, 'name', r.name, 'first', r.first_index, 'last', r.last_index,
-    'max_parallel', r.max_parallel, 'counts', coalesce(r.counts, {arrays.COUNTS}))
-    FROM session_arrays r WHERE r.id = s.array_id)"""  # noqa: S608 - no input in it
+_ARRAY = arrays.as_json("s.array_id")
 
 # The other fields of a template are internal to the gateway.
 _APPS = """(SELECT coalesce(json_agg(json_build_object(

@@ -294,7 +294,7 @@ async def start_timeline(services: ServicesOf[Services], actor: CurrentActor, re
 async def dependency_graph(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> SessionGraph:
     """All sessions that it starts after and all that start after it, directly or not."""
     async with services.database.transaction() as tx:
-        session = await service.find(tx, actor, ref)
+        session, _ = await service.find_any(tx, actor, ref)
         return await graph.around(tx, actor, session.id)
 
 

@@ -194,10 +194,14 @@ class ContainerView(BaseModel):
 
 
 class DependencyView(BaseModel):
-    """A dependency, with the other session. id, name: null if you may not see it. met: null while it is not known."""
+    """A dependency, with the other session. id, name: null if you may not see it. met: null while it is not known.
+
+    array: the other is a whole array, of which the other fields describe the first session.
+    """
 
     id: SessionId | None
     name: str | None
+    array: ArrayView | None
     condition: DependencyCondition
     state: SessionState
     result: Result | None
@@ -320,18 +324,24 @@ class SessionList(BaseModel):
 
 
 class GraphNode(BaseModel):
+    """array: it stands for all sessions of the array; the other fields are those of the first one."""
+
     id: SessionId
     name: str
+    array: ArrayView | None
     kind: SessionKind
     state: SessionState
     result: Result | None
 
 
 class GraphEdge(BaseModel):
-    """session starts after `after`. met: null while it is not known."""
+    """session starts after `after`. met: null while it is not known. index: of the only session of the array `after`
+    that has to end; null: all of them, or it is no array.
+    """
 
     session: SessionId
     after: SessionId
+    index: int | None
     condition: DependencyCondition
     met: bool | None
 

@@ -145,7 +145,7 @@ async def create(
     dependencies.add(tx, session.id, admitted.after)
     await tx.flush()
     if replaced:
-        await dependencies.inherit(tx, replaced, session.id)
+        await dependencies.inherit(tx, replaced, session.id, array=bool(spec.array))
     await updates.announce_created(tx, [session.id], actor=actor.user_id)
     await mounting.hold(tx, session, mounts, clock.now())
     after: dict[str, object] = {"image": session.image, "slots": dict(spec.slots)}

@@ -186,12 +186,15 @@ class MountRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class DependencyRequest:
-    """session: id, unique prefix of it, or name. condition: how it must end."""
+    """session: id, unique prefix of it, or name; if no session has this name, that of an array. condition: how it, or
+    the array, must end. array: the whole array that it names or belongs to.
+    """
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
 
     session: Annotated[str, Field(min_length=1, max_length=64)]
     condition: DependencyCondition = DependencyCondition.SUCCEEDED
+    array: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -118,6 +118,12 @@ class Session(Table):
             "result",
             postgresql_where=text("array_id IS NOT NULL"),
         ),
+        Index(
+            "ix_sessions_array_id_ended_at",
+            "array_id",
+            "ended_at",
+            postgresql_where=text("array_id IS NOT NULL"),
+        ),
         Index("ix_sessions_collapsed", "created_at", "id", postgresql_where=text(COLLAPSED)),
         Index(
             "ix_sessions_owner_id_collapsed", "owner_id", "created_at", "id", postgresql_where=text(COLLAPSED)

@@ -37,6 +37,7 @@ async def test_a_session_starts_once_the_one_before_it_has_succeeded(living: Api
         {
             "id": first["id"],
             "name": "prepare-data",
+            "array": None,
             "condition": "succeeded",
             "state": later["after"][0]["state"],
             "result": None,

@@ -8,14 +8,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from people import People
 from session_kit import rows
-from sqlalchemy import select, text
+from sqlalchemy import select, text, update
 
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
 from carrel.sessions import dependencies
+from carrel.sessions.pending_since import WAITS_FOR_OTHERS
 from carrel.tables.dependencies import DependencyCondition, DependencyFailure, SessionDependency
 from carrel.tables.session_states import Result, SessionKind, SessionState
-from carrel.tables.sessions import Session
+from carrel.tables.sessions import Session, SessionArray
 
 S, C = SessionState, DependencyCondition
 ENDINGS = {
@@ -31,22 +32,40 @@ ENDINGS = {
 SUCCEEDS, FAILS, CANCELLED = {"success"}, {"failure", "timed_out", "error"}, {"cancelled"}
 
 
+Edges = dict[tuple[int, int, bool], C]
+"""By session, the one that it starts after, and whether that stands for its array."""
+
+
 @st.composite
-def graphs(draw: st.DrawFn) -> tuple[list[str], list[bool], dict[tuple[int, int], C]]:
-    """States of the sessions; which keep waiting; their dependencies, always on earlier ones."""
+def graphs(draw: st.DrawFn) -> tuple[list[str], list[bool], Edges, dict[int, int]]:
+    """States of the sessions; which keep waiting; their dependencies, always on earlier ones; the last session of each
+    array by its first one.
+    """
     count = draw(st.integers(1, 9))
     roots = draw(st.integers(1, count))
     states = [draw(st.sampled_from(sorted(ENDINGS))) if n < roots else "pending" for n in range(count)]
     edges = {
-        (n, draw(st.integers(0, n - 1))): draw(st.sampled_from(C))
+        (n, draw(st.integers(0, n - 1)), False): draw(st.sampled_from(C))
         for n in range(roots, count)
         for _ in range(draw(st.integers(0, 3)))
     }
-    return states, [draw(st.booleans()) for _ in range(count)], edges
+    arrays: dict[int, int] = {}
+    first = 0
+    while first < count:
+        last = draw(st.integers(first, min(first + 3, count - 1)))
+        if draw(st.booleans()):
+            arrays[first] = last
+            edges |= {
+                (n, first, True): draw(st.sampled_from(C))
+                for n in range(max(roots, last + 1), count)
+                if draw(st.booleans())
+            }
+        first = last + 1
+    return states, [draw(st.booleans()) for _ in range(count)], edges, arrays
 
 
 def expected(
-    states: list[str], waits: list[bool], edges: dict[tuple[int, int], C]
+    states: list[str], waits: list[bool], edges: Edges, arrays: dict[int, int]
 ) -> tuple[set[int], set[int]]:
     """Cancelled sessions, and those that may start: a model of its own, one pass in the order of creation."""
     states = list(states)
@@ -55,12 +74,10 @@ def expected(
         if state != "pending":
             continue
         verdicts = []
-        for (session, other), condition in edges.items():
+        for (session, other, whole), condition in edges.items():
             if session == n:
-                how = states[other]
-                possible = {C.SUCCEEDED: SUCCEEDS, C.FAILED: FAILS, C.ENDED: SUCCEEDS | FAILS | CANCELLED}
-                over = how in SUCCEEDS | FAILS | CANCELLED
-                verdicts.append("met" if how in possible[condition] else "never" if over else "open")
+                those = states[other : arrays[other] + 1] if whole else [states[other]]
+                verdicts.append(verdict(condition, those))
         if "never" in verdicts and not waits[n]:
             states[n] = "cancelled"
             cancelled.add(n)
@@ -69,19 +86,39 @@ def expected(
     return cancelled, startable
 
 
+def verdict(condition: C, states: list[str]) -> str:
+    """Of one session, or of those of an array."""
+    over = [state in SUCCEEDS | FAILS | CANCELLED for state in states]
+    if condition == C.SUCCEEDED and any(
+        how and state not in SUCCEEDS for how, state in zip(over, states, strict=True)
+    ):
+        return "never"
+    if not all(over):
+        return "open"
+    return "never" if condition == C.FAILED and not FAILS & {*states} else "met"
+
+
 async def test_exactly_those_that_can_never_start_are_cancelled(database: Database, people: People):
     clock = SystemClock()
     loop = asyncio.get_running_loop()
 
-    async def check(graph: tuple[list[str], list[bool], dict[tuple[int, int], C]]) -> None:
-        states, waits, edges = graph
+    async def check(graph: tuple[list[str], list[bool], Edges, dict[int, int]]) -> None:
+        states, waits, edges, arrays = graph
         made = [
             await _store(n, state, keeps) for n, (state, keeps) in enumerate(zip(states, waits, strict=True))
         ]
         async with database.transaction() as tx:
+            for first, last in arrays.items():
+                tx.add(SessionArray(id=made[first], name="sweep", first_index=first, last_index=last))
+                await tx.flush()
+                for n in range(first, last + 1):
+                    changes = {"array_id": made[first], "array_index": n}
+                    await tx.execute(update(Session).where(Session.id == made[n]).values(changes))
             tx.add_all(
-                SessionDependency(session_id=made[n], after_id=made[other], condition=condition)
-                for (n, other), condition in edges.items()
+                SessionDependency(
+                    session_id=made[n], after_id=made[other], whole_array=whole, condition=condition
+                )
+                for (n, other, whole), condition in edges.items()
             )
         async with database.transaction() as tx:
             while await dependencies.cancel_failed(tx, clock.now()):
@@ -90,12 +127,21 @@ async def test_exactly_those_that_can_never_start_are_cancelled(database: Databa
             ended = set((await tx.execute(select(Session.id).where(Session.state == S.CANCELLED))).scalars())
             pending = (await tx.execute(select(Session.id).where(Session.state == S.PENDING))).scalars().all()
             after = await dependencies.of_pending(tx)
+            of_others = select(Session.id).where(Session.state == S.PENDING, WAITS_FOR_OTHERS)
+            waiting = (await tx.execute(of_others)).scalars().all()
             await tx.execute(text("DELETE FROM session_dependencies"))
             await tx.execute(text("UPDATE sessions SET state = 'RUNNING', ended_at = NULL"))
-        cancelled, startable = expected(states, waits, edges)
+        cancelled, startable = expected(states, waits, edges, arrays)
         assert {n for n, one in enumerate(made) if one in ended and states[n] == "pending"} == cancelled
         free = {one for one in pending if not dependencies.sentence(after.get(one, ()))}
         assert {n for n, one in enumerate(made) if one in free} == startable
+        # Metrics and time-outs know who waits for others by the rows alone.
+        running = {n for n, one in enumerate(made) if states[n] in ("runs", "retried") or one in pending}
+        assert {n for n, one in enumerate(made) if one in waiting} == {
+            n
+            for (n, other, whole) in edges
+            if made[n] in pending and running & {*range(other, (arrays[other] if whole else other) + 1)}
+        }
 
     async def _store(n: int, name: str, keeps: bool) -> str:
         state, result = ENDINGS[name]

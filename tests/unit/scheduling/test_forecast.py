@@ -8,10 +8,13 @@ from hypothesis import strategies as st
 from plan_kit import CUDA, NOW, node_with, pending, running_on
 
 from carrel.core.ids import DEFAULT_GROUP, SessionId
+from carrel.scheduling.array_limits import ArrayLimit, set_aside
+from carrel.scheduling.awaiting import without_limit
 from carrel.scheduling.forecast import forecast_start
 from carrel.scheduling.plan import plan
 from carrel.scheduling.snapshot import (
     SESSIONS,
+    Awaited,
     ContainerPlacement,
     DeviceSnapshot,
     GroupSnapshot,
@@ -163,6 +166,99 @@ def test_a_device_is_given_back_whole():
     assert forecast_start(snapshot, request.id, DAY) == NOW + minutes(7)
 
 
+def after(one: PendingSession, *others: str, array: bool = False) -> PendingSession:
+    """It waits for these others, or these arrays."""
+    keys = frozenset(Awaited(SessionId(other), array) for other in others)
+    return replace(one, aside="It waits for others.", after=one.after | keys)
+
+
+def test_who_comes_after_others_starts_when_the_last_of_them_ends():
+    running = [holder("x", 1, ends=10), holder("y", 1, ends=25)]
+    snapshot = world(running, [after(asker("a", 1), "x", "y")])
+    assert forecast_start(snapshot, SessionId("a"), DAY) == NOW + minutes(25)
+    # Afterwards it needs room like any other.
+    full = world([*running, holder("z", 2, ends=40)], [after(asker("a", 3), "x", "y")])
+    assert forecast_start(full, SessionId("a"), DAY) == NOW + minutes(40)
+
+
+def test_a_chain_adds_up_the_time_limits():
+    chain = [
+        asker("a", 1, lasts=10),
+        after(asker("b", 1, lasts=20), "a"),
+        after(asker("c", 1, lasts=5), "b"),
+    ]
+    assert forecast_start(world([], chain), SessionId("c"), DAY) == NOW + minutes(30)
+
+
+def test_who_comes_after_one_that_has_ended_and_may_start_later_waits_for_that_only():
+    one = replace(after(asker("a", 1), "gone"), not_before=NOW + minutes(3))
+    assert forecast_start(world([], [one]), SessionId("a"), DAY) == NOW + minutes(3)
+    both = replace(after(asker("a", 1), "x"), not_before=NOW + minutes(3))
+    assert forecast_start(world([holder("x", 1, ends=9)], [both]), SessionId("a"), DAY) == NOW + minutes(9)
+    late = replace(after(asker("a", 1), "x"), not_before=NOW + minutes(30))
+    assert forecast_start(world([holder("x", 1, ends=9)], [late]), SessionId("a"), DAY) == NOW + minutes(30)
+
+
+def test_who_waited_for_others_does_not_overtake_those_that_could_start_meanwhile():
+    waiting = [after(asker("a", 4, lasts=5, waited=9), "x"), asker("b", 4, lasts=5, waited=1)]
+    snapshot = world([holder("x", 4, ends=10)], waiting)
+    assert forecast_start(snapshot, SessionId("b"), DAY) == NOW + minutes(10)
+    assert forecast_start(snapshot, SessionId("a"), DAY) == NOW + minutes(15)
+
+
+def members(name: str, count: int, *, most: int | None, lasts: float | None = 10) -> list[PendingSession]:
+    """Pending sessions of an array."""
+    return [
+        replace(asker(f"{name}-{n}", 1, lasts=lasts), array=SessionId(name), array_most=most)
+        for n in range(count)
+    ]
+
+
+def in_turn(waiting: list[PendingSession], running: int = 0) -> list[PendingSession]:
+    limits = {
+        one.array: ArrayLimit(one.array_most, running) for one in waiting if one.array and one.array_most
+    }
+    return set_aside(waiting, limits)
+
+
+def test_who_comes_after_an_array_starts_when_all_of_it_have_ended_within_its_limit():
+    waiting = in_turn([*members("s", 5, most=2), after(asker("a", 1), "s", array=True)])
+    assert forecast_start(world([], waiting), SessionId("a"), DAY) == NOW + minutes(30)
+    unlimited = [*members("s", 5, most=None), after(asker("a", 1), "s", array=True)]
+    assert forecast_start(world([], unlimited, nodes=2), SessionId("a"), DAY) == NOW + minutes(10)
+    # One that runs counts, and has its own end.
+    running = [replace(holder("r", 1, ends=35), array=SessionId("s"))]
+    waiting = in_turn([*members("s", 2, most=2), after(asker("a", 1), "s", array=True)], running=1)
+    assert forecast_start(world(running, waiting), SessionId("a"), DAY) == NOW + minutes(35)
+
+
+def test_an_array_that_waits_itself_keeps_its_limit_afterwards():
+    waiting = [after(one, "x") for one in members("s", 3, most=1)]
+    snapshot = world([holder("x", 1, ends=7)], [*waiting, after(asker("a", 1), "s", array=True)])
+    assert forecast_start(snapshot, SessionId("s-2"), DAY) == NOW + minutes(27)
+    assert forecast_start(snapshot, SessionId("a"), DAY) == NOW + minutes(37)
+
+
+def test_what_has_no_time_limit_is_named():
+    x, s = Awaited(SessionId("x")), Awaited(SessionId("s"), array=True)
+    one = after(asker("a", 1), "x")
+    for snapshot, expected in (
+        (world([holder("x", 1)], [one]), (x, True)),
+        (world([holder("x", 1, ends=5)], [one]), None),
+        (world([], [asker("x", 1), one]), (x, True)),
+        (world([holder("y", 1)], [after(asker("x", 1, lasts=5), "y"), one]), (x, False)),
+        (world([holder("y", 1, ends=3)], [after(asker("x", 1, lasts=5), "y"), one]), None),
+        # Who is in nobody's way does not matter.
+        (world([holder("x", 1, ends=5), holder("z", 1)], [one]), None),
+    ):
+        assert without_limit(snapshot, one) == expected
+        unknown = forecast_start(snapshot, one.id, DAY) is None
+        assert unknown == (expected is not None)
+    one = after(asker("a", 1), "s", array=True)
+    assert without_limit(world([], [*members("s", 3, most=None, lasts=None), one]), one) == (s, True)
+    assert without_limit(world([], [*members("s", 3, most=None), one]), one) is None
+
+
 @st.composite
 def worlds(draw: st.DrawFn) -> Snapshot:
     running = []
@@ -180,6 +276,16 @@ def worlds(draw: st.DrawFn) -> Snapshot:
         )
         for i in range(draw(st.integers(1, 6)))
     ]
+    if draw(st.booleans()):
+        most = draw(st.none() | st.integers(1, 2))
+        waiting += members("s", draw(st.integers(1, 3)), most=most, lasts=draw(st.integers(1, 9)))
+    known = [*(one.id for one in running), "gone"]
+    for number, one in enumerate(waiting):
+        if draw(st.integers(0, 2)) == 0:
+            before = [*known, *(other.id for other in waiting[:number] if other.array != one.array)]
+            waiting[number] = after(one, *draw(st.lists(st.sampled_from(before), min_size=1, max_size=2)))
+    if waiting[-1].array and draw(st.booleans()):
+        waiting.append(after(asker("last", 1, waited=0), "s", array=True))
     group = GroupSnapshot(
         DEFAULT_GROUP, order=draw(st.sampled_from([QueueOrder.FIFO, QueueOrder.LIFO, QueueOrder.DRF]))
     )
@@ -196,13 +302,31 @@ def really(snapshot: Snapshot) -> dict[str, datetime]:
     for minute in range(200):
         now = NOW + minutes(minute)
         running = [one for one in running if one.ends is None or one.ends > now]
-        again = replace(world(running, waiting, nodes=2, group=snapshot.groups[0], limited=limited), now=now)
+        live = {
+            *(Awaited(one.id) for one in (*running, *waiting)),
+            *(Awaited(one.array, array=True) for one in (*running, *waiting) if one.array),
+        }
+        waiting = [
+            replace(one, after=frozenset(), aside="", since=max(one.since, now))
+            if one.after and not one.after & live
+            else one
+            for one in waiting
+        ]
+        placed = sum(one.array is not None for one in running)
+        again = replace(
+            world(running, in_turn(waiting, placed), nodes=2, group=snapshot.groups[0], limited=limited),
+            now=now,
+        )
         for place in plan(again).placements:
             one = next(one for one in waiting if one.id == place.session)
             waiting.remove(one)
             starts[one.id] = now
             ends = now + one.lasts if one.lasts else None
-            running.append(RunningSession(one.id, one.slots, place.parts, one.scopes, one.path, ends=ends))
+            running.append(
+                RunningSession(
+                    one.id, one.slots, place.parts, one.scopes, one.path, ends=ends, array=one.array
+                )
+            )
     return starts
 
 

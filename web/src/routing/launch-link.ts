@@ -34,6 +34,7 @@ export interface LaunchLink {
 
 interface LinkedDependency {
   session: string;
+  array: boolean;
   name: string;
   condition: (typeof CONDITIONS)[number];
 }
@@ -115,6 +116,7 @@ export function launchLink(raw: unknown): LaunchLink | undefined {
   if (Array.isArray(raw.after)) {
     link.after = raw.after.filter(isRecord).map((one) => ({
       session: text(one.session),
+      array: one.array === true,
       name: text(one.name),
       condition: CONDITIONS.find((known) => known === one.condition) ?? "succeeded",
     }));

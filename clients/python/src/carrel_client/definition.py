@@ -222,7 +222,7 @@ def written(request: Mapping[str, Any]) -> dict[str, Any]:
         "env": _visible(request.get("env")),
         "mounts": [_mount(one) for one in request.get("mounts") or ()],
         "roles": [_role(one) for one in roles or ()],
-        "after": request.get("after"),
+        "after": [_dependency(one) for one in request.get("after") or ()],
         "on_dependency_failure": request.get("on_dependency_failure"),
         "array": _array(array) if array else None,
     }
@@ -234,6 +234,10 @@ def written(request: Mapping[str, Any]) -> dict[str, Any]:
 def _array(array: Mapping[str, Any]) -> str:
     most = f"%{array['max_parallel']}" if array.get("max_parallel") else ""
     return f"{array['first']}-{array['last']}{most}"
+
+
+def _dependency(dependency: Mapping[str, Any]) -> dict[str, Any]:
+    return {field: value for field, value in dependency.items() if field != "array" or value}
 
 
 def _mount(mount: Mapping[str, Any]) -> dict[str, Any]:

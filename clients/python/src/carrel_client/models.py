@@ -262,6 +262,7 @@ class CheckView(TypedDict):
     groups: list[GroupRoom]
     limits: list[LimitView]
     most_rights: Rights
+    no_estimate: str
     nodes: list[NodeCauseView]
     position: int | None
     presets: list[PresetRoom]
@@ -437,15 +438,20 @@ DependencyFailure = Literal["cancel", "wait"]
 
 
 class DependencyRequest(TypedDict):
-    """session: id, unique prefix of it, or name. condition: how it must end."""
+    """session: id, unique prefix of it, or name; if no session has this name, that of an array. condition: how it, or
+    the array, must end. array: the whole array that it names or belongs to."""
 
+    array: NotRequired[bool]
     condition: NotRequired[DependencyCondition]
     session: str
 
 
 class DependencyView(TypedDict):
-    """A dependency, with the other session. id, name: null if you may not see it. met: null while it is not known."""
+    """A dependency, with the other session. id, name: null if you may not see it. met: null while it is not known.
 
+    array: the other is a whole array, of which the other fields describe the first session."""
+
+    array: ArrayView | None
     condition: DependencyCondition
     id: str | None
     met: bool | None
@@ -878,15 +884,20 @@ class FoundFiles(TypedDict):
 
 
 class GraphEdge(TypedDict):
-    """session starts after `after`. met: null while it is not known."""
+    """session starts after `after`. met: null while it is not known. index: of the only session of the array `after`
+    that has to end; null: all of them, or it is no array."""
 
     after: str
     condition: DependencyCondition
+    index: int | None
     met: bool | None
     session: str
 
 
 class GraphNode(TypedDict):
+    """array: it stands for all sessions of the array; the other fields are those of the first one."""
+
+    array: ArrayView | None
     id: str
     kind: SessionKind
     name: str
@@ -3729,8 +3740,9 @@ class WhyView(TypedDict):
     """Why a session is pending. waiting false: it is not, and the other fields are empty.
 
     position: in the queue of its group; 1 is next. cause: the kind of obstacle; null: none left. also: what would block
-    it next, one sentence each. expected_start: when it starts if no sessions are added and running ones use their full
-    time limits."""
+    it next, one sentence each. expected_start: when it starts if no sessions are added, all use their full time
+    limits, and those that it is to start after end as it needs. no_estimate: why that is not known, if one of those
+    has no limit."""
 
     also: list[str]
     cause: Cause | None
@@ -3738,6 +3750,7 @@ class WhyView(TypedDict):
     expected_start: str | None
     group: GroupRef
     limits: list[LimitView]
+    no_estimate: str
     nodes: list[NodeCauseView]
     position: int | None
     queue_length: int

@@ -661,6 +661,10 @@ export type CheckView = {
     limits: Array<LimitView>;
     most_rights: Rights;
     /**
+     * No Estimate
+     */
+    no_estimate: string;
+    /**
      * Nodes
      */
     nodes: Array<NodeCauseView>;
@@ -1101,6 +1105,8 @@ export type DeliveryView = {
  *
  * succeeded: the command of a batch session exited with 0; an interactive session ended without an error. failed: a
  * batch session failed or timed out; an interactive one ended in an error. ended: in any way, also cancelled.
+ *
+ * Of an array, succeeded: all of its sessions. failed: all have ended, and at least one of them like this. ended: all.
  */
 export type DependencyCondition = 'succeeded' | 'failed' | 'ended';
 
@@ -1114,9 +1120,14 @@ export type DependencyFailure = 'cancel' | 'wait';
 /**
  * DependencyRequest
  *
- * session: id, unique prefix of it, or name. condition: how it must end.
+ * session: id, unique prefix of it, or name; if no session has this name, that of an array. condition: how it, or
+ * the array, must end. array: the whole array that it names or belongs to.
  */
 export type DependencyRequest = {
+    /**
+     * Array
+     */
+    array?: boolean;
     condition?: DependencyCondition;
     /**
      * Session
@@ -1128,8 +1139,11 @@ export type DependencyRequest = {
  * DependencyView
  *
  * A dependency, with the other session. id, name: null if you may not see it. met: null while it is not known.
+ *
+ * array: the other is a whole array, of which the other fields describe the first session.
  */
 export type DependencyView = {
+    array: ArrayView | null;
     condition: DependencyCondition;
     /**
      * Id
@@ -2244,7 +2258,8 @@ export type FoundFiles = {
 /**
  * GraphEdge
  *
- * session starts after `after`. met: null while it is not known.
+ * session starts after `after`. met: null while it is not known. index: of the only session of the array `after`
+ * that has to end; null: all of them, or it is no array.
  */
 export type GraphEdge = {
     /**
@@ -2252,6 +2267,10 @@ export type GraphEdge = {
      */
     after: string;
     condition: DependencyCondition;
+    /**
+     * Index
+     */
+    index: number | null;
     /**
      * Met
      */
@@ -2264,8 +2283,11 @@ export type GraphEdge = {
 
 /**
  * GraphNode
+ *
+ * array: it stands for all sessions of the array; the other fields are those of the first one.
  */
 export type GraphNode = {
+    array: ArrayView | null;
     /**
      * Id
      */
@@ -9829,8 +9851,9 @@ export type Whom = 'nobody' | 'administrators' | 'everybody';
  * Why a session is pending. waiting false: it is not, and the other fields are empty.
  *
  * position: in the queue of its group; 1 is next. cause: the kind of obstacle; null: none left. also: what would block
- * it next, one sentence each. expected_start: when it starts if no sessions are added and running ones use their full
- * time limits.
+ * it next, one sentence each. expected_start: when it starts if no sessions are added, all use their full time
+ * limits, and those that it is to start after end as it needs. no_estimate: why that is not known, if one of those
+ * has no limit.
  */
 export type WhyView = {
     /**
@@ -9851,6 +9874,10 @@ export type WhyView = {
      * Limits
      */
     limits: Array<LimitView>;
+    /**
+     * No Estimate
+     */
+    no_estimate: string;
     /**
      * Nodes
      */

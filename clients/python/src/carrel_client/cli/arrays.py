@@ -20,10 +20,14 @@ _WORDS = {"success": "done", "failure": "failed", "timed_out": "timed out", "can
 _ORDER = ("pending", "starting", "running", "ending", *_WORDS.values())
 
 
-def display_name(session: models.SessionView | models.SessionDetail) -> str:
+def display_name(session: models.SessionView | models.SessionDetail | models.GraphNode) -> str:
     """The name of a session, or of the array that its row stands for: "train[1-100]"."""
-    array = session["array"]
-    return f"{array['name']}[{array['first']}-{array['last']}]" if array else session["name"]
+    return array_name(session["array"]) if session["array"] else session["name"]
+
+
+def array_name(array: models.ArrayView) -> str:
+    """Its name with its indexes."""
+    return f"{array['name']}[{array['first']}-{array['last']}]"
 
 
 def is_array_name(session: models.SessionDetail, ref: str) -> bool:

@@ -61,6 +61,7 @@ def run_arguments(parser: Arguments) -> None:
         "carrel run --script job.sh -- --epochs 3",
         "carrel run --cluster-size 4 --cpu 8 -- mpirun python train.py",
         "carrel run --name sweep --array 1-100%8 -- sh -c 'python train.py --seed $CARREL_ARRAY_INDEX'",
+        "carrel run --after sweep:ended -v data -- python report.py",
         "carrel run -f job.yaml --cpu 4",
         "id=$(carrel run --detach --name nightly --start-at 2026-12-24T22:00 -- python report.py)",
     )

@@ -41,7 +41,7 @@ def why(args: argparse.Namespace, context: Context) -> int:
                 f"{response['position']} of {response['queue_length']}" if response["position"] else "next"
             )
             facts = [("group", response["group"]["name"]), ("place", place), *facts]
-        print_facts([*facts, *_rest(response["changes"], response["expected_start"])])
+        print_facts([*facts, *_rest(response, response["expected_start"])])
         _print_obstacles(response["limits"], response["nodes"])
 
     context.answer(response, show)
@@ -77,7 +77,7 @@ def _print_check(response: models.CheckView) -> None:
     if response["position"]:
         facts.append(("place", str(response["position"])))
     expected = response["expected_start"] if response["verdict"] == "waits" else None
-    print_facts([*facts, *_rest(response["changes"], expected)])
+    print_facts([*facts, *_rest(response, expected)])
     _print_obstacles(response["limits"], response["nodes"])
     print_line("")
     rows = [
@@ -98,8 +98,8 @@ def _print_check(response: models.CheckView) -> None:
         print_table([Column("PRESET"), Column("SLOTS"), Column("VERDICT"), Column("WHY")], presets)
 
 
-def _rest(changes: Sequence[models.ChangeView], expected: str | None) -> list[tuple[str, str]]:
-    facts = [("would start it", change["text"]) for change in changes]
+def _rest(response: models.WhyView | models.CheckView, expected: str | None) -> list[tuple[str, str]]:
+    facts = [("would start it", change["text"]) for change in response["changes"]]
     if expected:
         facts.append(
             (
@@ -108,6 +108,8 @@ def _rest(changes: Sequence[models.ChangeView], expected: str | None) -> list[tu
                 f"time limits",
             )
         )
+    elif response["no_estimate"]:
+        facts.append(("expected", response["no_estimate"]))
     return facts
 
 

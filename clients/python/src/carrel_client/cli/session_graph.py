@@ -6,6 +6,7 @@ import argparse
 from collections import defaultdict
 from collections.abc import Iterator
 
+from carrel_client.cli.arrays import array_counts, display_name
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import print_line, say
 from carrel_client.cli.parser import Arguments
@@ -44,14 +45,15 @@ def tree(graph: models.SessionGraph) -> Iterator[str]:
     below: defaultdict[str, list[models.GraphEdge]] = defaultdict(list)
     for edge in sorted(graph["edges"], key=lambda one: list(nodes).index(one["session"])):
         below[edge["after"]].append(edge)
-    own, shown = graph["nodes"][0]["id"], set[str]()
+    own, shown = graph["nodes"][0], set[str]()
+    mark = f"  <- this {'array' if own['array'] else 'session'}"
 
     def lines(one: str, condition: str, lead: str, indent: str) -> Iterator[str]:
         node = nodes[one]
-        state = node["result"] or node["state"]
-        needed = f", after it {condition}" if condition not in ("", "succeeded") else ""
+        state = array_counts(node["array"]) if node["array"] else node["result"] or node["state"]
+        needed = f", after {condition}" if condition else ""
         again = " (see above)" if one in shown and below[one] else ""
-        yield f"{lead}{node['name']}  {state}{needed}{again}{'  <- this session' if one == own else ''}"
+        yield f"{lead}{display_name(node)}  {state}{needed}{again}{mark if node is own else ''}"
         if one in shown:
             return
         shown.add(one)
@@ -59,7 +61,7 @@ def tree(graph: models.SessionGraph) -> Iterator[str]:
             last = edge is below[one][-1]
             yield from lines(
                 edge["session"],
-                edge["condition"],
+                _needed(nodes[one], edge),
                 f"{indent}{'└─ ' if last else '├─ '}",
                 f"{indent}{'   ' if last else '│  '}",
             )
@@ -67,3 +69,10 @@ def tree(graph: models.SessionGraph) -> Iterator[str]:
     later = {edge["session"] for edge in graph["edges"]}
     for root in [one for one in nodes if one not in later]:
         yield from lines(root, "", "", "")
+
+
+def _needed(other: models.GraphNode, edge: models.GraphEdge) -> str:
+    """What has to end and how, unless all of it must succeed."""
+    array, index = other["array"], edge["index"]
+    which = f"{array['name']}-{index}" if array and index is not None else "it"
+    return "" if (which, edge["condition"]) == ("it", "succeeded") else f"{which} {edge['condition']}"

@@ -86,7 +86,8 @@ def scheduling_arguments(parser: Arguments) -> None:
         action="append",
         default=[],
         metavar="ID[:CONDITION]",
-        help="start after this session has succeeded (the default), failed or ended; repeatable",
+        help="start after this session, or all of the array with this name or array:ID, has succeeded (the default), "
+        "failed or ended; repeatable",
     )
     parser.add_argument(
         "--on-dependency-failure",

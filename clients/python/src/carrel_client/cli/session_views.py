@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from carrel_client.cli.arrays import array_counts, display_name
+from carrel_client.cli.arrays import array_counts, array_name, display_name
 from carrel_client.cli.context import Context
 from carrel_client.cli.formats import Writer
 from carrel_client.cli.output import (
@@ -263,7 +263,7 @@ def print_session(session: models.SessionDetail) -> None:
             ("priority", str(session["priority"])),
             ("time limit", format_duration(session["time_limit_s"]) if session["time_limit_s"] else ""),
             *(("after", after_text(one)) for one in session["after"]),
-            *(("before", f"{one['name']} ({one['state']})") for one in session["dependants"]),
+            *(("before", f"{_name(one)} ({_state(one)})") for one in session["dependants"]),
             ("shared memory", format_size(session["shm_bytes"]) if session["shm_bytes"] else ""),
             ("disk limit", format_size(session["disk_limit_bytes"]) if session["disk_limit_bytes"] else ""),
             ("workdir", session["workdir"] or ""),
@@ -322,9 +322,17 @@ def rule_text(rule: models.IdleRuleView) -> str:
 
 
 def after_text(one: models.DependencyView) -> str:
-    """A dependency: "prepare-data:succeeded (RUNNING)"."""
+    """A dependency: "prepare-data:succeeded (RUNNING)", "sweep[1-3]:ended (2 running, 1 done)"."""
     met = {True: ", met", False: ", cannot be met", None: ""}[one["met"]]
-    return f"{one['name'] or 'a session that you may not see'}:{one['condition']} ({one['state']}{met})"
+    return f"{_name(one)}:{one['condition']} ({_state(one)}{met})"
+
+
+def _name(one: models.DependencyView) -> str:
+    return array_name(one["array"]) if one["array"] else one["name"] or "a session that you may not see"
+
+
+def _state(one: models.DependencyView) -> str:
+    return array_counts(one["array"]) if one["array"] else one["state"]
 
 
 def cluster_text(session: models.SessionDetail) -> str:

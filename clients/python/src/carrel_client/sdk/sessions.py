@@ -453,8 +453,9 @@ class Sessions:
         times if it fails. array: one batch session for each index, "1-100", or "1-100%8" for at most eight at a time;
         the first one is returned, and `list(array=...)` gives all. start_at: earliest start; a time without a zone is
         local.
-        after: sessions that must succeed first, as id or name, or "ID:failed" and "ID:ended"; on_dependency_failure:
-        what happens once one of them did not end as needed, "cancel" (the default) or "wait".
+        after: what must succeed first: ids or names of sessions, names of arrays or "array:ID"; or "ID:failed" and
+        "ID:ended". on_dependency_failure: what happens once one of them did not end as needed, "cancel" (the default)
+        or "wait".
         root: with root inside, so that sudo and package managers work, if your policy and the group's nodes allow it.
         disk: what each container may write outside its folders, as mem; default: that of your policy.
         replaces: a pending session to cancel in the same step; its place for those that start after it is kept, and its

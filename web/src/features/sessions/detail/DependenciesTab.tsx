@@ -29,7 +29,7 @@ export function DependenciesTab({ id }: { id: string }) {
           conditions, dashed ones are open, and red ones can no longer be met.
         </Trans>
       </Text>
-      <DependencyGraph graph={graph.data} own={id} />
+      <DependencyGraph graph={graph.data} own={graph.data.nodes[0]?.id ?? id} />
       {graph.data.truncated && (
         <Text size="sm" c="dimmed">
           <Trans>There are more sessions than shown.</Trans>

@@ -5,6 +5,7 @@ import { IconPlus, IconX } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import type { DependencyFailure } from "@/api/types";
+import { rowName, rowResult, rowState } from "@/features/sessions/arrays";
 import { SessionBadge } from "@/features/sessions/SessionBadge";
 import { useConditionText } from "@/features/sessions/use-condition-text";
 import { sessionsListQuery } from "@/queries/sessions";
@@ -19,7 +20,7 @@ interface Props {
   onChange: (part: { after?: AfterRow[]; on_dependency_failure?: DependencyFailure }) => void;
 }
 
-/** The sessions that must end before the new one starts, one row each. */
+/** The sessions and arrays that must end before the new one starts, one row each. */
 export function AfterRows({ rows, onFailure, error, onChange }: Props) {
   const { t } = useLingui();
   const change = (index: number, part: Partial<AfterRow>) =>
@@ -72,6 +73,10 @@ interface RowProps {
 
 const SEARCH_PAUSE_MS = 200;
 
+/** An array has the id of its first session. */
+const ARRAY = "array:";
+const valueOf = (id: string, array: boolean): string => (array ? ARRAY + id : id);
+
 function AfterFields({ row, number, repeated, onChange, onRemove }: RowProps) {
   const { t } = useLingui();
   const conditionText = useConditionText();
@@ -81,9 +86,9 @@ function AfterFields({ row, number, repeated, onChange, onRemove }: RowProps) {
   const q = settled === row.name ? "" : settled;
   const { data } = useInfiniteQuery(sessionsListQuery({ state: "all", q, owner: "me" }));
   const known = data?.pages[0]?.items ?? [];
-  const choices = known.map(({ id, name }) => ({ value: id, label: name }));
-  if (row.session && known.every(({ id }) => id !== row.session))
-    choices.unshift({ value: row.session, label: row.name });
+  const choices = known.map((one) => ({ value: valueOf(one.id, one.array !== null), label: rowName(one) }));
+  const value = row.session && valueOf(row.session, row.array);
+  if (value && choices.every((one) => one.value !== value)) choices.unshift({ value, label: row.name });
   return (
     <Group gap="xs" wrap="nowrap" align="flex-start">
       <Select
@@ -97,18 +102,24 @@ function AfterFields({ row, number, repeated, onChange, onRemove }: RowProps) {
         filter={({ options }) => options}
         searchValue={typed}
         onSearchChange={setTyped}
-        value={row.session || null}
+        value={value || null}
         error={repeated ? t`It is in the list already.` : null}
-        onChange={(id, option) => onChange({ session: id ?? "", name: option?.label ?? "" })}
+        onChange={(chosen, option) =>
+          onChange({
+            session: chosen?.replace(ARRAY, "") ?? "",
+            array: chosen?.startsWith(ARRAY) ?? false,
+            name: option?.label ?? "",
+          })
+        }
         comboboxProps={{ shadow: "md" }}
         renderOption={({ option }) => {
-          const session = known.find(({ id }) => id === option.value);
+          const session = known.find(({ id, array }) => valueOf(id, array !== null) === option.value);
           return (
             <Stack gap={2}>
               <Text size="sm">{option.label}</Text>
               {session && (
                 <Group gap="xs">
-                  <SessionBadge state={session.state} result={session.result} />
+                  <SessionBadge state={rowState(session)} result={rowResult(session)} />
                   <Text size="xs" c="dimmed">
                     <Instant at={session.created_at} />
                   </Text>

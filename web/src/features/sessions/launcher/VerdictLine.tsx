@@ -52,6 +52,7 @@ export function VerdictLine({ check, fault, settled, onApply }: Props) {
             <Trans>Estimated start: {formatInstant(start, i18n.locale)}.</Trans>
           </Text>
         )}
+        {verdict === "waits" && check.no_estimate && <Text size="xs">{reason(check.no_estimate)}</Text>}
         {change && (
           <Group gap="xs" mt={4}>
             <Text size="xs">

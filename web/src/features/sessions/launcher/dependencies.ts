@@ -1,11 +1,13 @@
 import type { Dependency, DependencyCondition, DependencyRequest, SessionDetail } from "@/api/types";
+import { rowName } from "@/features/sessions/arrays";
 
-/** One session in the launcher's form that must end before the new one starts. */
+/** One session, or array, in the launcher's form that must end before the new one starts. */
 export interface AfterRow {
   /** React key; not sent to the server. */
   key: string;
-  /** Id of the session; "" if none is selected. */
+  /** Id of the session, or of the array; "" if none is selected. */
   session: string;
+  array: boolean;
   name: string;
   condition: DependencyCondition;
 }
@@ -14,6 +16,7 @@ let rows = 0;
 export const freshAfter = (): AfterRow => ({
   key: `after-${++rows}`,
   session: "",
+  array: false,
   name: "",
   condition: "succeeded",
 });
@@ -24,20 +27,31 @@ const isVisible = (one: Dependency): one is Dependency & { id: string; name: str
 /** The form rows of a pending session: those of others are over. */
 export const afterRows = ({ state, after }: Pick<SessionDetail, "state" | "after">): AfterRow[] =>
   state === "PENDING"
-    ? after
-        .filter(isVisible)
-        .map(({ id, name, condition }) => ({ ...freshAfter(), session: id, name, condition }))
+    ? after.filter(isVisible).map(({ id, name, array, condition }) => ({
+        ...freshAfter(),
+        session: id,
+        array: array !== null,
+        name: rowName({ name, array }),
+        condition,
+      }))
     : [];
 
 /** Whether a row has no session, or the same as an earlier one. */
 export const afterFault = (all: readonly AfterRow[], index: number): boolean => {
-  const session = all[index]?.session;
-  return !session || all.some((other, at) => at < index && other.session === session);
+  const row = all[index];
+  return (
+    !row?.session ||
+    all.some((other, at) => at < index && other.session === row.session && other.array === row.array)
+  );
 };
 
 /** The dependency as the API takes it. */
-export const toDependency = ({ session, condition }: AfterRow): DependencyRequest => ({ session, condition });
+export const toDependency = ({ session, array, condition }: AfterRow): DependencyRequest => ({
+  session,
+  condition,
+  ...(array ? { array } : {}),
+});
 
-/** "k3f" or "k3f:ended": a dependency in CLI syntax. */
-export const dependencyWord = ({ session, condition = "succeeded" }: DependencyRequest): string =>
-  condition === "succeeded" ? session : `${session}:${condition}`;
+/** "k3f", "k3f:ended" or "array:k3f:ended": a dependency in CLI syntax. */
+export const dependencyWord = ({ session, array, condition = "succeeded" }: DependencyRequest): string =>
+  [...(array ? ["array"] : []), session, ...(condition === "succeeded" ? [] : [condition])].join(":");

@@ -61,7 +61,8 @@ function Answer({ why, session }: { why: Why; session: SessionDetail }) {
               run to their time limits.
             </Trans>
           ) : (
-            why.position !== null && <Trans>No estimated start time.</Trans>
+            why.position !== null &&
+            (why.no_estimate ? reason(why.no_estimate) : <Trans>No estimated start time.</Trans>)
           )}
         </Text>
       </div>
