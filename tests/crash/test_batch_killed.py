@@ -50,6 +50,28 @@ async def _ask_for_jobs(place: Place, luck: random.Random) -> None:
         )
 
 
+async def _ask_for_an_array(place: Place, luck: random.Random) -> None:
+    """As `_ask_for_jobs`, but one array, four at a time, and a session that writes JOBS once all of it have ended."""
+    script = f"echo $CARREL_ARRAY_INDEX >> runs/all; sleep {luck.uniform(0, 2):.1f}; exit $((CARREL_ARRAY_INDEX % 2))"
+    mounts = [{"folder": "runs"}]
+    await place.client.create(
+        "sweep",
+        place.image,
+        kind="batch",
+        command=["sh", "-c", script],
+        mounts=mounts,
+        array={"first": 0, "last": JOBS - 1, "max_parallel": 4},
+    )
+    await place.client.create(
+        "report",
+        place.image,
+        kind="batch",
+        command=["sh", "-c", f"echo {JOBS} >> runs/all"],
+        mounts=mounts,
+        after=[{"session": "sweep", "condition": "ended"}],
+    )
+
+
 def _runs(written: Path) -> Counter[int]:
     """How often each job ran."""
     return Counter(int(line) for line in written.read_text().split())
@@ -96,3 +118,39 @@ async def test_no_command_runs_twice_while_the_engine_is_killed(place: Place, wr
     await _all_end(place)
     assert set(_runs(written).values()) <= {1}, f"seed {seed}"
     assert set(_results(place)) <= {"success", "failure"}, f"seed {seed}"
+
+
+async def test_an_array_runs_each_session_once_while_the_control_plane_is_killed(
+    place: Place, written: Path
+) -> None:
+    seed = secrets.randbits(32)
+    luck = random.Random(seed)
+    plane = place.plane
+    assert isinstance(plane, ControlPlaneProcess)
+    await _ask_for_an_array(place, luck)
+    for _ in range(4):
+        await asyncio.sleep(luck.uniform(0.3, 2))
+        plane.kill()
+        plane.start()
+    await _all_end(place)
+    assert _runs(written) == Counter(range(JOBS + 1)), f"seed {seed}"
+    assert written.read_text().split()[-1] == str(JOBS), f"seed {seed}"
+    assert _results(place) == [*["success", "failure"] * (JOBS // 2), "success"], f"seed {seed}"
+
+
+async def test_an_array_runs_no_session_twice_while_the_engine_is_killed(place: Place, written: Path) -> None:
+    seed = secrets.randbits(32)
+    luck = random.Random(seed)
+    await _ask_for_an_array(place, luck)
+    for _ in range(2):
+        await asyncio.sleep(luck.uniform(0.5, 3))
+        await asyncio.to_thread(place.daemon.kill)
+        await asyncio.sleep(luck.uniform(0.2, 1))
+        await asyncio.to_thread(place.daemon.start)
+    await _all_end(place)
+    assert set(_runs(written).values()) <= {1}, f"seed {seed}"
+    assert set(_results(place)) <= {"success", "failure"}, f"seed {seed}"
+    # What is to start after the array is neither forgotten nor early.
+    ran = written.read_text().split()
+    assert str(JOBS) not in ran[:-1], f"seed {seed}"
+    assert len(_results(place)) == JOBS + 1

@@ -34,6 +34,7 @@ from carrel.sessions.schedules import service as schedules
 from carrel.sessions.schedules.schemas import ScheduleCreate
 from carrel.sessions.schemas import SessionCreate
 from carrel.sessions.spec import ArrayRequest, ClusterRole, DependencyRequest, SessionSpec
+from carrel.tables.dependencies import DependencyCondition
 from carrel.tables.nodes import Draining
 from carrel.tables.session_states import LIFECYCLE, SessionKind, SessionState
 
@@ -96,22 +97,39 @@ class Installation:
         slots = {**SMALL, "cpu": cpu, **(more or {})}
         return await self.enqueue(spec(image=image, slots=slots, containers=containers))
 
-    async def batch(self, *command: str, retries: int = 0, after: Sequence[SessionId] = ()) -> SessionId:
-        """A new batch session with this command. after: the sessions that must succeed first."""
+    async def batch(
+        self,
+        *command: str,
+        retries: int = 0,
+        after: Sequence[SessionId] = (),
+        after_array: SessionId | None = None,
+        condition: str = "succeeded",
+    ) -> SessionId:
+        """A new batch session with this command. after: the sessions that must end like this first; after_array: or all
+        of the array with this id.
+        """
         self.requests += 1
-        needed = tuple(DependencyRequest(session=one) for one in after)
-        return await self.enqueue(spec(kind="batch", command=command, retries=retries, after=needed))
+        how = DependencyCondition(condition)
+        needed = [DependencyRequest(session=one, condition=how) for one in after]
+        if after_array:
+            needed.append(DependencyRequest(session=after_array, condition=how, array=True))
+        return await self.enqueue(spec(kind="batch", command=command, retries=retries, after=tuple(needed)))
 
     async def cluster(self, *roles: ClusterRole, **more: Any) -> SessionId:
         """A new session whose containers differ."""
         self.requests += 1
         return await self.enqueue(spec(roles=roles, **more))
 
-    async def array(self, *command: str, count: int, max_parallel: int) -> list[SessionId]:
-        """A new array of batch sessions with this command."""
+    async def array(
+        self, *command: str, count: int, max_parallel: int, retries: int = 0, after: SessionId | None = None
+    ) -> list[SessionId]:
+        """A new array of batch sessions with this command. after: the id of an array that must succeed first."""
         self.requests += 1
         array = ArrayRequest(first=1, last=count, max_parallel=max_parallel)
-        first = await self.enqueue(spec(kind="batch", command=command, array=array))
+        needed = (DependencyRequest(session=after, array=True),) if after else ()
+        first = await self.enqueue(
+            spec(kind="batch", command=command, array=array, retries=retries, after=needed)
+        )
         rows = self.look.execute(
             "SELECT id FROM sessions WHERE array_id = %s ORDER BY array_index", [first]
         ).fetchall()

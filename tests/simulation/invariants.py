@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 
 from carrel.engines.port import Observed, ObservedState
 from carrel.sessions.derive import Member, derive
-from carrel.sessions.endings import ending, is_met
+from carrel.sessions.endings import ending, endings_of, is_met, is_met_by_array
 from carrel.tables.session_states import LIFECYCLE, ContainerRole, ContainerState, SessionState
 
 Row = dict[str, Any]
@@ -188,25 +188,32 @@ def _folders_are_held(connection: psycopg.Connection[Any]) -> Iterable[str]:
 
 
 _DEPENDENCIES = """
-    SELECT s.*, d.condition, p.kind AS other_kind, p.state AS other_state, p.result AS other_result
-    FROM session_dependencies d JOIN sessions s ON s.id = d.session_id JOIN sessions p ON p.id = d.after_id"""
+    SELECT s.*, d.condition, d.whole_array, array_agg(p.kind) AS kinds, array_agg(p.state) AS states,
+        array_agg(p.result) AS results
+    FROM session_dependencies d JOIN sessions s ON s.id = d.session_id
+        JOIN sessions p ON p.id = d.after_id OR d.whole_array AND p.array_id = d.after_id
+    GROUP BY s.id, d.condition, d.after_id, d.whole_array"""
 
 
 def _met(row: Row) -> bool | None:
-    return is_met(row["condition"], ending(row["other_kind"], row["other_state"], row["other_result"]))
+    if row["whole_array"]:
+        items = zip(row["states"], row["results"], [1] * len(row["states"]), strict=True)
+        return is_met_by_array(row["condition"], endings_of(items))
+    how = ending(*row["kinds"], *row["states"], *row["results"])
+    return is_met(row["condition"], how)
 
 
 def _nobody_starts_too_early(connection: psycopg.Connection[Any]) -> Iterable[str]:
     """What starts after others has left the queue only once they had ended as it needs."""
     for row in _rows(connection, _DEPENDENCIES):
         if row["state"] not in (SessionState.PENDING, SessionState.CANCELLED) and not _met(row):
-            yield f"{_name(row)} did not wait for one that is {row['other_state']}"
+            yield f"{_name(row)} did not wait for {row['states']}"
 
 
 def _nobody_waits_in_vain(connection: psycopg.Connection[Any]) -> Iterable[str]:
     for row in _rows(connection, _DEPENDENCIES):
         if row["state"] == SessionState.PENDING and _met(row) is False:
-            yield f"{_name(row)} waits for one that is {row['other_state']}"
+            yield f"{_name(row)} waits for {row['states']}"
 
 
 def _arrays_hold_their_limits(connection: psycopg.Connection[Any]) -> Iterable[str]:

@@ -262,6 +262,47 @@ async def _end_array(installation: Installation) -> SessionId:
     return sessions[-1]
 
 
+async def _after_array(installation: Installation) -> SessionId:
+    first = await installation.array("sleep", "3", count=3, max_parallel=2)
+    second = await installation.array("sleep", "2", count=2, max_parallel=1, after=first[0])
+    last = await installation.batch("sleep", "1", after_array=second[0])
+    await installation.until(last)
+    assert {installation.result(one) for one in (*first, *second)} == {Result.SUCCESS}
+    return last
+
+
+async def _after_failed_array(installation: Installation) -> SessionId:
+    """Each item fails twice; what needs their success is cancelled, with all that needs it in turn."""
+    first = await installation.array("sh", "-c", "sleep 1; exit 3", count=2, max_parallel=1, retries=1)
+    second = await installation.array("true", count=2, max_parallel=1, after=first[0])
+    alarm = await installation.batch("sleep", "1", after_array=first[0], condition="failed")
+    last = await installation.batch("sleep", "1", after_array=second[0])
+    for one in (alarm, last):
+        await installation.until(one)
+    assert {installation.result(one) for one in second} == {Result.CANCELLED}
+    assert installation.result(alarm) == Result.SUCCESS
+    return last
+
+
+async def _after_ended_array(installation: Installation) -> SessionId:
+    first = await installation.array("sleep", "100000", count=3, max_parallel=2)
+    last = await installation.batch("sleep", "1", after_array=first[0], condition="ended")
+    await installation.until(first[0], S.RUNNING)
+    await installation.remove(first[1], array=True)
+    await installation.until(last)
+    return last
+
+
+async def _array_loses_its_engine(installation: Installation) -> SessionId:
+    sessions = await installation.array("sleep", "20", count=3, max_parallel=2)
+    await installation.until(sessions[0], S.STARTING, S.RUNNING)
+    await installation.outage(2, 3)
+    for session in sessions:
+        await installation.until(session)
+        assert installation.result(session) == Result.SUCCESS
+    return sessions[-1]
+
+
 async def _run_on_schedule(installation: Installation) -> SessionId:
     schedule = await installation.schedule("sleep", "3", cron="* * * * *")
     while not installation.sessions_of(schedule):
@@ -422,4 +463,8 @@ LIVES = {
         _chain("sh", "-c", "exit 3", retries=1), CANCELLED, result=Result.CANCELLED, runs=2
     ),
     "chain, first is cancelled": Life(_cancel_the_first, CANCELLED, result=Result.CANCELLED, runs=1),
+    "array, engine away": Life(_array_loses_its_engine, ENDED, result=Result.SUCCESS, runs=1),
+    "after arrays": Life(_after_array, ENDED, result=Result.SUCCESS, runs=1),
+    "after an array, which fails": Life(_after_failed_array, CANCELLED, result=Result.CANCELLED, runs=2),
+    "after an array, which is ended": Life(_after_ended_array, ENDED, result=Result.SUCCESS, runs=1),
 }

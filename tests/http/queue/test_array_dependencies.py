@@ -1,4 +1,4 @@
-"""Sessions that start after whole arrays, over HTTP: order, cancellations, refusals, the graph."""
+"""Sessions that start after of_array arrays, over HTTP: order, cancellations, refusals, the graph."""
 
 import asyncio
 import re
@@ -123,7 +123,7 @@ async def test_a_condition_on_an_array_is_met_by_all_of_its_sessions(api: Api):
 async def test_an_array_is_named_by_its_name_its_id_or_one_of_its_sessions(api: Api):
     user = await api.as_("user")
     sweep = await start_array(user, "sweep")
-    for ref, array, whole in (
+    for ref, array, of_array in (
         ("sweep", False, True),
         ("sweep", True, True),
         (sweep["id"], True, True),
@@ -132,8 +132,8 @@ async def test_an_array_is_named_by_its_name_its_id_or_one_of_its_sessions(api: 
         ("sweep-2", False, False),
     ):
         [one] = (await user.start(after=after(ref, array=array)))["after"]
-        assert (one["array"] is not None) is whole
-        if whole:
+        assert (one["array"] is not None) is of_array
+        if of_array:
             assert one["id"] == sweep["id"]
     # A session of this name comes first, unless an array is requested.
     await user.start(name="sweep")
@@ -264,8 +264,8 @@ async def test_the_command_line_and_definitions_name_arrays(living: Api, tmp_pat
         "after:\n- {session: sweep-1, array: true, condition: ended}\n- {session: sweep-2, condition: ended}\n"
     )
     await line("run", "-f", str(job), "--detach", "--name", "last")
-    [whole, single] = (await command.as_json("session", "show", "last"))["after"]
-    assert (whole["array"]["name"], single["name"], single["array"]) == ("sweep", "sweep-2", None)
+    [of_array, single] = (await command.as_json("session", "show", "last"))["after"]
+    assert (of_array["array"]["name"], single["name"], single["array"]) == ("sweep", "sweep-2", None)
     await line("session", "rm", "--yes", "--wait", "sweep")
     assert await line("session", "logs", "-f", "last") == "done\n"
 

@@ -260,7 +260,7 @@ async def test_the_name_of_an_array_ends_all_its_sessions(command: CommandLine) 
 
 
 async def test_an_exported_definition_starts_the_same_again(command: CommandLine, tmp_path: Path) -> None:
-    script = "echo $CARREL_ARRAY_INDEX"
+    script = "echo $CARREL_ARRAY_INDEX of $CARREL_ARRAY_COUNT in $CARREL_ARRAY_ID"
     array = ("run", *_SMALL, "--name", "sweep", "--array", "1-2", "--env", "A=b")
     assert (await command.run(*array, "--", "sh", "-c", script)).code == 0
     job = tmp_path / "job.yaml"
@@ -271,6 +271,8 @@ async def test_an_exported_definition_starts_the_same_again(command: CommandLine
     for field in ("command", "slots", "env", "image", "project", "kind"):
         assert first[field] == again[field]
     assert again["array"]["name"] == "again"
-    assert await command.ok("session", "logs", "again-2") == "2\n"
+    array = again["array"]["id"]
+    assert await command.ok("session", "logs", "again-1") == f"1 of 2 in {array}\n"
+    assert await command.ok("session", "logs", "again-2") == f"2 of 2 in {array}\n"
     refused = await command.run("session", "create", "-f", str(tmp_path / "nothing.yaml"))
     assert (refused.code, "client.bad_definition" in refused.stderr) == (1, True)

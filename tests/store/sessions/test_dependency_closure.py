@@ -74,9 +74,9 @@ def expected(
         if state != "pending":
             continue
         verdicts = []
-        for (session, other, whole), condition in edges.items():
+        for (session, other, of_array), condition in edges.items():
             if session == n:
-                those = states[other : arrays[other] + 1] if whole else [states[other]]
+                those = states[other : arrays[other] + 1] if of_array else [states[other]]
                 verdicts.append(verdict(condition, those))
         if "never" in verdicts and not waits[n]:
             states[n] = "cancelled"
@@ -116,9 +116,9 @@ async def test_exactly_those_that_can_never_start_are_cancelled(database: Databa
                     await tx.execute(update(Session).where(Session.id == made[n]).values(changes))
             tx.add_all(
                 SessionDependency(
-                    session_id=made[n], after_id=made[other], whole_array=whole, condition=condition
+                    session_id=made[n], after_id=made[other], whole_array=of_array, condition=condition
                 )
-                for (n, other, whole), condition in edges.items()
+                for (n, other, of_array), condition in edges.items()
             )
         async with database.transaction() as tx:
             while await dependencies.cancel_failed(tx, clock.now()):
@@ -139,8 +139,8 @@ async def test_exactly_those_that_can_never_start_are_cancelled(database: Databa
         running = {n for n, one in enumerate(made) if states[n] in ("runs", "retried") or one in pending}
         assert {n for n, one in enumerate(made) if one in waiting} == {
             n
-            for (n, other, whole) in edges
-            if made[n] in pending and running & {*range(other, (arrays[other] if whole else other) + 1)}
+            for (n, other, of_array) in edges
+            if made[n] in pending and running & {*range(other, (arrays[other] if of_array else other) + 1)}
         }
 
     async def _store(n: int, name: str, keeps: bool) -> str:

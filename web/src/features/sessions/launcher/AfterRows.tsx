@@ -75,7 +75,7 @@ const SEARCH_PAUSE_MS = 200;
 
 /** An array has the id of its first session. */
 const ARRAY = "array:";
-const rowValue = (id: string, array: boolean): string => (array ? ARRAY + id : id);
+const choiceOf = (id: string, array: boolean): string => (array ? ARRAY + id : id);
 
 function AfterFields({ row, number, repeated, onChange, onRemove }: RowProps) {
   const { t } = useLingui();
@@ -86,8 +86,8 @@ function AfterFields({ row, number, repeated, onChange, onRemove }: RowProps) {
   const q = settled === row.name ? "" : settled;
   const { data } = useInfiniteQuery(sessionsListQuery({ state: "all", q, owner: "me" }));
   const known = data?.pages[0]?.items ?? [];
-  const choices = known.map((one) => ({ value: rowValue(one.id, one.array !== null), label: rowName(one) }));
-  const value = row.session && rowValue(row.session, row.array);
+  const choices = known.map((one) => ({ value: choiceOf(one.id, one.array !== null), label: rowName(one) }));
+  const value = row.session && choiceOf(row.session, row.array);
   if (value && choices.every((one) => one.value !== value)) choices.unshift({ value, label: row.name });
   return (
     <Group gap="xs" wrap="nowrap" align="flex-start">
@@ -113,7 +113,7 @@ function AfterFields({ row, number, repeated, onChange, onRemove }: RowProps) {
         }
         comboboxProps={{ shadow: "md" }}
         renderOption={({ option }) => {
-          const session = known.find(({ id, array }) => rowValue(id, array !== null) === option.value);
+          const session = known.find(({ id, array }) => choiceOf(id, array !== null) === option.value);
           return (
             <Stack gap={2}>
               <Text size="sm">{option.label}</Text>
