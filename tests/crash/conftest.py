@@ -21,6 +21,7 @@ from carrel.signin.keypairs import service as keypairs
 
 DISK_MIB = 300
 ENGINE_DISK_MIB = 64
+SHARED_DISK_MIB = 1024
 
 
 @pytest.fixture(scope="package")
@@ -78,6 +79,16 @@ async def on_small_disk(daemon: OwnDockerd, open_dir: Path) -> AsyncIterator[tup
     folder = open_dir / f"small-{secrets.token_hex(3)}"
     folder.mkdir(mode=0o711)
     with small_disk(folder, DISK_MIB) as disk:
+        async with _supervised(daemon, disk / "data") as place:
+            yield place, disk
+
+
+@pytest.fixture
+async def on_shared_disk(open_dir: Path) -> AsyncIterator[tuple[Place, Path]]:
+    """Such an installation, and its engine on the same small disk; and where that is."""
+    folder = open_dir / f"shared-{secrets.token_hex(3)}"
+    folder.mkdir(mode=0o711)
+    with small_disk(folder, SHARED_DISK_MIB) as disk, OwnDockerd(data=disk / "docker") as daemon:
         async with _supervised(daemon, disk / "data") as place:
             yield place, disk
 

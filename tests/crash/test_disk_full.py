@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -10,6 +11,8 @@ from crash.place import Place
 from crash.small_disk import fill
 from crash.supervised import Supervised
 from people import eventually
+
+from carrel.engines.port import EngineError
 
 
 async def _until_refused(client: Client, image: str, *, most: int = 100) -> list[str]:
@@ -109,6 +112,28 @@ async def test_a_full_disk_of_the_engine_costs_only_those_who_need_it(on_small_e
     await place.comes_to_rest()
     assert place.states() == {quiet: "RUNNING", greedy: "TERMINATED", refused: "ERROR", late: "RUNNING"}
     assert await _runs(place, quiet, "echo well > /home/work/well") == 0
+
+
+async def test_a_session_that_fills_the_disk_of_the_database_is_ended_and_nothing_is_lost(
+    on_shared_disk: tuple[Place, Path],
+) -> None:
+    place, disk = on_shared_disk
+    plane = place.plane
+    assert isinstance(plane, Supervised)
+    quiet, greedy = [await place.client.create(name, place.image) for name in ("quiet", "greedy")]
+    await place.comes_to_rest()
+    assert (disk / "data" / "reserve").stat().st_blocks * 512 > 64 << 20
+    # 1. At full speed, and again and again, until somebody ends it.
+    filling = "n=0; while true; do n=$((n+1)); dd if=/dev/zero of=/home/work/filler$n bs=1M 2>/dev/null; done"
+    with suppress(EngineError):
+        await asyncio.wait_for(_runs(place, greedy, filling), 120)
+    # 2. It is, with its reason, and everything goes on by itself.
+    late = await place.client.create("late", place.image)
+    await place.comes_to_rest()
+    assert place.states() == {quiet: "RUNNING", greedy: "ERROR", late: "RUNNING"}
+    assert "had written the most outside its folders" in place.reason(greedy)
+    assert plane.lives()
+    assert plane.database_runs()
 
 
 async def _runs(place: Place, session: str, script: str) -> int:

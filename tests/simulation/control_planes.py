@@ -20,6 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.controllers import runtime as plane
 from carrel.controllers.audit_sealing import AuditSealing
 from carrel.controllers.disk_limits import DiskLimits
+from carrel.controllers.disk_space import DiskSpaceWatch
 from carrel.controllers.due_deliveries import DueDeliveries
 from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
@@ -165,6 +166,7 @@ class ControlPlane:
         DueDeliveries,
         AuditSealing,
         DiskLimits,
+        DiskSpaceWatch,
     )
 
     def __init__(self, database: Database, leader: Leader, engines: Engines, fate: Fate) -> None:

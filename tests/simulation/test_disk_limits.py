@@ -15,11 +15,13 @@ from simulation.test_host_loads import IDLE
 from simulation.test_idle_sessions import another_leads
 
 from carrel.controllers.disk_limits import DiskLimits
+from carrel.controllers.disk_space import DiskSpaceWatch
 from carrel.controllers.loop import Controller
 from carrel.controllers.usage_history import UsageHistory
 from carrel.controllers.usage_sampling import UsageSampling
 from carrel.core.errors import Invalid
 from carrel.core.ids import SessionId
+from carrel.engines.optional import DiskSpace
 from carrel.engines.port import DISK_LIMIT
 from carrel.sessions.spec import ClusterRole
 from carrel.tables.session_states import SessionState as S
@@ -28,7 +30,7 @@ GIB = 1 << 30
 
 
 class WithDiskLimits(ControlPlane):
-    left_out = tuple(one for one in ControlPlane.left_out if one is not DiskLimits)
+    left_out = tuple(one for one in ControlPlane.left_out if one not in (DiskLimits, DiskSpaceWatch))
 
 
 def set_policy(installation: Installation, **limits: Any) -> None:
@@ -38,7 +40,7 @@ def set_policy(installation: Installation, **limits: Any) -> None:
     )
 
 
-async def limited(installation: Installation, disk_bytes: int = 10 * GIB, **more: Any) -> SessionId:
+async def limited(installation: Installation, disk_bytes: int | None = 10 * GIB, **more: Any) -> SessionId:
     """A session that runs, with this limit."""
     installation.kind_of_plane = WithDiskLimits
     installation.requests += 1
@@ -236,6 +238,29 @@ def test_when_the_disk_of_a_node_runs_full_the_one_who_wrote_the_most_is_ended(p
         # Ending one who wrote nothing would not help.
         await look(installation, 12)
         assert installation.state(tiny) == S.RUNNING
+
+    play(story)
+
+
+def test_who_fills_the_disk_within_seconds_is_ended_before_the_minute_is_over(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        world = installation.world
+        writer, other = await limited(installation, None), await limited(installation, None)
+        write(installation, writer, 20 * GIB)
+        write(installation, other, GIB)
+        world.disk_spaces = [DiskSpace("local", used_bytes=90 * GIB, size_bytes=100 * GIB)]
+        await step(installation, DiskSpaceWatch)
+        assert installation.state(writer) == S.RUNNING
+        # Neither session has a sample of its use yet.
+        world.disk_spaces = [DiskSpace("local", used_bytes=99 * GIB, size_bytes=100 * GIB)]
+        await step(installation, DiskSpaceWatch)
+        await step(installation, DiskSpaceWatch)
+        assert [installation.state(one) for one in (writer, other)] == [S.TERMINATING, S.RUNNING]
+        world.disk_spaces = []
+        await installation.settle()
+        assert [installation.state(one) for one in (writer, other)] == [S.ERROR, S.RUNNING]
+        [(cause, reason)] = notes(installation, writer)
+        assert (cause, reason.endswith("outside its folders: 20 GiB.")) == ("node_disk_full", True)
 
     play(story)
 

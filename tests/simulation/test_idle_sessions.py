@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Any
 
+from session_kit import spec
 from simulation.conftest import Play
 from simulation.control_planes import ControlPlane, Fate
 from simulation.installation_life import Installation
@@ -14,10 +15,12 @@ from simulation.virtual_time import LoopClock
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.accelerators.fake import FakeAccelerators
 from carrel.controllers.audit_sealing import AuditSealing
 from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.core.ids import SessionId
+from carrel.sessions.spec import ClusterRole
 from carrel.tables.session_states import SessionState as S
 from carrel.usage.idle import service as idle
 from carrel.usage.idle.activity import Activity
@@ -168,6 +171,42 @@ def test_what_uses_little_for_a_whole_window_ends_and_what_works_or_is_not_measu
             installation.look.execute("DELETE FROM usage_samples")
             await minutes(installation, 0.5, step_s=30)
             assert warned_of(installation, works) is None
+
+    play(story)
+
+
+def test_an_accelerator_in_use_of_any_container_of_a_cluster_counts(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        world = installation.world
+        world.equip("local", FakeAccelerators(4))
+        with Limits(installation, USE):
+            roles = (
+                ClusterRole(name="worker", count=1, slots={"cpu": 100, "mem": 16 << 20, "fake.device": 1}),
+            )
+            made = []
+            for name in ("idles", "works"):
+                installation.requests += 1
+                request = spec(slots={"cpu": 100, "mem": 16 << 20}, name=name, roles=roles)
+                made.append(await installation.enqueue(request))
+            idles, works = made
+            await installation.settle()
+            for session, percent in ((idles, 2), (works, 60)):
+                rows = installation.look.execute(
+                    "SELECT id, index FROM containers WHERE session_id = %s ORDER BY index", (session,)
+                ).fetchall()
+                assert len(rows) == 2
+                for container, index in rows:
+                    world.containers[container].load = 0.01
+                    if index:
+                        assert world.containers[container].spec.devices
+                        world.containers[container].accelerator_percent = percent
+            await minutes(installation, 44, step_s=30)
+            await installation.settle()
+            assert [installation.state(one) for one in (idles, works)] == [S.TERMINATED, S.RUNNING]
+            assert history(installation, idles)[-1] == (
+                "idle_use",
+                "Idle: low utilization for 30 min (CPU 1.0 %, below 5 %, accelerators 2.0 %, below 5 %).",
+            )
 
     play(story)
 

@@ -9,7 +9,7 @@ from simulation.installation_life import Installation
 
 from carrel.core.errors import CarrelError
 from carrel.core.ids import SessionId
-from carrel.engines.port import EngineError
+from carrel.engines.port import EngineError, EngineUnavailable
 from carrel.queue import resize_requests
 from carrel.tables.session_states import SessionState as S
 
@@ -135,6 +135,35 @@ def test_less_memory_than_it_uses_is_refused(play: Play) -> None:
         with pytest.raises(CarrelError) as refused:
             await resize(installation, session, mem=2 * GIB)
         assert refused.value.code == "session.memory_in_use"
+
+    play(story)
+
+
+def test_an_engine_that_is_away_delays_a_change_and_refuses_nothing(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        session = await sized(installation)
+        unreachable = EngineUnavailable("No response.")
+        installation.world.fail_next("set_limits", unreachable)
+        await resize(installation, session, cpu=3000)
+        await installation.settle()
+        await installation.rounds(3, 10)
+        assert limits(installation, session)["cpu"] == held(installation, session)["cpu"] == 3000
+        assert [cause for cause, _ in notes(installation, session)] == ["resized"]
+
+    play(story)
+
+
+def test_the_ledger_keeps_what_an_engine_may_still_allow(play: Play) -> None:
+    """It fails to change the limits, and then to restore them: which it has is unknown."""
+
+    async def story(installation: Installation) -> None:
+        session = await sized(installation)
+        error = EngineError("No.", retriable=False, code="limits_refused")
+        installation.world.fail_next("set_limits", error, times=2)
+        await resize(installation, session, cpu=3000, mem=2 * GIB)
+        await installation.settle()
+        assert held(installation, session) == {"cpu": 3000, "mem": 4 * GIB}
+        assert [cause for cause, _ in notes(installation, session)] == ["resize_refused"]
 
     play(story)
 

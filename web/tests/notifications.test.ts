@@ -1,6 +1,6 @@
-import { expect, test } from "vitest";
-import type { Session } from "@/api/types";
-import { notificationKindOf } from "@/live/notification-kinds";
+import { afterEach, expect, test, vi } from "vitest";
+import type { NotificationChoices, Session } from "@/api/types";
+import { keepsStream, notificationKindOf, releaseStream, showInSystem } from "@/live/notification-kinds";
 
 const before = { state: "STARTING", idle_ends_at: null } as Session;
 
@@ -39,4 +39,54 @@ test("a warning is reported once", () => {
   expect(
     notificationKindOf({ before: limited, after: { ...again, limit_ends_at: "2026-01-01T13:00:00Z" } }),
   ).toBe("about_to_end");
+});
+
+afterEach(() => {
+  releaseStream();
+  vi.unstubAllGlobals();
+});
+
+const CHOSEN: NotificationChoices = {
+  started: ["page"],
+  ended: [],
+  failed: ["page", "browser"],
+  about_to_end: [],
+};
+
+/** Browser with this permission, whose lock is held by another tab or free; returns the notifications shown. */
+function browser(permission: NotificationPermission, lockIsFree = true): string[] {
+  const shown: string[] = [];
+  class Shown {
+    static permission = permission;
+    onclick = null;
+    constructor(title: string) {
+      shown.push(title);
+    }
+  }
+  vi.stubGlobal("Notification", Shown);
+  vi.stubGlobal("window", { Notification: Shown });
+  const request = (_: string, __: object, use: (lock: object | null) => unknown) =>
+    use(lockIsFree ? {} : null);
+  vi.stubGlobal("navigator", { locks: { request } });
+  return shown;
+}
+
+test("a tab in the background keeps its stream for notifications of the browser, one of several", async () => {
+  browser("granted");
+  expect(await keepsStream(CHOSEN)).toBe(true);
+  expect(await keepsStream({ ...CHOSEN, failed: ["page", "mail"] })).toBe(false);
+  browser("granted", false);
+  expect(await keepsStream(CHOSEN)).toBe(false);
+  browser("denied");
+  expect(await keepsStream(CHOSEN)).toBe(false);
+});
+
+test("a notification of the browser needs the permission, not the tab to be shown", () => {
+  const shown = browser("granted");
+  vi.stubGlobal("document", { visibilityState: "hidden" });
+  showInSystem("a", "train failed", "", () => undefined);
+  expect(shown).toEqual(["train failed"]);
+  expect(browser("default")).toEqual([]);
+  showInSystem("a", "train failed", "", () => undefined);
+  expect(shown).toEqual(["train failed"]);
 });

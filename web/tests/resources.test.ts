@@ -130,6 +130,14 @@ describe("the limits of a policy", () => {
     expect(slotLimitsOf(slotsDraft({ mem: UNLIMITED, "*": 0 }))).toEqual({ cpu: 0, mem: UNLIMITED, "*": 0 });
   });
 
+  test("allow root to projects unless they restrict it, and to keypairs only if they say so", () => {
+    expect(draftOf("project", undefined).max_rights).toBe("root");
+    expect(draftOf("keypair", undefined).max_rights).toBe("plain");
+    expect(
+      limitsIn(draftOf("project", { folders: 1, folder_bytes: 1, max_rights: "plain" })).max_rights,
+    ).toBe("plain");
+  });
+
   test("are sent only where they are other than before", () => {
     const first = draftOf("user", limits);
     expect(changedLimits(first, draftOf("user", limits))).toEqual({});

@@ -44,7 +44,7 @@ class DiskLimits:
                     await self._act(tx, use.session, now)
         for session, reason in disk_rules.to_end_for_space(uses, disks).items():
             async with self._tools.transaction() as tx:
-                await self._end(tx, session, "node_disk_full", reason, now)
+                await end(tx, session, "node_disk_full", reason, now)
 
     async def _disks(
         self, tx: AsyncSession, uses: Sequence[ContainerDisk], now: datetime
@@ -70,22 +70,22 @@ class DiskLimits:
         for use in uses[:1]:
             match use.action:
                 case DiskAction.END:
-                    await self._end(tx, session, "disk_exceeded", use.reason, now)
+                    await end(tx, session, "disk_exceeded", use.reason, now)
                 case DiskAction.WARN:
                     await updates.warn(tx, session, cause=DISK_NEARLY_FULL, reason=use.warning, now=now)
                 case DiskAction.CLEAR:
                     await updates.clear_warning(tx, session, DISK_NEARLY_FULL)
 
-    async def _end(
-        self, tx: AsyncSession, session: SessionId, cause: str, reason: str, now: datetime
-    ) -> None:
-        await transitions.move(
-            tx,
-            [session],
-            SessionState.TERMINATING,
-            sources=[SessionState.RUNNING],
-            outcome=SessionState.ERROR,
-            cause=cause,
-            reason=reason,
-            now=now,
-        )
+
+async def end(tx: AsyncSession, session: SessionId, cause: str, reason: str, now: datetime) -> None:
+    """End a running session as failed."""
+    await transitions.move(
+        tx,
+        [session],
+        SessionState.TERMINATING,
+        sources=[SessionState.RUNNING],
+        outcome=SessionState.ERROR,
+        cause=cause,
+        reason=reason,
+        now=now,
+    )

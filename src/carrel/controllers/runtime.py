@@ -6,6 +6,7 @@ from carrel.controllers import due_deliveries
 from carrel.controllers.audit_sealing import AuditSealing
 from carrel.controllers.dependencies import Dependencies
 from carrel.controllers.disk_limits import DiskLimits
+from carrel.controllers.disk_space import DiskSpaceWatch
 from carrel.controllers.drain import Drain
 from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
@@ -43,6 +44,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         UsagePacking(tools),
         Idle(tools),
         DiskLimits(tools),
+        DiskSpaceWatch(tools),
         StorageMonitor(tools),
         FolderTasks(tools),
         AuditSealing(tools),

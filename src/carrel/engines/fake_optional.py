@@ -7,7 +7,7 @@ from typing import IO, TypeVar
 
 from carrel.engines import fake_build
 from carrel.engines.fake_world import FakeContainer, FakeWorld
-from carrel.engines.optional import BuildSink, HostUsage, ImageInfo, StoredImage, limits_below_use
+from carrel.engines.optional import BuildSink, DiskSpace, HostUsage, ImageInfo, StoredImage, limits_below_use
 from carrel.engines.port import (
     ContainerGone,
     EngineError,
@@ -79,6 +79,18 @@ class FakeAdjusting:
 
     async def host_usage(self) -> Sequence[HostUsage]:
         return await self.step("host_usage", lambda: tuple(self.world.hosts.values()))
+
+    async def disk_space(self) -> Sequence[DiskSpace]:
+        return await self.step("disk_space", lambda: tuple(self.world.disk_spaces))
+
+    async def written(self) -> Mapping[str, int]:
+        def measured() -> Mapping[str, int]:
+            containers = self.world.containers.items()
+            return {
+                key: one.disk_bytes for key, one in containers if one.running and one.disk_bytes is not None
+            }
+
+        return await self.step("written", measured)
 
     async def step(self, name: str, act: Callable[[], T]) -> T:
         """Perform one step between its hooks; yields to other tasks first, like a real engine."""

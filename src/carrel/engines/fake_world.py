@@ -17,7 +17,7 @@ from carrel.accelerators.port import Accelerators, Attachment
 from carrel.core.clock import Clock, SystemClock
 from carrel.engines import barrier, fake_files, fake_shell
 from carrel.engines.accelerated import attachment_of, node_with
-from carrel.engines.optional import LIVE_LIMITS, HostUsage
+from carrel.engines.optional import LIVE_LIMITS, DiskSpace, HostUsage
 from carrel.engines.port import (
     DISK_LIMIT,
     IDLE,
@@ -166,6 +166,7 @@ class FakeWorld:
             )
         ]
         self.hosts: dict[str, HostUsage] = {}
+        self.disk_spaces: list[DiskSpace] = []
         """By node, of those that can be measured."""
         self.local_images: set[str] = set()
         self.image_labels: dict[str, Mapping[str, str]] = {}

@@ -13,6 +13,8 @@ EngineUnavailable if the engine does not respond. Behaviour at the edges, tested
     set_limits      no-op                    ContainerGone
     pause, resume   no-op                    ContainerGone
     host_usage      a newer reading          a machine that cannot be measured is absent
+    disk_space      a newer reading          a machine that cannot be measured at once is absent
+    written         a newer reading          a container that does not run is absent
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -172,4 +174,26 @@ class HostMetering(Protocol):
 
     async def host_usage(self) -> Sequence[HostUsage]:
         """One reading for each machine that can be measured."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DiskSpace:
+    """Of the file system that has the containers of a node."""
+
+    node: str
+    used_bytes: int
+    size_bytes: int
+
+
+@runtime_checkable
+class DiskMetering(Protocol):
+    """Measures disks at once, to act before one that fills quickly is full."""
+
+    async def disk_space(self) -> Sequence[DiskSpace]:
+        """One reading for each machine on which it costs next to nothing."""
+        ...
+
+    async def written(self) -> Mapping[str, int]:
+        """Bytes outside folders, by container, measured now, which may take as long as walking all those files."""
         ...

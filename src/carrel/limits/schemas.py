@@ -150,10 +150,13 @@ class UserLimits(_Limits):
 
 
 class ProjectLimits(_Limits):
-    """Limits of the folders of one project; its sessions are limited by its ceilings."""
+    """Limits of the folders of one project, and max_rights: the most that its sessions may have inside, if the
+    policies of their keypairs allow it. Its sessions are further limited by its ceilings.
+    """
 
     folders: Most
     folder_bytes: Most
+    max_rights: Rights = Rights.ROOT
 
 
 AnyLimits = KeypairLimits | UserLimits | ProjectLimits

@@ -6,12 +6,20 @@ from typing import Any
 from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.core.ids import ProjectId
 from carrel.permissions.decide import Actor
 from carrel.scheduling.snapshot import SESSIONS, ScopeSnapshot
 from carrel.tables.keypairs import Keypair
 from carrel.tables.limits import ResourcePolicy
-from carrel.tables.policies import KeypairPolicy, Slots, keypair_policy, user_policy
-from carrel.tables.tenancy import User
+from carrel.tables.policies import (
+    KeypairPolicy,
+    ProjectPolicy,
+    Slots,
+    keypair_policy,
+    project_policy,
+    user_policy,
+)
+from carrel.tables.tenancy import Project, User
 
 
 def scopes_of(access_key: str | None, path: tuple[str, str, str]) -> tuple[str, str, str, str]:
@@ -104,3 +112,9 @@ async def policy_of(tx: AsyncSession, actor: Actor) -> KeypairPolicy:
     else:
         query = query.join(User, User.keypair_policy_id == ResourcePolicy.id).where(User.id == actor.user_id)
     return keypair_policy((await tx.execute(query)).scalar_one())
+
+
+async def project_policy_of(tx: AsyncSession, project: ProjectId) -> ProjectPolicy:
+    """The policy of the project."""
+    query = select(ResourcePolicy.limits).join(Project, Project.policy_id == ResourcePolicy.id)
+    return project_policy((await tx.execute(query.where(Project.id == project))).scalar_one())

@@ -20,7 +20,7 @@ from carrel.queue.service import Answer, explain, least_of
 from carrel.scheduling.estimate import Headroom, StartEstimate, estimate_start, headroom
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.snapshot import DEFAULT_PRIORITY, PendingSession, ScopeSnapshot
-from carrel.sessions import admission, dependencies, mounting, resolution
+from carrel.sessions import admission, allowed_rights, dependencies, mounting, resolution
 from carrel.sessions.admission import AdmittedSpec, DiskRange
 from carrel.sessions.dependencies import Dependency
 from carrel.sessions.spec import SessionSpec
@@ -45,7 +45,7 @@ class Checked:
     slots: Mapping[str, Headroom]
     groups: Sequence[tuple[ResourceGroup, StartEstimate]]
     presets: Sequence[tuple[Preset, StartEstimate]]
-    most_rights: Rights
+    root_refused: CarrelError | None
     disk: DiskRange
 
 
@@ -72,7 +72,8 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
     )
     least = least_of(image)
     presets = await _presets(tx, group.id)
-    most_rights = await admission.most_rights(tx, actor, group)
+    machines = await admission.machines_of(tx, group)
+    root_refused = await allowed_rights.root_refused(tx, actor, project, group, machines)
     disk = await admission.disk_range(tx, actor)
 
     # What fits, whatever it has to wait for besides.
@@ -92,7 +93,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
             slots=headroom(planning, at_once),
             groups=[(one, estimate_start(planning, replace(at_once, group=one.id))) for one in usable],
             presets=[(one, with_preset(planning, one)) for one in presets],
-            most_rights=most_rights,
+            root_refused=root_refused,
             disk=disk,
         )
 

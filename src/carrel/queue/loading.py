@@ -33,7 +33,7 @@ from carrel.scheduling.snapshot import (
     Snapshot,
     Strategy,
 )
-from carrel.sessions import admission, dependencies, mounting
+from carrel.sessions import admission, allowed_rights, dependencies, mounting
 from carrel.sessions.dependencies import Dependency
 from carrel.tables.groups import FairShareWeight, ScopeKind
 from carrel.tables.nodes import Allocation, Node, NodeState
@@ -117,6 +117,7 @@ _WAITING = text(f"""
         g.active AND NOT (s.kind = ANY(g.session_kinds) AND {groups.as_text()}) AS shut_out,
         EXISTS (SELECT FROM session_dependencies a JOIN sessions w ON w.id = a.session_id AND w.state = 'PENDING')
             AS some_wait_for_others,
+        {allowed_rights.forbidden_as_text()} AS root_forbidden,
         s.array_id, r.max_parallel, coalesce(p.placed, 0) AS placed
     FROM sessions s JOIN resource_groups g ON g.id = s.group_id JOIN domains d ON d.id = s.domain_id
         LEFT JOIN session_arrays r ON r.id = s.array_id
@@ -152,7 +153,7 @@ _SHUT_OUT = "Its owner may no longer start sessions in its resource group."
 
 async def waiting(tx: AsyncSession, now: datetime) -> list[PendingSession]:
     """The pending sessions. Set aside are those that back off after a failed start, are to start after others, lack
-    storage they need, have lost access to the group, or wait for others of their array.
+    storage they need, have lost access to the group or root inside, or wait for others of their array.
     """
     rows = (await tx.execute(_WAITING, {"now": now})).all()
     if not rows:
@@ -160,13 +161,19 @@ async def waiting(tx: AsyncSession, now: datetime) -> list[PendingSession]:
     kept_back = await mounting.kept_back(tx)
     after = await dependencies.of_pending(tx) if rows[0].some_wait_for_others else {}
     requests = [
-        _request(row, _SHUT_OUT if row.shut_out else kept_back.get(row.id, ""), after.get(row.id, ()))
-        for row in rows
+        _request(row, _not_allowed(row) or kept_back.get(row.id, ""), after.get(row.id, ())) for row in rows
     ]
     limits = {
         row.array_id: ArrayLimit(row.max_parallel, row.placed) for row in rows if row.max_parallel is not None
     }
     return set_aside(requests, limits) if limits else requests
+
+
+def _not_allowed(row: Any) -> str:
+    """Why the session may not start any more, though it could be requested."""
+    if row.shut_out:
+        return _SHUT_OUT
+    return allowed_rights.NO_LONGER_ALLOWED[row.root_forbidden] if row.root_forbidden else ""
 
 
 def _request(row: Any, kept_back: str, after: Sequence[Dependency]) -> PendingSession:

@@ -42,7 +42,7 @@ from carrel.sessions.routes import Ref
 from carrel.sessions.schemas import SessionDetail, SessionResize
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.groups import ResourceGroup
-from carrel.tables.session_states import SessionState
+from carrel.tables.session_states import Rights, SessionState
 from carrel.tables.sessions import Session
 from carrel.tables.tenancy import Project
 from carrel.tenancy.schemas import ProjectRef
@@ -149,7 +149,8 @@ async def check(services: ServicesOf[QueueServices], actor: CurrentActor, body: 
             )
             for one, estimate in result.presets
         ],
-        most_rights=result.most_rights,
+        most_rights=Rights.PLAIN if result.root_refused else Rights.ROOT,
+        root_refused=result.root_refused.message if result.root_refused else "",
         disk=DiskRangeView.model_validate(result.disk, from_attributes=True),
     )
 

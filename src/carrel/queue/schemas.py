@@ -141,6 +141,7 @@ class CheckView(BaseModel):
     """The result of creating such a session, and remaining capacity.
 
     code: of the error that creating it would raise, if any. most_rights: that a session could have in the group.
+    root_refused: why it could not have root.
     """
 
     verdict: Verdict
@@ -160,6 +161,7 @@ class CheckView(BaseModel):
     groups: list[GroupRoom]
     presets: list[PresetRoom]
     most_rights: Rights
+    root_refused: str
     disk: DiskRangeView
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from carrel.db.embedded import Embedded, EmbeddedError
 from carrel.server.children import FIRST_PAUSE_S, ForkServer, RoleProcess, report
+from carrel.server.reserve import DiskReserve
 
 ROLES = ("api,controllers", "gateway")
 _LONGEST_DATABASE_PAUSE_S = 4.0
@@ -85,6 +86,7 @@ class Supervisor:
         self._logs = [logs / "supervisor.err", *(child.log for child in self._children)]
         if embedded:
             self._logs.append(embedded.log)
+        self._reserve = DiskReserve(data_dir) if embedded else None
         self._stop = False
 
     def run(self) -> None:
@@ -99,6 +101,10 @@ class Supervisor:
                 child.keep_alive(now)
             if self._database:
                 self._database.keep_alive(now)
+            if self._reserve and self._reserve.release_if_full():
+                report("the disk is full: the reserve for the database is released")
+            if self._reserve and ticks % _LOG_TICKS == 0:
+                self._reserve.restore()
             ticks += 1
             if ticks % _LOG_TICKS == 0:
                 for log in self._logs:

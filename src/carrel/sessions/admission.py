@@ -12,7 +12,6 @@ from carrel.core.errors import Forbidden, Invalid, NotFound, Refused
 from carrel.core.host_names import architecture
 from carrel.core.ids import DEFAULT_GROUP, DomainId, ProjectId, SessionId, UserId
 from carrel.core.units import Slots, format_size, format_slot
-from carrel.engines.port import ROOT_INSIDE
 from carrel.limits.scopes import access_key_of, ceilings, policy_of, scopes_of
 from carrel.nodes import ledger
 from carrel.nodes import service as nodes
@@ -32,7 +31,7 @@ from carrel.scheduling.snapshot import (
     NodeSnapshot,
     PendingSession,
 )
-from carrel.sessions import dependencies
+from carrel.sessions import allowed_rights, dependencies
 from carrel.sessions.dependencies import Dependency
 from carrel.sessions.spec import MOST_CONTAINERS, SchedulingSpec, SessionSpec
 from carrel.slot_kinds import service as slot_kinds
@@ -40,7 +39,7 @@ from carrel.tables.groups import ResourceGroup
 from carrel.tables.images import Image
 from carrel.tables.nodes import IS_KNOWN, Node
 from carrel.tables.policies import KeypairPolicy
-from carrel.tables.session_states import ClusterPlacement, Rights, SessionKind, SessionState
+from carrel.tables.session_states import ClusterPlacement, SessionKind, SessionState
 from carrel.tables.sessions import Container, Session
 
 _MANY = 1 << 31
@@ -99,9 +98,8 @@ async def admit(
     for size in dict.fromkeys(tuple(size.items()) for size in spec.sizes):
         await slot_kinds.require_known(tx, dict(size), field="slots")
         await slot_kinds.require_possible(tx, dict(size))
-    _require_rights(spec, policy)
-    machines = [node] if node else await _machines(tx, group)
-    machines = _with_rights(spec, machines)
+    machines = [node] if node else await machines_of(tx, group)
+    machines = await allowed_rights.able(tx, actor, project, group, spec.rights, machines)
     _require_architecture(architecture(image.architecture if image else None), machines)
     await _require_under_ceilings(tx, actor, project, access_key, spec)
     _require_fit(spec, machines)
@@ -258,44 +256,9 @@ async def disk_range(tx: AsyncSession, actor: Actor) -> DiskRange:
     return DiskRange(disk(None, policy), policy.max_disk_bytes)
 
 
-async def _machines(tx: AsyncSession, group: ResourceGroup) -> Sequence[Node]:
+async def machines_of(tx: AsyncSession, group: ResourceGroup) -> Sequence[Node]:
+    """The nodes of the group."""
     return (await tx.execute(select(Node).where(Node.group_id == group.id, IS_KNOWN))).scalars().all()
-
-
-async def most_rights(tx: AsyncSession, actor: Actor, group: ResourceGroup) -> Rights:
-    """The most that a session of the actor could have in the group: what the policy allows and its nodes can give."""
-    allowed = (await policy_of(tx, actor)).max_rights
-    able = allowed == Rights.ROOT and any(_gives_root(node) for node in await _machines(tx, group))
-    return Rights.ROOT if able else Rights.PLAIN
-
-
-def _gives_root(node: Node) -> bool:
-    return ROOT_INSIDE in node.capabilities
-
-
-def _require_rights(spec: SchedulingSpec, policy: KeypairPolicy) -> None:
-    if spec.rights == Rights.ROOT and policy.max_rights != Rights.ROOT:
-        raise Forbidden(
-            "session.root_forbidden",
-            "Your resource policy does not allow root in a session.",
-            hint="Ask an administrator to allow it, or request a session without root.",
-            field="rights",
-        )
-
-
-def _with_rights(spec: SchedulingSpec, machines: Sequence[Node]) -> Sequence[Node]:
-    """The nodes whose engine can give these rights. Raises: Refused."""
-    able = [node for node in machines if spec.rights == Rights.PLAIN or _gives_root(node)]
-    # A group that has no node yet may get one.
-    if machines and not able:
-        raise Refused(
-            "session.root_impossible",
-            "The engine of no node of the resource group can give root in a session.",
-            hint="Choose another resource group, or request a session without root.",
-            field="rights",
-            details={"needed": ROOT_INSIDE},
-        )
-    return able
 
 
 def _require_architecture(needed: str, machines: Sequence[Node]) -> None:

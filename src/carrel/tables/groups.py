@@ -9,6 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from carrel.core.ids import GroupId
 from carrel.db.tables import Table
 from carrel.scheduling.snapshot import QueueOrder, Strategy
+from carrel.tables.session_states import Rights
 
 
 class NodeLoss(StrEnum):
@@ -35,6 +36,7 @@ class ResourceGroup(Table):
     session_kinds: accepted kinds. slot_priority: slots by which nodes are compared, in order; empty: by the scarcest
     slot. pending_timeout_s: pending sessions are cancelled after this; None: never. patience_s: how long others may
     overtake a pending session. half_life_s: decay of past usage for the fair share.
+    max_rights: the most that its sessions may have inside.
     """
 
     __tablename__ = "resource_groups"
@@ -42,6 +44,7 @@ class ResourceGroup(Table):
         _one_of("scheduler", QueueOrder),
         _one_of("placement", Strategy),
         _one_of("on_node_loss", NodeLoss),
+        _one_of("max_rights", Rights),
         CheckConstraint("patience_s >= 0 AND half_life_s > 0 AND node_loss_s >= 0", name="times"),
         Index("uq_resource_groups_name_lower", text("lower(name)"), unique=True),
     )
@@ -62,6 +65,7 @@ class ResourceGroup(Table):
     half_life_s: Mapped[int] = mapped_column(server_default=text("604800"))
     on_node_loss: Mapped[NodeLoss] = mapped_column(String(20), server_default=NodeLoss.END)
     node_loss_s: Mapped[int] = mapped_column(server_default=text("120"))
+    max_rights: Mapped[Rights] = mapped_column(String(10), server_default=Rights.ROOT)
     app_address: Mapped[str | None] = mapped_column(String(300))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=text("now()"))
 

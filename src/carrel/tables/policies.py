@@ -52,10 +52,11 @@ class UserPolicy:
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectPolicy:
-    """Limits for the folders of one project."""
+    """Limits for the folders of one project, and the rights inside its sessions."""
 
     folders: int | None
     folder_bytes: int | None
+    max_rights: Rights
 
 
 FolderPolicy = UserPolicy | ProjectPolicy
@@ -95,7 +96,11 @@ def user_policy(limits: Mapping[str, Any]) -> UserPolicy:
 
 def project_policy(limits: Mapping[str, Any]) -> ProjectPolicy:
     """limits: of a row of this kind."""
-    return ProjectPolicy(folders=most(limits["folders"]), folder_bytes=most(limits["folder_bytes"]))
+    return ProjectPolicy(
+        folders=most(limits["folders"]),
+        folder_bytes=most(limits["folder_bytes"]),
+        max_rights=Rights(limits["max_rights"]),
+    )
 
 
 def folder_policy(kind: str, limits: Mapping[str, Any]) -> FolderPolicy:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from sqlalchemy import text
+import orjson
+from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import NodeId, SessionId
@@ -78,21 +79,27 @@ class ContainerDisk:
         return format_size(self.limit_bytes or 0)
 
 
-# Samples from before its creation are of a container that it has replaced.
-_LATEST = text("""
+def _of_running(measured: str) -> TextClause:
+    """measured: SQL with the column disk_bytes of a container `c`."""
+    return text(f"""
     SELECT s.id, s.disk_limit_bytes AS limit_bytes, c.node_id, latest.disk_bytes AS used_bytes,
         s.warnings ? :warning AS warned,
         CASE WHEN (SELECT count(*) FROM containers m WHERE m.session_id = s.id) = 1 THEN ''
             WHEN c.index = 0 THEN 'main' ELSE c.host END AS container
     FROM sessions s JOIN containers c ON c.session_id = s.id
-    CROSS JOIN LATERAL (
-        SELECT u.disk_bytes FROM usage_samples u
-        WHERE u.container_id = c.id AND u.at > greatest(c.started_at, :since) AND u.disk_bytes IS NOT NULL
-        ORDER BY u.at DESC LIMIT 1) latest
+    CROSS JOIN LATERAL ({measured}) latest
     WHERE s.state = 'RUNNING' AND c.state = 'RUNNING'
         AND (CAST(:sessions AS text[]) IS NULL OR s.id = ANY(:sessions))
     ORDER BY latest.disk_bytes DESC, s.id, c.index
-""")
+""")  # noqa: S608 - constants of this module
+
+
+# Samples from before its creation are of a container that it has replaced.
+_LATEST = _of_running("""
+        SELECT u.disk_bytes FROM usage_samples u
+        WHERE u.container_id = c.id AND u.at > greatest(c.started_at, :since) AND u.disk_bytes IS NOT NULL
+        ORDER BY u.at DESC LIMIT 1""")
+_MEASURED = _of_running("SELECT CAST(CAST(:measured AS jsonb) ->> c.id AS bigint) AS disk_bytes")
 
 
 async def latest(
@@ -101,16 +108,36 @@ async def latest(
     """The disk use of the containers of the running sessions, or of these, as last measured, the highest first; those
     not measured lately are absent.
     """
-    bound = {"since": now - _RECENT, "warning": DISK_NEARLY_FULL, "sessions": sessions and list(sessions)}
+    bound = {"since": now - _RECENT, "sessions": sessions and list(sessions)}
+    return await _uses(tx, _LATEST, bound)
+
+
+async def measured(tx: AsyncSession, sizes: Mapping[str, int]) -> Sequence[ContainerDisk]:
+    """The disk use of the containers of the running sessions, the highest first. sizes: bytes by container."""
+    return await _uses(tx, _MEASURED, {"measured": orjson.dumps(dict(sizes)).decode(), "sessions": None})
+
+
+async def _uses(tx: AsyncSession, query: TextClause, bound: Mapping[str, object]) -> Sequence[ContainerDisk]:
     return [
         ContainerDisk(row.id, row.container, row.node_id, row.used_bytes, row.limit_bytes, row.warned)
-        for row in await tx.execute(_LATEST, bound)
+        for row in await tx.execute(query, {**bound, "warning": DISK_NEARLY_FULL})
+        if row.used_bytes is not None
     ]
 
 
 def highest(uses: Iterable[ContainerDisk]) -> Sequence[ContainerDisk]:
     """Of each session, the container that has written the most. uses: the highest first."""
     return list({use.session: use for use in reversed(list(uses))}.values())
+
+
+def reserve_of(size_bytes: float) -> float:
+    """Of a file system of this size: with less than this free, it is nearly full."""
+    return min(size_bytes * _RESERVE_SHARE, _RESERVE_MOST)
+
+
+def is_nearly_full(used_bytes: float, size_bytes: float) -> bool:
+    """Whether a session has to end for space."""
+    return size_bytes - used_bytes < reserve_of(size_bytes)
 
 
 def to_end_for_space(
@@ -124,9 +151,9 @@ def to_end_for_space(
     ended: dict[SessionId, str] = {}
     by_use = list(uses)
     for node, (used, size) in disks.items():
-        reserve = min(size * _RESERVE_SHARE, _RESERVE_MOST)
+        reserve = reserve_of(size)
         most = next((use for use in by_use if use.node == node), None)
-        if size - used < reserve and most and most.used_bytes >= reserve * _MATTERS:
+        if is_nearly_full(used, size) and most and most.used_bytes >= reserve * _MATTERS:
             ended[most.session] = (
                 f"The disk of its node is nearly full ({format_size(max(round(size - used), 0))} free), and of all"
                 f" sessions there it had written the most outside its folders: {format_size(most.used_bytes)}."

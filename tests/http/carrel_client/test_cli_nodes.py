@@ -38,9 +38,11 @@ async def test_a_group_is_made_changed_opened_weighed_and_removed(admin: Command
     cleared = await admin.as_json("group", "edit", "gpu", "--no-slot-priority", "--no-app-address")
     assert [cleared[field] for field in ("slot_priority", "app_address")] == [[], None]
     changed = await admin.types(
-        "group edit GPU --pending-timeout never --on-node-loss reschedule --node-loss 5m --deactivate"
+        "group edit GPU --pending-timeout never --on-node-loss reschedule --node-loss 5m"
+        " --max-rights plain --deactivate"
     )
     assert "reschedule after 5 min" in changed
+    assert "plain at most" in changed
     assert "inactive" in changed
     assert "inactive" in await admin.ok("group", "ls")
     allowed = await admin.ok(

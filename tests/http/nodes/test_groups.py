@@ -36,6 +36,7 @@ async def test_a_group_is_made_with_defaults(api: Api):
         "half_life_s": 604800,
         "on_node_loss": "end",
         "node_loss_s": 120,
+        "max_rights": "root",
         "app_address": None,
         "nodes": 0,
         "ready_nodes": 0,

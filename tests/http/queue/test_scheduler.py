@@ -297,6 +297,53 @@ async def test_root_inside_needs_the_policy_and_a_node_that_can_give_it(api: Api
     assert (await user.start(image="debian:12"))["rights"] == "plain"
 
 
+async def test_root_inside_needs_the_project_and_the_group_as_well(api: Api):
+    user, admin = await api.as_("user"), await api.as_("superadmin")
+    await join(api.database, replace(machine(), capabilities=frozenset({"root-inside"})))
+    with_root = {"image": "debian:12", "rights": "root"}
+
+    async def allow(address: str, **limits: object) -> None:
+        changed = await admin.patch(address, limits)
+        assert changed.status_code == 200, changed.text
+
+    await allow("/policies/default-keypair", limits={"max_rights": "root"})
+    pending = await user.start(**with_root)
+    scopes = {
+        "keypair": ("/policies/default-keypair", "Your resource policy"),
+        "project": ("/policies/default-project", "The resource policy of the project"),
+        "group": ("/groups/default", "The resource group"),
+    }
+    for scope, (address, who) in scopes.items():
+        refusing, allowing = (
+            {"max_rights": rights} if scope == "group" else {"limits": {"max_rights": rights}}
+            for rights in ("plain", "root")
+        )
+        await allow(address, **refusing)
+        refused = await user.try_start(**with_root)
+        assert status_and_code(refused) == (403, "session.root_forbidden")
+        assert refused.json()["details"] == {"scope": scope}
+        assert refused.json()["detail"] == f"{who} does not allow root in a session."
+        verdict = await check(user, image="debian:12")
+        assert (verdict["verdict"], verdict["most_rights"]) == ("starts", "plain")
+        assert verdict["root_refused"] == refused.json()["detail"]
+        # One that waits already waits on, and has no root in spite of the change.
+        why = (await user.get(f"/sessions/{pending['id']}/why")).json()
+        assert "no longer allows root in a session." in why["reason"]
+        assert (why["reason"].split(" no longer")[0]) == NO_LONGER[scope]
+        await allow(address, **allowing)
+        why = (await user.get(f"/sessions/{pending['id']}/why")).json()
+        assert "no longer" not in why["reason"]
+    verdict = await check(user, image="debian:12")
+    assert (verdict["most_rights"], verdict["root_refused"]) == ("root", "")
+
+
+NO_LONGER = {
+    "keypair": "The resource policy of its owner",
+    "project": "The resource policy of its project",
+    "group": "Its resource group",
+}
+
+
 async def test_who_pauses_after_a_failed_start_has_a_place_and_a_time(api: Api):
     # Without controllers: a pass of the scheduler that had begun would replace the reason.
     await join(api.database, machine())

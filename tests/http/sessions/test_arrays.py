@@ -209,6 +209,10 @@ async def test_an_array_ends_as_one(api: Api):
         ("CANCELLED", 4),
         ("TERMINATING", 1),
     }
+    # Only those that had not ended were ended by it.
+    admin = await api.as_("superadmin")
+    [entry, *_] = (await admin.get("/audit", params={"action": "session.remove"})).json()["items"]
+    assert entry["details"]["array"] == 4
     other = (await start_array(user, 6, 8)).json()
     ended = (await user.delete("/sessions/train-7", params={"array": True})).json()
     assert {(one["state"], one["count"]) for one in ended["array"]["counts"]} == {("CANCELLED", 3)}

@@ -11,7 +11,7 @@ from typing import Any
 import aiodocker
 import pytest
 
-from carrel.engines.docker import DockerEngine, answers
+from carrel.engines.docker import DockerEngine, answers, rights
 from carrel.engines.docker.container_config import Names, configuration, home_archive
 from carrel.engines.docker.firewall import delete_script, insert_script
 from carrel.engines.docker.network import free_subnet, own_bridge, routed_here
@@ -54,6 +54,17 @@ def test_root_inside_gains_only_what_package_managers_need() -> None:
         *("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL"),
         *("NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETUID"),
     }
+
+
+@pytest.mark.parametrize("option", ["name=userns", "name=rootless"])
+def test_root_inside_needs_an_engine_on_which_root_is_nobody(option: str) -> None:
+    rooted = replace(spec_of(), root=True)
+    rights.require(rooted, {"SecurityOptions": ["name=seccomp,profile=default", option]})
+    for options in (None, [], ["name=seccomp,profile=default", "name=apparmor"]):
+        rights.require(spec_of(), {"SecurityOptions": options})
+        with pytest.raises(EngineError) as refused:
+            rights.require(rooted, {"SecurityOptions": options})
+        assert (refused.value.code, refused.value.retriable) == ("root_unsupported", False)
 
 
 def test_root_inside_needs_no_password() -> None:

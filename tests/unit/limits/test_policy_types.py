@@ -76,9 +76,9 @@ def test_limits_of_a_keypair_are_read():
 def test_limits_of_people_and_projects_are_read():
     assert user_policy(USER) == UserPolicy(slots={}, sessions=0, folders=None, folder_bytes=7)
     assert folder_policy("user", USER) == user_policy(USER)
-    assert folder_policy("project", {"folders": 0, "folder_bytes": "unlimited"}) == project_policy(
-        {"folders": 0, "folder_bytes": "unlimited"}
-    )
+    project = {"folders": 0, "folder_bytes": "unlimited", "max_rights": "plain"}
+    read = ProjectPolicy(folders=0, folder_bytes=None, max_rights=Rights.PLAIN)
+    assert folder_policy("project", project) == project_policy(project) == read
     assert (most("unlimited"), most(0)) == (None, 0)
 
 

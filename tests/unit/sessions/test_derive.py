@@ -102,6 +102,21 @@ def test_an_interactive_session_ends_with_the_first_container_that_is_lost_main_
     assert derived.state == (S.ERROR if states(members) <= LEFT else S.TERMINATING)
 
 
+@pytest.mark.parametrize("kind", sorted(END_RULES))
+def test_a_sub_container_whose_command_succeeded_is_no_longer_needed(kind):
+    def with_sub(main: C, sub: Member, on_failure: OnFailure = OnFailure.END) -> S:
+        return derive(kind, [Member(ContainerRole.MAIN, main), sub], None, on_failure=on_failure).state
+
+    done = Member(ContainerRole.SUB, C.EXITED, 0, has_command=True)
+    assert with_sub(C.RUNNING, done) == with_sub(C.RUNNING, replace(done, state=C.GONE)) == S.RUNNING
+    assert with_sub(C.STARTING, done) == S.STARTING
+    assert with_sub(C.RUNNING, replace(done, exit_code=1)) == S.TERMINATING
+    assert with_sub(C.RUNNING, replace(done, exit_code=1), OnFailure.CONTINUE) == S.RUNNING
+    assert with_sub(C.RUNNING, replace(done, exit_code=None)) == S.TERMINATING
+    assert with_sub(C.RUNNING, replace(done, has_command=False)) == S.TERMINATING
+    assert with_sub(C.EXITED, done) == S.TERMINATING
+
+
 @given(sessions(), st.integers(0, 3))
 def test_a_batch_session_ends_with_its_main_container_or_the_first_failure(members, retries):
     ended = [member for member in members if member.state in ENDED]

@@ -241,7 +241,7 @@ export const PROBLEMS: Record<string, Sentences> = {
     hint: msg`Choose another resource group, or turn off root inside.`,
   },
   "session.root_forbidden": {
-    detail: msg`Your resource policy does not allow root in a session.`,
+    detail: msg`A resource policy or the resource group does not allow root in a session.`,
     hint: msg`Ask an administrator to allow it, or turn off root inside.`,
   },
   "session.root_impossible": {

@@ -3,6 +3,7 @@ import { msg } from "@lingui/core/macro";
 import { labelIn } from "./labels";
 import { DEPENDENCY_REASONS } from "./reasons-dependencies";
 import { DISK_REASONS } from "./reasons-disk";
+import { RIGHTS_REASONS } from "./reasons-rights";
 
 type Say = (message: MessageDescriptor) => string;
 
@@ -145,6 +146,7 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
   ],
   ...DEPENDENCY_REASONS,
   ...DISK_REASONS,
+  ...RIGHTS_REASONS,
   [/^Its node is lost\.$/, () => msg`Its node is lost.`],
   [
     /^Its node is lost: it is requeued/,

@@ -251,7 +251,8 @@ class CheckRequest(TypedDict):
 class CheckView(TypedDict):
     """The result of creating such a session, and remaining capacity.
 
-    code: of the error that creating it would raise, if any. most_rights: that a session could have in the group."""
+    code: of the error that creating it would raise, if any. most_rights: that a session could have in the group.
+    root_refused: why it could not have root."""
 
     changes: list[ChangeView]
     code: str
@@ -268,6 +269,7 @@ class CheckView(TypedDict):
     presets: list[PresetRoom]
     project: ProjectRef
     reason: str
+    root_refused: str
     scopes: list[ScopeRoom]
     slots: dict[str, SlotRoomView]
     verdict: Verdict
@@ -923,12 +925,14 @@ class GroupCreate(TypedDict):
     slot_priority: slots by which nodes are compared, most significant first; empty: the scarcest slot.
     pending_timeout_s: sessions pending longer are cancelled; null: never. patience_s: how long a pending session may
     be overtaken. half_life_s: of past usage in the fair share. on_node_loss: what happens to sessions whose node is
-    gone for node_loss_s. app_address: address of its apps; null: the installation's."""
+    gone for node_loss_s. max_rights: the most that its sessions may have inside, if their policies allow it.
+    app_address: address of its apps; null: the installation's."""
 
     active: NotRequired[bool]
     app_address: NotRequired[str | None]
     description: NotRequired[str]
     half_life_s: NotRequired[int]
+    max_rights: NotRequired[Rights]
     name: str
     node_loss_s: NotRequired[int]
     on_node_loss: NotRequired[NodeLoss]
@@ -1003,6 +1007,7 @@ class GroupUpdate(TypedDict):
     app_address: NotRequired[str | None]
     description: NotRequired[str]
     half_life_s: NotRequired[int]
+    max_rights: NotRequired[Rights]
     name: NotRequired[str]
     node_loss_s: NotRequired[int]
     on_node_loss: NotRequired[NodeLoss]
@@ -1029,6 +1034,7 @@ class GroupView(TypedDict):
     half_life_s: int
     id: str
     live_sessions: int
+    max_rights: Rights
     name: str
     node_loss_s: int
     nodes: int
@@ -1960,10 +1966,12 @@ class ProjectCreate(TypedDict):
 
 
 class ProjectLimits(TypedDict):
-    """Limits of the folders of one project; its sessions are limited by its ceilings."""
+    """Limits of the folders of one project, and max_rights: the most that its sessions may have inside, if the
+    policies of their keypairs allow it. Its sessions are further limited by its ceilings."""
 
     folder_bytes: int | Literal["unlimited"]
     folders: int | Literal["unlimited"]
+    max_rights: NotRequired[Rights]
 
 
 class ProjectList(TypedDict):

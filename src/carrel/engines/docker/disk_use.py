@@ -9,7 +9,7 @@ import aiodocker
 import structlog
 
 from carrel.engines.docker.api import DockerApi, filters
-from carrel.engines.docker.container_config import Names
+from carrel.engines.docker.container_config import LABEL_ID, Names
 from carrel.engines.port import EngineUnavailable
 
 log = structlog.get_logger()
@@ -30,6 +30,7 @@ class DiskUse:
         self._api = api
         self._names = names
         self._sizes: Mapping[str, int] = {}
+        self._ids: Mapping[str, str] = {}
         self._due_at = 0.0
         self._measuring: asyncio.Task[None] | None = None
 
@@ -40,6 +41,16 @@ class DiskUse:
         if self._measuring is None and time.monotonic() >= self._due_at:
             self._measuring = asyncio.create_task(self._measure())
         return self._sizes
+
+    async def now(self) -> Mapping[str, int]:
+        """Bytes by our id of each running container, by a measurement that begins now."""
+        if self._measuring is not None:
+            await asyncio.wait([self._measuring])
+        self._due_at = 0.0
+        self.latest()
+        assert self._measuring is not None
+        await asyncio.wait([self._measuring])
+        return {self._ids[one]: size for one, size in self._sizes.items()}
 
     async def close(self) -> None:
         """Cancel a measurement in progress. Twice: no-op."""
@@ -54,6 +65,7 @@ class DiskUse:
             rows = await self._api.call(
                 "GET", "containers/json", params={**chosen, "size": "true"}, timeout_s=_LIMIT_S
             )
+            self._ids = {row["Id"]: row["Labels"][LABEL_ID] for row in rows}
             self._sizes = {row["Id"]: await self._occupied(row) for row in rows}
         except (aiodocker.DockerError, EngineUnavailable) as error:
             self._sizes = {}

@@ -1,6 +1,7 @@
 """The engine port over one Docker daemon."""
 
 import asyncio
+import os
 import re
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -34,6 +35,7 @@ from carrel.engines.docker.helper import image_with_shell
 from carrel.engines.docker.home import Homes
 from carrel.engines.docker.logs import read_logs
 from carrel.engines.docker.network import DEFAULT_RANGE, Networks
+from carrel.engines.optional import DiskSpace
 from carrel.engines.port import (
     DISK_LIMIT,
     IDLE,
@@ -97,11 +99,33 @@ class DockerEngine(Adjusting):
         self._events = DaemonEvents(self._api, self._names)
         self._events.forget = self._forget
         self._disk = DiskUse(self._api, self._names)
+        self._disk_place: tuple[str, str] | None = None
         self._disk_limit = DiskLimit(self._api, self._names)
         self._seen: dict[str, tuple[object, Observed]] = {}
         self._changes = 0
         self._has_init: bool | None = None
         self._takes_profile: bool | None = None
+
+    async def disk_space(self) -> Sequence[DiskSpace]:
+        """Of the daemon's machine, if that is this one."""
+        if not self._api.is_local:
+            return ()
+        with sentences():
+            if self._disk_place is None:
+                info = await self._api.call("GET", "info")
+                self._disk_place = info["Name"], info["DockerRootDir"]
+        node, directory = self._disk_place
+        try:
+            space = os.statvfs(directory)
+        except OSError:
+            return ()
+        size, free = (blocks * space.f_frsize for blocks in (space.f_blocks, space.f_bavail))
+        return (DiskSpace(node, size - free, size),)
+
+    async def written(self) -> Mapping[str, int]:
+        with sentences():
+            await self.claim.require()
+            return await self._disk.now()
 
     async def nodes(self) -> Sequence[NodeInfo]:
         """The machine of the daemon. Also checks and repairs network and firewall."""

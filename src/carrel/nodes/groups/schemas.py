@@ -11,7 +11,7 @@ from carrel.http.query import QueryBool
 from carrel.http.validation import SlotName, says
 from carrel.scheduling.snapshot import QueueOrder, Strategy
 from carrel.tables.groups import NodeLoss
-from carrel.tables.session_states import SessionKind
+from carrel.tables.session_states import Rights, SessionKind
 from carrel.tenancy.schemas import Description, DomainRef, PlaceName, ProjectRef, Ref, UserRef
 
 _YEAR_S = 365 * 24 * 3600
@@ -43,7 +43,8 @@ class GroupCreate(BaseModel):
     slot_priority: slots by which nodes are compared, most significant first; empty: the scarcest slot.
     pending_timeout_s: sessions pending longer are cancelled; null: never. patience_s: how long a pending session may
     be overtaken. half_life_s: of past usage in the fair share. on_node_loss: what happens to sessions whose node is
-    gone for node_loss_s. app_address: address of its apps; null: the installation's.
+    gone for node_loss_s. max_rights: the most that its sessions may have inside, if their policies allow it.
+    app_address: address of its apps; null: the installation's.
     """
 
     model_config = {"extra": "forbid"}
@@ -61,6 +62,7 @@ class GroupCreate(BaseModel):
     half_life_s: SomeSeconds = 7 * 24 * 3600
     on_node_loss: NodeLoss = NodeLoss.END
     node_loss_s: Seconds = 120
+    max_rights: Rights = Rights.ROOT
     app_address: AppAddress | None = None
 
 
@@ -167,6 +169,7 @@ class GroupView(BaseModel):
     half_life_s: int
     on_node_loss: NodeLoss
     node_loss_s: int
+    max_rights: Rights
     app_address: str | None
     created_at: datetime
     nodes: int

@@ -631,6 +631,7 @@ export type CheckRequest = {
  * The result of creating such a session, and remaining capacity.
  *
  * code: of the error that creating it would raise, if any. most_rights: that a session could have in the group.
+ * root_refused: why it could not have root.
  */
 export type CheckView = {
     /**
@@ -681,6 +682,10 @@ export type CheckView = {
      * Reason
      */
     reason: string;
+    /**
+     * Root Refused
+     */
+    root_refused: string;
     /**
      * Scopes
      */
@@ -2339,7 +2344,8 @@ export type Greeting = {
  * slot_priority: slots by which nodes are compared, most significant first; empty: the scarcest slot.
  * pending_timeout_s: sessions pending longer are cancelled; null: never. patience_s: how long a pending session may
  * be overtaken. half_life_s: of past usage in the fair share. on_node_loss: what happens to sessions whose node is
- * gone for node_loss_s. app_address: address of its apps; null: the installation's.
+ * gone for node_loss_s. max_rights: the most that its sessions may have inside, if their policies allow it.
+ * app_address: address of its apps; null: the installation's.
  */
 export type GroupCreate = {
     /**
@@ -2358,6 +2364,7 @@ export type GroupCreate = {
      * Half Life S
      */
     half_life_s?: number;
+    max_rights?: Rights;
     /**
      * Name
      */
@@ -2548,6 +2555,7 @@ export type GroupUpdate = {
      * Half Life S
      */
     half_life_s?: number;
+    max_rights?: Rights;
     /**
      * Name
      */
@@ -2624,6 +2632,7 @@ export type GroupView = {
      * Live Sessions
      */
     live_sessions: number;
+    max_rights: Rights;
     /**
      * Name
      */
@@ -5065,7 +5074,8 @@ export type ProjectCreate = {
 /**
  * ProjectLimits
  *
- * Limits of the folders of one project; its sessions are limited by its ceilings.
+ * Limits of the folders of one project, and max_rights: the most that its sessions may have inside, if the
+ * policies of their keypairs allow it. Its sessions are further limited by its ceilings.
  */
 export type ProjectLimits = {
     /**
@@ -5076,6 +5086,7 @@ export type ProjectLimits = {
      * Folders
      */
     folders: number | 'unlimited';
+    max_rights?: Rights;
 };
 
 /**

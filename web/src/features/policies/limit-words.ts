@@ -13,7 +13,7 @@ export const POLICY_KIND_NAMES: Record<PolicyKind, MessageDescriptor> = {
 export const KIND_TEXTS: Record<PolicyKind, MessageDescriptor> = {
   keypair: msg`Applies to each keypair, or to each user's actions without a keypair.`,
   user: msg`Applies to each user, across all keypairs.`,
-  project: msg`Applies to the folders of each project. Its sessions are limited by the slot limits of the project.`,
+  project: msg`Applies to the folders of each project, and to the rights inside its sessions. Its sessions are also limited by the slot limits of the project.`,
 };
 
 export const LIMIT_TITLES: Record<LimitName, MessageDescriptor> = {

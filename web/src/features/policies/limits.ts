@@ -47,6 +47,7 @@ export const LIMITS = {
   project: [
     ["folders", "count"],
     ["folder_bytes", "bytes"],
+    ["max_rights", "rights"],
   ],
 } as const satisfies Record<PolicyKind, readonly (readonly [string, Measure])[]>;
 
@@ -98,7 +99,6 @@ export const isUse = (value: LimitsDraft[LimitName] | Limits[LimitName]): value 
 const DEFAULTS: LimitsDraft = {
   max_priority: 50,
   log_bytes: 64 * 2 ** 20,
-  max_rights: "plain",
   default_disk_bytes: 20 * 2 ** 30,
 };
 
@@ -108,7 +108,9 @@ export function draftOf(kind: PolicyKind, limits: Limits | undefined): LimitsDra
     limitsOf(kind).map(([name, measure]) => {
       const most = limits?.[name];
       if (measure === "slots") return [name, slotsDraft((most as SlotMosts) ?? { "*": UNLIMITED })];
-      return [name, (most as Most | IdleUse | string[] | Rights) ?? DEFAULTS[name] ?? UNLIMITED];
+      // Keypair policies have to allow root; projects only restrict it.
+      if (measure === "rights") return [name, (most as Rights) ?? (kind === "keypair" ? "plain" : "root")];
+      return [name, (most as Most | IdleUse | string[]) ?? DEFAULTS[name] ?? UNLIMITED];
     }),
   );
 }

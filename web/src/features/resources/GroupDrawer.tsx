@@ -4,6 +4,7 @@ import { IconPencil, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Group } from "@/api/types";
+import { RIGHTS } from "@/features/policies/limit-words";
 import { SessionsTab } from "@/features/sessions/SessionsTab";
 import { UsageHistory } from "@/features/usage/UsageHistory";
 import { may } from "@/me/may";
@@ -150,6 +151,7 @@ function GroupFacts({ group }: { group: Group }) {
             t`On node failure`,
             t`${i18n._(NODE_LOSSES[group.on_node_loss])}, after ${time(group.node_loss_s)}`,
           ],
+          [t`Highest rights`, i18n._(RIGHTS[group.max_rights])],
           [t`App domain`, group.app_address ?? t`default`],
           [t`Created`, <Instant key="created" at={group.created_at} />],
         ]}

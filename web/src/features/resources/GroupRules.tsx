@@ -1,6 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Checkbox, Input, Group as Row, Select, TagsInput, Text, TextInput } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
+import { RIGHTS } from "@/features/policies/limit-words";
 import { DurationInput } from "@/ui/form/DurationInput";
 import type { GroupValues } from "./group-values";
 import { NODE_LOSSES, ORDERS, PLACEMENTS, SESSION_KINDS } from "./group-words";
@@ -95,6 +96,13 @@ export function GroupRules({ form }: { form: UseFormReturnType<GroupValues> }) {
         value={form.values.node_loss_s}
         error={form.errors.node_loss_s}
         onChange={(seconds) => form.setFieldValue("node_loss_s", seconds)}
+      />
+      <Select
+        label={t`Highest rights`}
+        description={t`The most rights inside its sessions, if the policies of the keypair and the project allow them.`}
+        allowDeselect={false}
+        data={Object.entries(RIGHTS).map(([value, title]) => ({ value, label: i18n._(title) }))}
+        {...form.getInputProps("max_rights")}
       />
       <TextInput
         label={t`App domain`}

@@ -19,6 +19,7 @@ const FRESH: GroupValues = {
   half_life_s: 7 * 86_400,
   on_node_loss: "end",
   node_loss_s: 120,
+  max_rights: "root",
   app_address: "",
 };
 const FIELDS = Object.keys(FRESH) as (keyof GroupValues)[];
@@ -70,6 +71,7 @@ export function groupCommand(group: Group | undefined, changes: GroupUpdate): st
     ...word("--half-life", time(given.half_life_s)),
     ...word("--on-node-loss", given.on_node_loss),
     ...word("--node-loss", time(given.node_loss_s)),
+    ...word("--max-rights", given.max_rights),
     ...word("--app-address", given.app_address ?? undefined),
   );
 }

@@ -273,6 +273,9 @@ def _settings(parser: Arguments) -> None:
         type=time,
         help="how long the node must be gone before that",
     )
+    parser.add_argument(
+        "--max-rights", choices=("plain", "root"), help="the most rights that its sessions may have inside"
+    )
     parser.add_argument("--app-address", metavar="URL", help="address of its apps")
     for option, emptied in (("slot-priority", []), ("app-address", "")):
         parser.add_argument(
@@ -299,6 +302,7 @@ def _fields(args: argparse.Namespace) -> dict[str, Any]:
         "half_life_s",
         "on_node_loss",
         "node_loss_s",
+        "max_rights",
         "app_address",
         "pending_timeout_s",
     )
@@ -393,6 +397,7 @@ def _print(group: models.GroupView) -> None:
             ("patience", format_duration(group["patience_s"])),
             ("half-life", format_duration(group["half_life_s"])),
             ("on node loss", f"{group['on_node_loss']} after {format_duration(group['node_loss_s'])}"),
+            ("rights inside", f"{group['max_rights']} at most"),
             ("app address", group["app_address"] or ""),
             ("nodes", f"{group['nodes']}, {group['ready_nodes']} accept new sessions"),
             ("sessions", f"{group['live_sessions']} live, {group['waiting_sessions']} of them pending"),

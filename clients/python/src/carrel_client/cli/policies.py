@@ -49,7 +49,7 @@ _FULL: dict[str, dict[str, Any]] = {
         "folders": UNLIMITED,
         "folder_bytes": UNLIMITED,
     },
-    "project": {"folders": UNLIMITED, "folder_bytes": UNLIMITED},
+    "project": {"folders": UNLIMITED, "folder_bytes": UNLIMITED, "max_rights": "root"},
 }
 """Defaults of a new policy."""
 

@@ -45,6 +45,7 @@ const FIELDS: Readonly<Record<string, MessageDescriptor>> = {
   mail_user: msg`Mail user`,
   mapping: msg`Group mapping`,
   mounts: msg`Mounts`,
+  max_rights: msg`Highest rights`,
   must_change_password: msg`Password change required`,
   name: msg`Name`,
   node_loss_s: msg`Node loss time-out`,

@@ -105,7 +105,7 @@ export function LauncherFields({ form, images, projects, folders, check, verdict
       <MoreFields
         values={form.values}
         group={check?.group.id ?? "default"}
-        mayHaveRoot={check?.most_rights === "root"}
+        rootRefused={check?.root_refused}
         disk={check?.disk}
         errors={form.errors}
         onChange={form.setValues}

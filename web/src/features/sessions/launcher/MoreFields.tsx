@@ -7,6 +7,7 @@ import type { Check } from "@/api/types";
 import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { nodesAllQuery } from "@/queries/nodes";
+import { useSessionText } from "@/sentences/use-session-text";
 import { AfterRows } from "./AfterRows";
 import { DiskField } from "./DiskField";
 import { BLANK, type LaunchForm } from "./request";
@@ -28,8 +29,8 @@ interface Props {
   values: Fields;
   /** Id of the resource group whose nodes are offered. */
   group: string;
-  /** Whether a session could have root inside. */
-  mayHaveRoot: boolean;
+  /** Why a session cannot have root inside; empty if it can. */
+  rootRefused: string | undefined;
   disk: Check["disk"] | undefined;
   /** The error of each field. */
   errors: { [Field in keyof Fields]?: React.ReactNode };
@@ -39,7 +40,7 @@ interface Props {
 /**
  * Advanced options: when it runs, what is in it, and how it ends; the node for users who may choose it.
  */
-export function MoreFields({ values, group, mayHaveRoot, disk, errors, onChange }: Props) {
+export function MoreFields({ values, group, rootRefused, disk, errors, onChange }: Props) {
   const { t } = useLingui();
   const given =
     values.rights === "root" ||
@@ -92,16 +93,12 @@ export function MoreFields({ values, group, mayHaveRoot, disk, errors, onChange 
               onChange={(bytes) => onChange({ disk_bytes: bytes })}
             />
             <StartFields values={values} errors={errors} onChange={onChange} />
-            {(mayHaveRoot || values.rights === "root") && (
-              <Switch
-                size="xs"
-                label={t`Root inside`}
-                description={t`sudo and package managers such as apt-get work in the session.`}
-                checked={values.rights === "root"}
-                error={errors.rights}
-                onChange={(event) => onChange({ rights: event.currentTarget.checked ? "root" : "plain" })}
-              />
-            )}
+            <RootSwitch
+              value={values.rights}
+              refused={rootRefused}
+              error={errors.rights}
+              onChange={onChange}
+            />
           </Section>
           <Section title={t`How it ends`}>
             <EndFields values={values} errors={errors} onChange={onChange} />
@@ -109,6 +106,33 @@ export function MoreFields({ values, group, mayHaveRoot, disk, errors, onChange 
         </Stack>
       </Collapse>
     </div>
+  );
+}
+
+interface RootProps {
+  value: LaunchForm["rights"];
+  refused: string | undefined;
+  error: React.ReactNode;
+  onChange: (part: Pick<LaunchForm, "rights">) => void;
+}
+
+/** Root inside, with the reason where it is not available. It can always be switched off. */
+function RootSwitch({ value, refused = "", error, onChange }: RootProps) {
+  const { t } = useLingui();
+  const { reason } = useSessionText();
+  const on = value === "root";
+  return (
+    <Switch
+      size="xs"
+      label={t`Root inside`}
+      description={
+        refused ? reason(refused) : t`sudo and package managers such as apt-get work in the session.`
+      }
+      disabled={!!refused && !on}
+      checked={on}
+      error={error}
+      onChange={(event) => onChange({ rights: event.currentTarget.checked ? "root" : "plain" })}
+    />
   );
 }
 
