@@ -108,8 +108,8 @@ describe("the reason of a state", () => {
   });
 
   test.each([
-    ["Project vision may have 1 session at once, and has 1.", "project vision may have 1 session(s)"],
-    ["Project vision may have 2 sessions at once, and has 2.", "project vision may have 2 session(s)"],
+    ["Project vision may have 1 session at once, and has 1.", "project vision may have 1 session at once"],
+    ["Project vision may have 2 sessions at once, and has 2.", "project vision may have 2 sessions at once"],
     [
       "A@b.c, without a keypair, may use 1 CPU at once and uses 0.5 CPU; this needs 1 CPU.",
       "A@b.c, without a keypair may use 1 CPU",
@@ -146,9 +146,7 @@ describe("the reason of a state", () => {
       say,
       "1 node: not ready; 2 nodes: needs 3 CPU, at most 0.5 CPU free; 1 node: cordoned.",
     );
-    expect(said).toBe(
-      "1 node(s): not ready. 2 node(s): needs 3 CPU, at most 0.5 CPU free. " + "1 node(s): cordoned.",
-    );
+    expect(said).toBe("1 node: not ready. 2 nodes: needs 3 CPU, at most 0.5 CPU free. 1 node: cordoned.");
     expect(reasonIn(say, "1 node: not ready; something new.")).toBeNull();
   });
 

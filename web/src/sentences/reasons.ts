@@ -1,5 +1,5 @@
 import type { MessageDescriptor } from "@lingui/core";
-import { msg } from "@lingui/core/macro";
+import { msg, plural } from "@lingui/core/macro";
 import { labelIn } from "./labels";
 import { DEPENDENCY_REASONS } from "./reasons-dependencies";
 import { DISK_REASONS } from "./reasons-disk";
@@ -35,14 +35,14 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
     /^(.+) may have (\d+) sessions? at once, and has (\d+)\.$/,
     ([label = "", most = "", used = ""], say) => {
       const whose = labelIn(say, label);
-      return msg`${whose} may have ${most} session(s) at once, and has ${used}.`;
+      return msg`${whose} may have ${plural(most, { one: "# session", other: "# sessions" })} at once, and has ${used}.`;
     },
   ],
   [
     /^(.+) may have (\d+) containers? in a session; this needs (\d+)\.$/,
     ([label = "", most = "", asked = ""], say) => {
       const whose = labelIn(say, label);
-      return msg`${whose} may have ${most} container(s) in a session; this needs ${asked}.`;
+      return msg`${whose} may have ${plural(most, { one: "# container", other: "# containers" })} in a session; this needs ${asked}.`;
     },
   ],
   [
@@ -223,7 +223,7 @@ export function reasonIn(say: Say, sentence: string): string | null {
 function nodesIn(say: Say, part: string): string | null {
   const [, count, text] = NODES.exec(part) ?? [];
   const cause = text && nodeCauseIn(say, text);
-  return count && cause ? say(msg`${count} node(s): ${cause}.`) : null;
+  return count && cause ? say(msg`${plural(count, { one: "# node", other: "# nodes" })}: ${cause}.`) : null;
 }
 
 /** A node cause, translated, or null if unknown. */
