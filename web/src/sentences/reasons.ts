@@ -3,6 +3,7 @@ import { msg, plural } from "@lingui/core/macro";
 import { labelIn } from "./labels";
 import { DEPENDENCY_REASONS } from "./reasons-dependencies";
 import { DISK_REASONS } from "./reasons-disk";
+import { IDLE_REASONS } from "./reasons-idle";
 
 type Say = (message: MessageDescriptor) => string;
 
@@ -79,25 +80,8 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
   ],
   [/^Ended by (.+) by force\.$/, ([who = ""]) => msg`Ended by ${who} by force.`],
   [/^Ended by (.+)\.$/, ([who = ""]) => msg`Ended by ${who}.`],
-  [
-    /^It reaches its time limit of (.+) in (.+)\.$/,
-    ([limit = "", left = ""]) => msg`It reaches its time limit of ${limit} in ${left}.`,
-  ],
-  [/^It reached its time limit of (.+)\.$/, ([limit = ""]) => msg`It reached its time limit of ${limit}.`],
-  [/^Idle: no traffic for (.+)\.$/, ([limit = ""]) => msg`Idle: no traffic for ${limit}.`],
-  [
-    /^Idle: low utilization for (.+) \((.+)\)\.$/,
-    ([limit = "", what = ""]) => msg`Idle: low utilization for ${limit} (${what}).`,
-  ],
-  [
-    /^It looks idle: it ends in (.+) unless it is used or marked as in use\.$/,
-    ([left = ""]) => msg`It looks idle: it ends in ${left} unless it is used or marked as in use.`,
-  ],
+  ...IDLE_REASONS,
   [/^Kept by (.+)\.$/, ([who = ""]) => msg`Kept by ${who}.`],
-  [
-    /^It was pending for (.+), the limit of its resource group\.$/,
-    ([limit = ""]) => msg`It was pending for ${limit}, the limit of its resource group.`,
-  ],
   [
     /^It is waiting for the storage host (\S+), which does not respond\.$/,
     ([host = ""]) => msg`It is waiting for the storage host ${host}, which does not respond.`,

@@ -16,18 +16,12 @@ export const ALL_KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
     value: (keypair) => keypair.access_key,
     cell: (keypair) => <code>{keypair.access_key}</code>,
   },
-  {
-    key: "owner",
-    title: msg`Owner`,
-    width: "10rem",
-    sortable: true,
-    value: (keypair) => keypair.owner.email,
-  },
+  { key: "owner", title: msg`Owner`, sortable: true, value: (keypair) => keypair.owner.email },
   { key: "name", title: msg`Name`, sortable: true, value: (keypair) => keypair.name },
   {
     key: "active",
     title: msg`State`,
-    width: "7rem",
+    width: "6rem",
     sortable: true,
     value: (keypair) => Number(keypair.active),
     cell: (keypair) => (
@@ -39,7 +33,7 @@ export const ALL_KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
   {
     key: "limit",
     title: msg`Requests in 15 minutes`,
-    width: "11rem",
+    width: "8rem",
     sortable: true,
     value: (keypair) => keypair.rate_limit,
     cell: (keypair) => keypair.rate_limit ?? <Trans>default</Trans>,
@@ -47,14 +41,14 @@ export const ALL_KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
   {
     key: "policy",
     title: msg`Resource policy`,
-    width: "11rem",
+    width: "8rem",
     sortable: true,
     value: (keypair) => keypair.policy.name,
   },
   {
     key: "created",
     title: msg`Created`,
-    width: "12rem",
+    width: "11rem",
     sortable: true,
     value: (keypair) => Date.parse(keypair.created_at),
     cell: (keypair) => <Instant at={keypair.created_at} />,
@@ -62,7 +56,7 @@ export const ALL_KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
   {
     key: "used",
     title: msg`Last used`,
-    width: "12rem",
+    width: "11rem",
     sortable: true,
     value: (keypair) => (keypair.last_used_at ? Date.parse(keypair.last_used_at) : null),
     cell: (keypair) => (keypair.last_used_at ? <Instant at={keypair.last_used_at} /> : <Trans>never</Trans>),
