@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from e2e.conftest import ARGUMENTS, CHROMIUM
 from e2e.desk import Desk
+from e2e.own_network import own_network
 from e2e.people import PASSWORD, administrator
 from e2e.running import Running, installation
 
@@ -144,6 +145,7 @@ def files(desk: Desk) -> None:
 
 def sharing(desk: Desk) -> None:
     desk.go(f"/data?open={corpus(desk)}&tab=sharing")
+    expect(desk.page.get_by_role("dialog")).to_contain_text("Not shared")
 
 
 def node(desk: Desk) -> None:
@@ -207,6 +209,7 @@ PICTURES: dict[str, Callable[[Desk], None]] = {
 
 
 def take(page: Page, name: str) -> None:
+    expect(page.get_by_role("heading").first).to_be_attached()
     expect(page.locator("[aria-busy=true], .mantine-Skeleton-root")).to_have_count(0)
     page.evaluate("document.fonts.ready")
     page.screenshot(path=IMAGES / f"{name}.png", animations="disabled")
@@ -216,7 +219,8 @@ def take(page: Page, name: str) -> None:
 def main(names: list[str]) -> None:
     with installation("pictures") as carrel, sync_playwright() as playwright:
         prepare(carrel)
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        with own_network():
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         page = browser.new_context(locale="en-GB", viewport=SIZE, reduced_motion="reduce").new_page()
         desk = Desk(page, carrel)
         desk.go("/")

@@ -148,6 +148,60 @@ def test_administration_has_no_barrier(open_desk: Opener, roles: Roles) -> None:
     assert not faults, "\n".join(faults)
 
 
+def test_what_repeats_and_is_shared_has_no_barrier(desk: Desk, own_session: str, tmp_path: Path) -> None:
+    carrel = desk.carrel.carrel
+    definition = tmp_path / "steps.yaml"
+    definition.write_text(_TEMPLATE)
+    faults = []
+    for words in (
+        ("template", "create", "steps", "-f", str(definition)),
+        ("schedule", "create", "each_night", "--cron", "0 6 * * 1-5", "--cpu", "0.1", "--", "true"),
+        ("session", "share", own_session, "--project", "default"),
+    ):
+        done = carrel(*words)
+        assert done.returncode == 0, done.stderr
+    try:
+        desk.go("/templates")
+        for path in (
+            "/templates",
+            "/templates?form=new",
+            "/sessions/recurring",
+            "/sessions/recurring?form=new",
+        ):
+            desk.turn_to(path)
+            faults += [f"{path}: {fault}" for fault in _violations(desk.page)]
+        desk.turn_to("/templates")
+        for tool in ("Start", "Edit"):
+            desk.row("steps").get_by_role("button", name=tool).click()
+            cancel = desk.page.get_by_role("dialog").get_by_role("button", name="Cancel")
+            expect(cancel).to_be_visible()
+            faults += [f"template, {tool}: {fault}" for fault in _violations(desk.page)]
+            cancel.click()
+        desk.turn_to("/sessions/recurring")
+        desk.row("each_night").get_by_text("each_night", exact=True).click()
+        expect(desk.page.get_by_role("dialog", name="each_night")).to_contain_text("Weekdays")
+        faults += [f"recurring run: {fault}" for fault in _violations(desk.page)]
+        desk.go("/sessions")
+        expect(desk.detail(own_session, "Sharing")).to_contain_text("Project default")
+        faults += [f"sharing: {fault}" for fault in _violations(desk.page)]
+        desk.go("/policies?form=new")
+        form = desk.page.get_by_role("dialog", name="New policy for keypairs")
+        form.get_by_label("Idle by utilization: not limited").uncheck()
+        form.get_by_role("button", name="Try on the last month").click()
+        expect(form.get_by_role("status").filter(has_text="would have been ended")).to_be_visible()
+        faults += [f"dry run: {fault}" for fault in _violations(desk.page)]
+    finally:
+        carrel("template", "rm", "--yes", "steps")
+        carrel("schedule", "rm", "--yes", "each_night")
+    assert not faults, "\n".join(faults)
+
+
+_TEMPLATE = """
+parameters: [{name: steps, type: integer, default: 3, max: 9}, {name: quick, type: boolean, default: false}]
+session: {image: starter, cpu: 0.25, mem: 256m, env: {STEPS: "${steps}", QUICK: "${quick}"}}
+"""
+
+
 @pytest.fixture
 def folder(carrel: Running) -> Iterator[str]:
     """The id of a folder with a file in it."""

@@ -113,7 +113,7 @@ def test_lists_show_the_usage_beside_the_limit(desk: Desk, carrel: Running, own_
             expect(page.get_by_role("columnheader", name="Accelerators")).to_have_count(0)
         desk.go("/projects")
         usage = desk.row("default").first.get_by_role("meter", name="CPU")
-        expect(usage).to_have_attribute("aria-valuetext", re.compile(r"of 100, \d+ %"))
+        expect(usage).to_have_attribute("aria-valuetext", re.compile(r"of 100, \d+%"))
         desk.row("default").first.get_by_text("default", exact=True).first.click()
         expect(_drawer(desk, "default").get_by_text(re.compile(r"CPU: [\d.]+ of 100"))).to_be_visible()
     finally:

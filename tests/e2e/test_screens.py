@@ -18,6 +18,8 @@ from e2e.running import Running, installation
 
 SCREENS = Path(__file__).parent / "screens"
 KEEP = bool(os.environ.get("CARREL_KEEP_SCREENS"))
+LOOKS = os.environ.get("CARREL_LOOKS", "").split()
+"""Such as `ko-dark-1440 ja-light-390`: pages in that language, in full size in `test-results/looks`, for the eye."""
 MOST = 0.02
 """The fraction of a picture's cells of 8 by 8 pixels that may differ."""
 
@@ -94,8 +96,7 @@ def prepared() -> Iterator[Running]:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1440, 820, 390])
 def test_pages_look_as_before(open_desk: Opener, prepared: Running, theme: str, width: int) -> None:
-    height = {1440: 900, 820: 1180, 390: 844}[width]
-    size = {"width": width, "height": height}
+    size = {"width": width, "height": _HEIGHTS[width]}
     tab = open_desk(stranger=True, color_scheme=theme, viewport=size, device_scale_factor=0.25)
     desk = Desk(tab.page, prepared)
     desk.go("/")
@@ -109,14 +110,35 @@ def test_pages_look_as_before(open_desk: Opener, prepared: Running, theme: str, 
         if path == "/sessions?launch=new":
             # Its folders have been loaded.
             expect(desk.page.get_by_role("button", name="Add folder")).to_be_visible()
-        name = f"{path.strip('/').translate(_NAMES) or 'start'}-{width}-{theme}.png"
+        name = f"{_name(path)}-{width}-{theme}.png"
         part = _difference(desk, name)
         if part > MOST:
             differing[name] = f"{part:.1%}"
     assert not differing, f"look at them in {RESULTS / 'screens'}"
 
 
+@pytest.mark.skipif(not LOOKS, reason="pictures for the eye, by CARREL_LOOKS")
+def test_pages_are_looked_at(open_desk: Opener, prepared: Running) -> None:
+    for look in LOOKS:
+        language, theme, width = look.split("-")
+        size = {"width": int(width), "height": _HEIGHTS[int(width)]}
+        desk = Desk(open_desk(stranger=True, color_scheme=theme, viewport=size).page, prepared)
+        desk.go("/")
+        desk.sign_in()
+        desk.page.evaluate("language => localStorage.setItem('carrel.language', language)", language)
+        desk.page.reload()
+        for path in PATHS:
+            desk.turn_to(path)
+            expect(desk.page.locator(".mantine-Skeleton-root")).to_have_count(0)
+            desk.page.screenshot(path=RESULTS / "looks" / look / f"{_name(path)}.png", animations="disabled")
+
+
+_HEIGHTS = {1440: 900, 820: 1180, 390: 844}
 _NAMES = str.maketrans("/?=&", "----")
+
+
+def _name(path: str) -> str:
+    return path.strip("/").translate(_NAMES) or "start"
 
 
 def _difference(desk: Desk, name: str) -> float:

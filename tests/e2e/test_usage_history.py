@@ -57,7 +57,7 @@ def test_a_node_shows_the_load_of_its_whole_machine(desk: Desk) -> None:
     expect(host).to_be_visible(timeout=200_000)
     for name in ("CPU", "Memory", "Disk space"):
         expect(host.get_by_role("meter", name=name)).to_have_attribute(
-            "aria-valuetext", re.compile(r" of .* %")
+            "aria-valuetext", re.compile(r" of .*%")
         )
     expect(host).to_contain_text(re.compile(r"Network: .*/s received, .*/s sent"))
     expect(host).to_contain_text(re.compile(r"Disk: .*/s read, .*/s written"))
@@ -65,7 +65,7 @@ def test_a_node_shows_the_load_of_its_whole_machine(desk: Desk) -> None:
     for name in ("Network of the host", "Disk throughput of the host", "Disk space of the host"):
         expect(drawer.get_by_role("figure", name=name)).to_contain_text("peak")
     expect(page.get_by_role("row").filter(has_text=node["name"])).to_contain_text(
-        re.compile(r"\d+ % CPU, \d+ % memory")
+        re.compile(r"\d+% CPU, \d+% memory")
     )
     # The command line shows the same.
     assert "machine memory" in desk.carrel.carrel("node", "show", node["id"]).stdout

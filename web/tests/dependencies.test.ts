@@ -143,7 +143,7 @@ describe("the reason of a session that starts after others", () => {
     ["It waits for prepare-data to succeed.", "It waits for prepare-data to succeed."],
     [
       "It waits for a to end, and for 2 other sessions.",
-      "It waits for a to end. It also waits for 2 other session(s).",
+      "It waits for a to end. It also waits for 2 other sessions.",
     ],
     [
       "a failed, and this session was to start after its success.",

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { i18n, type MessageDescriptor } from "@lingui/core";
 import { describe, expect, test } from "vitest";
+import { messages as korean } from "@/i18n/locales/ko.po";
 import { CAUSES } from "@/sentences/causes";
 import { PROBLEMS, UNTRANSLATED } from "@/sentences/problems";
 import { PHASES } from "@/sentences/progress";
@@ -108,8 +109,8 @@ describe("the reason of a state", () => {
   });
 
   test.each([
-    ["Project vision may have 1 session at once, and has 1.", "project vision may have 1 session(s)"],
-    ["Project vision may have 2 sessions at once, and has 2.", "project vision may have 2 session(s)"],
+    ["Project vision may have 1 session at once, and has 1.", "project vision may have 1 session at once"],
+    ["Project vision may have 2 sessions at once, and has 2.", "project vision may have 2 sessions at once"],
     [
       "A@b.c, without a keypair, may use 1 CPU at once and uses 0.5 CPU; this needs 1 CPU.",
       "A@b.c, without a keypair may use 1 CPU",
@@ -146,10 +147,16 @@ describe("the reason of a state", () => {
       say,
       "1 node: not ready; 2 nodes: needs 3 CPU, at most 0.5 CPU free; 1 node: cordoned.",
     );
-    expect(said).toBe(
-      "1 node(s): not ready. 2 node(s): needs 3 CPU, at most 0.5 CPU free. " + "1 node(s): cordoned.",
-    );
+    expect(said).toBe("1 node: not ready. 2 nodes: needs 3 CPU, at most 0.5 CPU free. 1 node: cordoned.");
     expect(reasonIn(say, "1 node: not ready; something new.")).toBeNull();
+  });
+
+  test("has the durations and measures in the language of the page", () => {
+    i18n.loadAndActivate({ locale: "ko", messages: korean });
+    expect(reasonIn(say, "Idle: low utilization for 1.5 h (CPU 0.3 %, below 5 %, memory below 10 %).")).toBe(
+      "유휴: 1.5시간 동안 사용률이 낮았습니다(CPU 0.3%, 기준 5%, 메모리 10% 미만).",
+    );
+    i18n.activate("en");
   });
 
   test("that nobody foresaw is left to the server", () => {

@@ -52,6 +52,7 @@ describe("amounts in words", () => {
 
   test("a duration speaks the page's language", () => {
     expect(formatDuration(250_000, "ko")).toBe("4분 10초");
+    expect(formatDuration(11_100_000, "ja")).toBe("3時間05分");
   });
 });
 

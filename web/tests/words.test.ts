@@ -33,7 +33,7 @@ describe("the page's texts", () => {
 describe("a Japanese text", () => {
   const japanese = [...readFileSync("src/i18n/locales/ja.po", "utf8").matchAll(/^(?:msgstr )?"(.*)"$/gm)];
   const letter = "[ぁ-ゟァ-ヺー-ヿ一-鿿]";
-  const mixed = new RegExp(`[（）：]|${letter}[A-Za-z0-9(]|[A-Za-z0-9)]${letter}`);
+  const mixed = new RegExp(`[（）：]|${letter}[A-Za-z0-9#(]|[A-Za-z0-9#)]${letter}`);
 
   test.each(japanese.map(([, text]) => text ?? "").filter((text) => mixed.test(text)))(
     "%s has ASCII brackets, and spaces around them and around words in Latin letters",
@@ -41,6 +41,20 @@ describe("a Japanese text", () => {
   );
 
   test("is there", () => expect(japanese.length).toBeGreaterThan(1000));
+});
+
+describe("one word for one thing, and one polite form", () => {
+  test.each([
+    ["ko", /자원|멤버|추적|실행 양식|변경 사항|상세 정보|비밀 키|일정을|필터와 일치|[^ ]님이|[}\d] %|십시오/],
+    [
+      "ja",
+      /コンテナー|監査証跡|時間制限|アイドル検査|起動フォーム|ブラウザ(?!ー)|移転|SSH 鍵|フィルターに合|[}\d] %/,
+    ],
+    ["ja", /[^まで](する|見る|開く|取り消す|した)。/],
+  ])("%s: no %s", (language, others) => {
+    const texts = [...readFileSync(`src/i18n/locales/${language}.po`, "utf8").matchAll(/^msgstr "(.*)"$/gm)];
+    expect(texts.map(([, text]) => text).filter((text) => text?.match(others))).toEqual([]);
+  });
 });
 
 test("times of day and parts are written for the language", () => {

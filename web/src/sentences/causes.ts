@@ -49,7 +49,7 @@ export const CAUSES: Record<string, MessageDescriptor> = {
   kept: msg`kept`,
   pending_timeout: msg`pending for too long`,
   folders_left_out: msg`folder skipped`,
-  folders_read_only: msg`automatic folders are read-only`,
+  folders_read_only: msg`auto-mounted folders are read-only`,
   copied: msg`runs in the original installation`,
   node_lost: msg`node lost`,
   node_closed: msg`node cordoned`,

@@ -35,15 +35,16 @@ const KINDS: Record<string, MessageDescriptor> = {
   template: msg`Templates`,
   server: msg`System status`,
   session: msg`Sessions`,
-  share: msg`Shares`,
+  share: msg`Sharing`,
   site: msg`Site settings`,
   dotfile: msg`Dotfiles`,
   ssh_key: msg`SSH keys`,
   storage_host: msg`Storage hosts`,
   token: msg`Tokens`,
-  usage: msg`Usage`,
+  usage: msg`Resource usage`,
   user: msg`Users`,
   vfolder: msg`Folders`,
+  view: msg`Saved views`,
   webhook: msg`Webhooks`,
 };
 

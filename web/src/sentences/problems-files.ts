@@ -55,7 +55,7 @@ export const FILE_PROBLEMS: Record<string, Sentences> = {
   "upload.header": { detail: msg`The upload request is invalid.` },
   "upload.length": { detail: msg`The upload is larger than declared or allowed.` },
   "upload.locked": { detail: msg`Another request is sending this upload.` },
-  "upload.not_found": { detail: msg`The upload has ended or was canceled.`, hint: msg`Start it again.` },
+  "upload.not_found": { detail: msg`The upload has ended or was cancelled.`, hint: msg`Start it again.` },
   "upload.offset": { detail: msg`The upload does not continue where it stopped.` },
   "upload.part_unfinished": { detail: msg`A part of the upload is incomplete.` },
   "upload.too_large": { detail: msg`The upload is larger than declared or allowed.` },

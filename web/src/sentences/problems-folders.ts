@@ -129,6 +129,6 @@ export const FOLDER_PROBLEMS: Record<string, Sentences> = {
     hint: msg`Wait until it is ready, or restore it.`,
   },
   "vfolder.unconfirmed": { detail: msg`The confirmation does not match the folder's name.` },
-  "vfolder_task.not_cancellable": { detail: msg`The task can no longer be canceled.` },
+  "vfolder_task.not_cancellable": { detail: msg`The task can no longer be cancelled.` },
   "vfolder_task.not_found": { detail: msg`Task not found.` },
 };

@@ -44,7 +44,7 @@ export const LIMIT_PROBLEMS: Record<string, Sentences> = {
     detail: msg`Several engines have a node with this name.`,
     hint: msg`Use NODE@ENGINE, or the node's id.`,
   },
-  "node.not_gone": { detail: msg`Only a node that is DOWN while its engine responds can be forgotten.` },
+  "node.not_gone": { detail: msg`Only a node that is down while its engine responds can be forgotten.` },
   "node.reserve_too_large": {
     detail: msg`You cannot reserve more than the node has.`,
     hint: msg`To keep all new sessions away from it, cordon it.`,

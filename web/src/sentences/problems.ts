@@ -133,7 +133,7 @@ export const PROBLEMS: Record<string, Sentences> = {
   },
   "project.not_found": { detail: msg`Project not found.` },
   "provider.bad_answer": { detail: msg`The answer of the provider is invalid.`, hint: ASK },
-  "provider.denied": { detail: msg`The provider denied the sign-in, or you canceled it.` },
+  "provider.denied": { detail: msg`The provider denied the sign-in, or you cancelled it.` },
   "provider.email_taken": {
     detail: msg`Another account has this e-mail, and the provider may not link accounts by e-mail.`,
     hint: ASK,

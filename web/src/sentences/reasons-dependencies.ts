@@ -1,5 +1,5 @@
 import type { MessageDescriptor } from "@lingui/core";
-import { msg } from "@lingui/core/macro";
+import { msg, plural } from "@lingui/core/macro";
 
 type Say = (message: MessageDescriptor) => string;
 
@@ -49,7 +49,7 @@ export const DEPENDENCY_REASONS: readonly [
     (words, say) => {
       const first = say(waits(words, say));
       const count = words[4] ?? "";
-      return msg`${first} It also waits for ${count} other session(s).`;
+      return msg`${first} It also waits for ${plural(count, { one: "# other session", other: "# other sessions" })}.`;
     },
   ],
   [

@@ -1,9 +1,13 @@
 import type { MessageDescriptor } from "@lingui/core";
-import { msg } from "@lingui/core/macro";
+import { msg, plural } from "@lingui/core/macro";
 import { labelIn } from "./labels";
 import { DEPENDENCY_REASONS } from "./reasons-dependencies";
 import { DISK_REASONS } from "./reasons-disk";
+<<<<<<< HEAD
 import { RIGHTS_REASONS } from "./reasons-rights";
+=======
+import { IDLE_REASONS } from "./reasons-idle";
+>>>>>>> s-look
 
 type Say = (message: MessageDescriptor) => string;
 
@@ -36,14 +40,14 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
     /^(.+) may have (\d+) sessions? at once, and has (\d+)\.$/,
     ([label = "", most = "", used = ""], say) => {
       const whose = labelIn(say, label);
-      return msg`${whose} may have ${most} session(s) at once, and has ${used}.`;
+      return msg`${whose} may have ${plural(most, { one: "# session", other: "# sessions" })} at once, and has ${used}.`;
     },
   ],
   [
     /^(.+) may have (\d+) containers? in a session; this needs (\d+)\.$/,
     ([label = "", most = "", asked = ""], say) => {
       const whose = labelIn(say, label);
-      return msg`${whose} may have ${most} container(s) in a session; this needs ${asked}.`;
+      return msg`${whose} may have ${plural(most, { one: "# container", other: "# containers" })} in a session; this needs ${asked}.`;
     },
   ],
   [
@@ -80,25 +84,8 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
   ],
   [/^Ended by (.+) by force\.$/, ([who = ""]) => msg`Ended by ${who} by force.`],
   [/^Ended by (.+)\.$/, ([who = ""]) => msg`Ended by ${who}.`],
-  [
-    /^It reaches its time limit of (.+) in (.+)\.$/,
-    ([limit = "", left = ""]) => msg`It reaches its time limit of ${limit} in ${left}.`,
-  ],
-  [/^It reached its time limit of (.+)\.$/, ([limit = ""]) => msg`It reached its time limit of ${limit}.`],
-  [/^Idle: no traffic for (.+)\.$/, ([limit = ""]) => msg`Idle: no traffic for ${limit}.`],
-  [
-    /^Idle: low utilization for (.+) \((.+)\)\.$/,
-    ([limit = "", what = ""]) => msg`Idle: low utilization for ${limit} (${what}).`,
-  ],
-  [
-    /^It looks idle: it ends in (.+) unless it is used or marked as in use\.$/,
-    ([left = ""]) => msg`It looks idle: it ends in ${left} unless it is used or marked as in use.`,
-  ],
+  ...IDLE_REASONS,
   [/^Kept by (.+)\.$/, ([who = ""]) => msg`Kept by ${who}.`],
-  [
-    /^It was pending for (.+), the limit of its resource group\.$/,
-    ([limit = ""]) => msg`It was pending for ${limit}, the limit of its resource group.`,
-  ],
   [
     /^It is waiting for the storage host (\S+), which does not respond\.$/,
     ([host = ""]) => msg`It is waiting for the storage host ${host}, which does not respond.`,
@@ -225,7 +212,7 @@ export function reasonIn(say: Say, sentence: string): string | null {
 function nodesIn(say: Say, part: string): string | null {
   const [, count, text] = NODES.exec(part) ?? [];
   const cause = text && nodeCauseIn(say, text);
-  return count && cause ? say(msg`${count} node(s): ${cause}.`) : null;
+  return count && cause ? say(msg`${plural(count, { one: "# node", other: "# nodes" })}: ${cause}.`) : null;
 }
 
 /** A node cause, translated, or null if unknown. */

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Button, Menu, Text, Tooltip } from "@mantine/core";
+import { Box, Button, Menu, Text, Tooltip } from "@mantine/core";
 import { IconCheck, IconSelector, IconUsersGroup } from "@tabler/icons-react";
 import type { Me } from "@/api/types";
 import { chooseProject, useProject } from "@/me/project";
@@ -29,8 +29,15 @@ export function ProjectSwitcher({ me }: { me: Me }) {
           leftSection={<IconUsersGroup size={15} aria-hidden />}
           rightSection={<IconSelector size={14} aria-hidden />}
           maw={260}
+          aria-label={t`New sessions in: ${project.name}`}
         >
-          <Trans>New sessions in: {project.name}</Trans>
+          {/* A phone has room for the name alone. */}
+          <Box component="span" visibleFrom="sm">
+            <Trans>New sessions in: {project.name}</Trans>
+          </Box>
+          <Box component="span" hiddenFrom="sm">
+            {project.name}
+          </Box>
         </Button>
       </Menu.Target>
       <Menu.Dropdown>

@@ -122,6 +122,11 @@ export const theme = createTheme({
         legend: { fontWeight: 500, paddingInline: "0.25rem" },
       },
     },
+    Tabs: {
+      // The tabs of a session fit its drawer in every language.
+      vars: () => ({ root: { "--tabs-color": "var(--carrel-accent)" } }),
+      styles: { tab: { paddingInline: "var(--mantine-spacing-sm)" } },
+    },
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     SegmentedControl: { defaultProps: { withItemsBorders: false } },
   },

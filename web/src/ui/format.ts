@@ -44,17 +44,29 @@ export function formatDuration(milliseconds: number, locale: string): string {
     .map(([unit, size], index) => {
       const amount = Math.floor(rest / size);
       rest -= amount * size;
-      const style = { style: "unit", unit, unitDisplay: "narrow", minimumIntegerDigits: index + 1 } as const;
-      return new Intl.NumberFormat(locale, style).format(amount);
+      return inUnit(amount, unit, locale, "narrow", { minimumIntegerDigits: index + 1 });
     })
-    .join(" ");
+    .join(locale === "ja" ? "" : " ");
 }
 
 /** "3 days", "20 minutes": a duration in the largest unit that divides it, written out. */
 export function formatWhole(seconds: number, locale: string): string {
   const [unit, size] = LADDER.find(([, each]) => seconds > 0 && seconds % each === 0) ?? ["second", 1];
-  const style = { style: "unit", unit, unitDisplay: "long" } as const;
-  return new Intl.NumberFormat(locale, style).format(seconds / size);
+  return inUnit(seconds / size, unit, locale, "long");
+}
+
+/** "5 minutes", "5m", "5分": an amount with its unit. Japanese has words where its short forms are Latin letters. */
+export function inUnit(
+  amount: number,
+  unit: string,
+  locale: string,
+  unitDisplay: "narrow" | "short" | "long",
+  digits: Intl.NumberFormatOptions = {},
+): string {
+  const japanese = locale === "ja";
+  const style = { style: "unit", unit, unitDisplay: japanese ? "long" : unitDisplay } as const;
+  const text = new Intl.NumberFormat(locale, { ...style, ...digits }).format(amount);
+  return japanese ? text.replaceAll(/\s/g, "") : text;
 }
 
 /** The browser's locale if it matches the page's language ("en-GB" for "en"), else the language. */

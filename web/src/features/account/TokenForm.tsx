@@ -1,6 +1,7 @@
 import { msg } from "@lingui/core/macro";
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Fieldset, SegmentedControl, Select, Stack, Text, TextInput } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
 import { useMemo, useState } from "react";
 import type { NewToken } from "@/api/types";
 import { useMe } from "@/me/use-me";
@@ -27,6 +28,7 @@ interface Props {
 export function TokenForm({ onClose, onMade }: Props) {
   const { t, i18n } = useLingui();
   const me = useMe();
+  const narrow = useMediaQuery("(max-width: 47.99em)");
   const create = useCreateToken();
   const kinds = useMemo(() => kindsFor(me.actions), [me.actions]);
   const [preset, setPreset] = useState<Preset>("read");
@@ -96,6 +98,7 @@ export function TokenForm({ onClose, onMade }: Props) {
           <SegmentedControl
             size="xs"
             fullWidth
+            orientation={narrow ? "vertical" : "horizontal"}
             aria-label={t`Scopes`}
             data={PRESETS.map((value) => ({ value, label: i18n._(PRESET_NAMES[value]) }))}
             value={preset}

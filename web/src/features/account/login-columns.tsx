@@ -48,10 +48,10 @@ const STEPS = {
 /** "password, authenticator app code": the factors of a sign-in. */
 /** How a browser was signed in. */
 export function Method({ method }: { method: string }) {
-  const { t, i18n } = useLingui();
+  const { i18n } = useLingui();
   const steps = method.split("+").map((step) => {
     const [kind, provider] = step.split(":");
-    if (provider) return t`${provider}`;
+    if (provider) return provider;
     const known = STEPS[kind as keyof typeof STEPS];
     return known ? i18n._(known) : step;
   });

@@ -84,7 +84,7 @@ function Entry({ entry }: { entry: AuditEntry }) {
             ),
           ],
           [t`Object`, <ObjectLink key="object" object={entry.object} />],
-          [t`By`, credentialText(entry.credential, voice)],
+          [t({ context: "credential", message: "By" }), credentialText(entry.credential, voice)],
           [t`Address`, entry.address],
         ]}
       />

@@ -50,7 +50,7 @@ export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
   { key: "address", title: msg`Address`, width: "9rem", value: (entry) => entry.address },
   {
     key: "credential",
-    title: msg`By`,
+    title: msg({ context: "credential", message: "By" }),
     width: "9rem",
     shown: "chosen",
     value: (entry) => entry.credential,

@@ -18,7 +18,7 @@ export function IdleCard() {
   const idle = list.data?.items ?? [];
   const more = (list.data?.total ?? 0) - idle.length;
   return (
-    <Card title={t`Idle sessions`} about={t`Below ${IDLE_PERCENT} % of their CPU in the last 5 minutes.`}>
+    <Card title={t`Idle sessions`} about={t`Below ${IDLE_PERCENT}% of their CPU in the last 5 minutes.`}>
       {list.isPending && <Skeleton height={80} aria-busy />}
       {list.isError && <ProblemAlert problem={list.error} onRetry={() => void list.refetch()} />}
       {list.data && idle.length === 0 && (
@@ -32,7 +32,7 @@ export function IdleCard() {
             <Link to="/sessions" search={{ owner: "all", session: session.id }} className={styles.link}>
               {session.name}
             </Link>
-            <Text size="sm">{Math.round(session.cpu_percent)} %</Text>
+            <Text size="sm">{Math.round(session.cpu_percent)}%</Text>
           </Group>
           <Text size="xs" c="dimmed">
             {[session.owner.email, ...slotsWords(session.slots)].join(SLOTS_JOINT)}

@@ -73,8 +73,8 @@ function ShareRow({ folder, share, refusal, onChanged }: Omit<Props, "shares"> &
       ),
     });
   return (
-    <Group gap="xs" wrap="nowrap" justify="space-between">
-      <Stack gap={0} style={{ minWidth: 0, flex: 1 }}>
+    <Group gap="xs" justify="space-between">
+      <Stack gap={0} style={{ minWidth: 0, flex: "1 1 12rem" }}>
         <Group gap="xs" wrap="nowrap">
           <Text size="sm" truncate title={who}>
             {who}

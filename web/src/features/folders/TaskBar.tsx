@@ -13,7 +13,7 @@ export function TaskBar({ task, bare = false }: { task: FolderTask; bare?: boole
   const fraction = taskFraction(task);
   const percent = Math.round((fraction ?? 0) * 100);
   const kind = i18n._(TASK_KINDS[task.kind]);
-  const label = fraction === null ? kind : t`${kind}: ${percent} %`;
+  const label = fraction === null ? kind : t`${kind}: ${percent}%`;
   return (
     <Group
       gap="xs"

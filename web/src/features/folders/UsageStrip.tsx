@@ -45,7 +45,7 @@ function QuotaItem({ quota }: { quota: Quota }) {
     <div className={styles.item}>
       <div className={styles.head}>
         <span className={styles.name}>{quota.kind === "user" ? t`Owned by me` : t`Project ${project}`}</span>
-        <span>
+        <span className={styles.count}>
           {most === null ? (
             <Plural value={quota.folders} one="# folder" other="# folders" />
           ) : (

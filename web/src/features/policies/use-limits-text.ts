@@ -27,7 +27,7 @@ export function useLimitsText() {
       if (Array.isArray(most)) return most.join(", ") || t`none`;
       if (isUse(most)) {
         const below = MEASURES.filter(([measure]) => measure in most.below)
-          .map(([measure, name]) => `${i18n._(name)} < ${most.below[measure]} %`)
+          .map(([measure, name]) => `${i18n._(name)} < ${most.below[measure]}%`)
           .join(", ");
         const window = formatDuration(most.window_s * 1000, i18n.locale);
         return t`${below} for ${window}`;

@@ -62,7 +62,7 @@ function DrainForm({ id, name, onDone }: { id: string; name: string; onDone: () 
         <Trans>The node is cordoned: it accepts no new sessions until it is uncordoned.</Trans>
       </Text>
       <Radio.Group
-        label={t`Access`}
+        label={t`Sessions`}
         value={how}
         onChange={(next) => {
           setHow(next as Draining);

@@ -10,6 +10,7 @@ import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
 import { EngineBadge } from "./engine-columns";
+import { kindTitle, settingTitle } from "./engine-words";
 
 interface Props {
   opened: boolean;
@@ -20,7 +21,7 @@ interface Props {
 
 /** Details of an engine, with a check of its connection. */
 export function EngineDrawer({ opened, engine, onEdit, onClose }: Props) {
-  const { t } = useLingui();
+  const { t, i18n } = useLingui();
   const check = useCheckEngine();
   const { mutateAsync: remove } = useRemoveEngine();
   const askRemove = () =>
@@ -40,6 +41,11 @@ export function EngineDrawer({ opened, engine, onEdit, onClose }: Props) {
         </Text>
       ),
     });
+  const responds = (sentence: string) => {
+    const versions = /^It responds: (.+)\.$/.exec(sentence)?.[1];
+    if (!versions) return sentence;
+    return versions === "no node" ? t`It responds, and lists no node.` : t`It responds: ${versions}.`;
+  };
   return (
     <DetailDrawer
       opened={opened}
@@ -68,19 +74,22 @@ export function EngineDrawer({ opened, engine, onEdit, onClose }: Props) {
       <Stack gap="lg">
         {check.data && (
           <Alert color={check.data.ok ? "green" : "red"} variant="light" role="status">
-            {check.data.sentence} {check.data.nodes.join(", ")}
+            {responds(check.data.sentence)} {check.data.nodes.join(", ")}
           </Alert>
         )}
         <Facts
           facts={[
             [t`Since`, <Instant key="since" at={engine.state_since} />],
             [t`Last error`, engine.last_error ?? "–"],
-            [t`Kind`, engine.kind_title],
+            [t`Kind`, kindTitle(i18n, engine.kind, engine.kind_title)],
             ...Object.entries(engine.settings).map(([name, value]): [string, string] => [
-              name,
+              settingTitle(i18n, engine.kind, name),
               String(value),
             ]),
-            ...engine.secrets.map((name): [string, string] => [name, t`set`]),
+            ...engine.secrets.map((name): [string, string] => [
+              settingTitle(i18n, engine.kind, name),
+              t`set`,
+            ]),
             [t`Nodes`, String(engine.nodes)],
             [t`Containers`, String(engine.containers)],
           ]}

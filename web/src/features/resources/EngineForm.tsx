@@ -15,6 +15,7 @@ import {
   settingsOf,
   settingWords,
 } from "@/ui/form/settings";
+import { kindText, kindTitle, translated } from "./engine-words";
 
 interface Props {
   /** The engine to edit; absent for a new one. */
@@ -24,7 +25,7 @@ interface Props {
 
 /** Adds or edits an engine. The fields come from the schema of its kind. */
 export function EngineForm({ engine, onDone }: Props) {
-  const { t } = useLingui();
+  const { t, i18n } = useLingui();
   const create = useCreateEngine();
   const update = useUpdateEngine();
   const kinds = useQuery(engineKindsQuery).data ?? [];
@@ -33,7 +34,7 @@ export function EngineForm({ engine, onDone }: Props) {
   const [values, setValues] = useState<SettingValues>(engine?.settings ?? {});
   const sent = engine ? update : create;
   const chosen = kinds.find((one) => one.kind === (kind || kinds[0]?.kind));
-  const fields = settingsOf(chosen?.settings);
+  const fields = translated(i18n, chosen?.kind ?? "", settingsOf(chosen?.settings));
   const settings = engine ? changedSettings(fields, engine.settings, values) : givenSettings(fields, values);
   const wrong = sent.error instanceof Problem ? sent.error.field : null;
   const save = (event?: React.FormEvent) => {
@@ -81,9 +82,9 @@ export function EngineForm({ engine, onDone }: Props) {
       {!engine && (
         <Select
           label={t`Kind`}
-          description={chosen?.description}
+          description={chosen && kindText(i18n, chosen.kind, chosen.description)}
           allowDeselect={false}
-          data={kinds.map((one) => ({ value: one.kind, label: one.title }))}
+          data={kinds.map((one) => ({ value: one.kind, label: kindTitle(i18n, one.kind, one.title) }))}
           value={chosen?.kind ?? null}
           onChange={(to) => setKind(to ?? "")}
         />

@@ -16,7 +16,7 @@ import { commandLine } from "@/ui/command";
 import { DetailDrawer } from "@/ui/DetailDrawer";
 import { DetailTabs } from "@/ui/DetailTabs";
 import { Facts } from "@/ui/Facts";
-import { formatDuration } from "@/ui/format";
+import { formatWhole } from "@/ui/format";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
 import { ActiveBadge } from "@/ui/StateBadge";
@@ -108,7 +108,7 @@ export function GroupDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }: P
 
 function GroupFacts({ group }: { group: Group }) {
   const { t, i18n } = useLingui();
-  const time = (seconds: number) => formatDuration(seconds * 1000, i18n.locale);
+  const time = (seconds: number) => formatWhole(seconds, i18n.locale);
   return (
     <Stack gap="lg">
       <Loads loads={groupLoads(group)} />

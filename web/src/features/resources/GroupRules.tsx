@@ -91,7 +91,7 @@ export function GroupRules({ form }: { form: UseFormReturnType<GroupValues> }) {
         {...form.getInputProps("on_node_loss")}
       />
       <DurationInput
-        label={t`Node failure timeout`}
+        label={t`Node failure time-out`}
         description={t`How long a node can be unreachable before the action is taken.`}
         value={form.values.node_loss_s}
         error={form.errors.node_loss_s}

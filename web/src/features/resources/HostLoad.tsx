@@ -68,7 +68,7 @@ function Bar({ label, used, whole, part, color }: BarProps) {
     <UsageMeter
       label={label}
       figures={t`${label}: ${used} of ${whole}`}
-      text={t`${used} of ${whole}, ${percent} %`}
+      text={t`${used} of ${whole}, ${percent}%`}
       percent={percent}
       color={color}
     />

@@ -8,5 +8,5 @@ export function HostShares({ node }: { node: Node }) {
   const shares = hostShares(node);
   if (!shares) return "–";
   const [cpu, mem] = [Math.round(shares.cpu * 100), Math.round(shares.mem * 100)];
-  return t`${cpu} % CPU, ${mem} % memory`;
+  return t`${cpu}% CPU, ${mem}% memory`;
 }

@@ -33,10 +33,10 @@ export function LoadBar({ slot, used, offered, name }: Props) {
     <UsageMeter
       label={what}
       figures={name ? t`${what}: ${held} of ${whole}` : t`${held} of ${whole}`}
-      text={t`${held} of ${whole}, ${percent} %`}
+      text={t`${held} of ${whole}, ${percent}%`}
       percent={percent}
       color={slotColor(slot)}
-      title={t`${what}: ${held} of ${whole} allocated, ${percent} %`}
+      title={t`${what}: ${held} of ${whole} allocated, ${percent}%`}
     />
   );
 }

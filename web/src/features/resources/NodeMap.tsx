@@ -90,7 +90,7 @@ function Tile({ node, kind, link }: { node: Node; kind: string | undefined; link
   const load = loadOf(node, kind);
   const percent = Math.round(load * 100);
   const what = kind === undefined ? t`scarcest slot` : name(kind);
-  const figures = condition === "ready" ? `${percent} %` : `${percent} % · ${word}`;
+  const figures = condition === "ready" ? `${percent}%` : `${percent}% · ${word}`;
   // Starts with the visible text, as WCAG 2.5.3 (label in name) requires.
   const label = t`${node.name} ${figures} (${what})`;
   return (
@@ -106,7 +106,7 @@ function Tile({ node, kind, link }: { node: Node; kind: string | undefined; link
 }
 
 function Legend() {
-  const steps = ["0 %", "< 40 %", "< 70 %", "< 90 %", "≥ 90 %"];
+  const steps = ["0%", "< 40%", "< 70%", "< 90%", "≥ 90%"];
   return (
     <div className={styles.legend} aria-hidden>
       {steps.map((step, index) => (

@@ -119,7 +119,7 @@ function Devices({ node }: { node: NodeDetail }) {
         <Table aria-label={t`Accelerators`} fz="sm" verticalSpacing={6}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{t`Device`}</Table.Th>
+              <Table.Th>{t({ context: "accelerator", message: "Device" })}</Table.Th>
               <Table.Th>{t`Model`}</Table.Th>
               <Table.Th>{t`Configured`}</Table.Th>
               <Table.Th>{t`Allocated to`}</Table.Th>

@@ -52,7 +52,7 @@ export function WeightsForm({ group }: { group: Group }) {
         <Table aria-label={t`Weights`} fz="sm">
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{t`Who`}</Table.Th>
+              <Table.Th>{t({ context: "weight", message: "Who" })}</Table.Th>
               <Table.Th w="7rem">{t`Weight`}</Table.Th>
               <Table.Th w="3rem" aria-label={t`Actions`} />
             </Table.Tr>
@@ -136,7 +136,7 @@ function AnotherWeight({ taken, names, onAdd }: AnotherProps) {
         <Select
           size="xs"
           style={{ flex: 1 }}
-          aria-label={t`Who`}
+          aria-label={t({ context: "weight", message: "Who" })}
           placeholder={names[kind]}
           searchable
           nothingFoundMessage={t`Nothing found`}

@@ -1,10 +1,11 @@
 import { msg } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
+import { Trans, useLingui } from "@lingui/react/macro";
 import type { Engine } from "@/api/types";
 import { Instant } from "@/ui/Instant";
 import { StateBadge } from "@/ui/StateBadge";
 import type { StateLook } from "@/ui/state-looks";
 import type { Column } from "@/ui/table/column";
+import { kindTitle } from "./engine-words";
 
 const LOOKS: Record<Engine["state"], StateLook> = { READY: "ok", DOWN: "down", UNKNOWN: "unknown" };
 
@@ -23,9 +24,20 @@ export function EngineBadge({ state }: { state: Engine["state"] }) {
   );
 }
 
+function KindTitle({ engine }: { engine: Engine }) {
+  const { i18n } = useLingui();
+  return kindTitle(i18n, engine.kind, engine.kind_title);
+}
+
 export const ENGINE_COLUMNS: readonly Column<Engine>[] = [
   { key: "name", title: msg`Name`, shown: "always", value: (engine) => engine.name },
-  { key: "kind", title: msg`Kind`, width: "10rem", value: (engine) => engine.kind_title },
+  {
+    key: "kind",
+    title: msg`Kind`,
+    width: "10rem",
+    value: (engine) => engine.kind_title,
+    cell: (engine) => <KindTitle engine={engine} />,
+  },
   {
     key: "state",
     title: msg`State`,
@@ -36,7 +48,7 @@ export const ENGINE_COLUMNS: readonly Column<Engine>[] = [
   {
     key: "since",
     title: msg`Since`,
-    width: "11rem",
+    width: "13rem",
     value: (engine) => engine.state_since,
     cell: (engine) => <Instant at={engine.state_since} />,
   },

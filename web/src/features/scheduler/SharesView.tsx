@@ -7,7 +7,7 @@ import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { schedulerSharesQuery } from "@/queries/scheduler";
 import { EmptyState } from "@/ui/EmptyState";
-import { formatDuration } from "@/ui/format";
+import { formatWhole } from "@/ui/format";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { SLOTS_JOINT, slotsWords } from "@/ui/slots";
 import { ListToolbar } from "@/ui/table/ListToolbar";
@@ -41,7 +41,7 @@ export function SharesView({ group, choices }: Props) {
 function GroupShares({ shares }: { shares: Shares }) {
   const { t, i18n } = useLingui();
   const lines = linesOf(shares, may(useMe(), "share.read", {}));
-  const halfLife = formatDuration(shares.half_life_s * 1000, i18n.locale);
+  const halfLife = formatWhole(shares.half_life_s, i18n.locale);
   const capacity = slotsWords(shares.capacity).join(SLOTS_JOINT);
   return (
     <Stack gap="md">

@@ -72,7 +72,7 @@ function Details({ value, error, onChange }: Props) {
     return (
       <>
         <Select
-          label={t`On`}
+          label={t({ context: "weekday", message: "On" })}
           allowDeselect={false}
           data={[1, 2, 3, 4, 5, 6, 0].map((day) => ({
             value: String(day),

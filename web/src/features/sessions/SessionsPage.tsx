@@ -104,7 +104,8 @@ export function SessionsPage() {
   const list = useInfiniteQuery(sessionsListQuery(filter));
   const { rows: sessions, more } = useRows(list);
   const running = sessions.filter((one) => one.state === "RUNNING").map(idOf);
-  useQuery(usageRecentQuery(running.slice(0, 100)));
+  // Only fills the sparklines, each of which has its own readings.
+  useQuery({ ...usageRecentQuery(running.slice(0, 100)), notifyOnChangeProps: [] });
   const chosen = sessions.filter(selection.has);
   const pending = chosen.filter(rowIsPending);
 

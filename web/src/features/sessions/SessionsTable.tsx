@@ -15,7 +15,7 @@ export function SessionsTable({ sessions, owner = true }: { sessions: readonly R
   const { t } = useLingui();
   return (
     <Table.ScrollContainer minWidth={owner ? 440 : 360} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-      <Table aria-label={t`Sessions`} fz="sm" verticalSpacing={6}>
+      <Table aria-label={t`Sessions`} fz="sm" verticalSpacing={6} style={{ whiteSpace: "nowrap" }}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{t`Name`}</Table.Th>

@@ -17,8 +17,8 @@ export function UsageSparkline({ session, slot }: { session: Session; slot: "cpu
   const percent = given > 0 ? Math.round((latest / given) * 100) : 0;
   const label =
     slot === "cpu"
-      ? t`CPU ${percent} %: ${formatCores(latest)} of ${formatCores(given)}`
-      : t`Memory ${percent} %: ${formatSize(latest)} of ${formatSize(given)}`;
+      ? t`CPU ${percent}%: ${formatCores(latest)} of ${formatCores(given)}`
+      : t`Memory ${percent}%: ${formatSize(latest)} of ${formatSize(given)}`;
   return (
     <span className={styles.spark} title={label}>
       <Sparkline
@@ -39,7 +39,7 @@ export function AcceleratorSparkline({ session }: { session: Session }) {
   const values = useReadings(session.id).accelerator_percent;
   const percent = values.at(-1);
   if (session.state !== "RUNNING" || percent == null) return null;
-  const label = t`Accelerator utilisation: ${percent} %`;
+  const label = t`Accelerator utilization: ${percent}%`;
   return (
     <span className={styles.spark} title={label}>
       <Sparkline

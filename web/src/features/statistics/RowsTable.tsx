@@ -26,13 +26,13 @@ export function RowsTable({ view, amounts }: Props) {
             <Table.Tr>
               <Table.Th>{title}</Table.Th>
               <Table.Th title={t`Sessions that started in this period`}>{t`Started`}</Table.Th>
-              <Table.Th>{t`Wait, median / 90 %`}</Table.Th>
+              <Table.Th>{t`Wait, median / 90%`}</Table.Th>
               <Table.Th>{t`Slot`}</Table.Th>
               <Table.Th title={t`Cores, GiB or devices, times hours`}>{t`Slot-hours`}</Table.Th>
               <Table.Th title={t`The highest allocation, as the mean of an hour`}>{t`Peak`}</Table.Th>
               <Table.Th
                 title={t`Used of what was allocated, while it was measured`}
-              >{t`Utilisation`}</Table.Th>
+              >{t`Utilization`}</Table.Th>
               <Table.Th title={t`Allocated but not used slot-hours, while it was measured`}>
                 {t`Unused`}
               </Table.Th>

@@ -21,7 +21,7 @@ export function Totals({ view, amounts }: { view: StatisticsView; amounts: Amoun
       </Figure>
       <Figure title={t`Median wait`} value={amounts.seconds(total.waits.p50_s)}>
         <Trans>
-          90 % within {amounts.seconds(total.waits.p90_s)}, 99 % within {amounts.seconds(total.waits.p99_s)}
+          90% within {amounts.seconds(total.waits.p90_s)}, 99% within {amounts.seconds(total.waits.p99_s)}
         </Trans>
       </Figure>
       {inSlotOrder(Object.keys(total.slots)).map((slot) => {

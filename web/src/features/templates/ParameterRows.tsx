@@ -75,9 +75,9 @@ function ParameterInputs({ row, number, onChange, onRemove }: RowProps) {
   const numeric = row.type === "integer" || row.type === "number";
   return (
     <Stack gap={6}>
-      <Group gap="xs" wrap="nowrap">
+      <Group gap="xs">
         <TextInput
-          style={{ flex: 3, minWidth: 0 }}
+          style={{ flex: "3 1 9rem", minWidth: 0 }}
           aria-label={t`Name of parameter ${number}`}
           placeholder={t`name`}
           autoCapitalize="off"
@@ -85,7 +85,7 @@ function ParameterInputs({ row, number, onChange, onRemove }: RowProps) {
         />
         <Select
           size="xs"
-          style={{ flex: 2, minWidth: 0 }}
+          style={{ flex: "2 1 6.5rem", minWidth: 0 }}
           aria-label={t`Type of parameter ${number}`}
           allowDeselect={false}
           data={TYPES.map((value) => ({ value, label: types[value] }))}
@@ -95,7 +95,7 @@ function ParameterInputs({ row, number, onChange, onRemove }: RowProps) {
         {row.type === "boolean" ? (
           <Select
             size="xs"
-            style={{ flex: 2, minWidth: 0 }}
+            style={{ flex: "2 1 6.5rem", minWidth: 0 }}
             aria-label={t`Default of parameter ${number}`}
             placeholder={t`no default`}
             clearable
@@ -106,7 +106,7 @@ function ParameterInputs({ row, number, onChange, onRemove }: RowProps) {
           />
         ) : (
           <TextInput
-            style={{ flex: 2, minWidth: 0 }}
+            style={{ flex: "2 1 6.5rem", minWidth: 0 }}
             aria-label={t`Default of parameter ${number}`}
             placeholder={t`no default`}
             {...text("default")}

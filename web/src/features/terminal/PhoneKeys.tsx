@@ -18,7 +18,7 @@ export function PhoneKeys({ onKey, onFocus }: { onKey: (input: string) => void; 
         ["Esc", ESC, t`Escape`],
         ["Tab", "\t", t`Tab`],
         ["↑", `${ESC}[A`, t`Up`],
-        ["↓", `${ESC}[B`, t`Down`],
+        ["↓", `${ESC}[B`, t({ context: "key", message: "Down" })],
         ["←", `${ESC}[D`, t`Left`],
         ["→", `${ESC}[C`, t`Right`],
         ["|", "|", t`Pipe`],

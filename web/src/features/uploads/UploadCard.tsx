@@ -72,7 +72,7 @@ export function UploadCard({ batch, onOpen }: Props) {
         </Group>
       </Group>
       {state !== "over" && state !== "lost" && (
-        <Progress size="sm" value={percent} aria-label={t`Upload to ${folder.name}: ${percent} %`} />
+        <Progress size="sm" value={percent} aria-label={t`Upload to ${folder.name}: ${percent}%`} />
       )}
       <Text size="xs" c="dimmed">
         {state === "lost" ? (

@@ -8,7 +8,7 @@ import { useHostCharts } from "./host-charts";
 import { type Measures, measuredSlots } from "./measures";
 
 const token = (slot: string) => slotColor(slot).slice(4, -1);
-const percent = (value: number) => `${Math.round(value)} %`;
+const percent = (value: number) => `${Math.round(value)}%`;
 const count = (value: number) => String(Math.round(value * 10) / 10);
 const NOTHING: Chart[] = [];
 
@@ -45,7 +45,7 @@ export function useCharts(measures: Measures | undefined): Chart[] {
       {
         key: "accelerator.used",
         drawing: {
-          title: t`Accelerator utilisation`,
+          title: t`Accelerator utilization`,
           lines: line("accelerator.used", t`Used`, "--carrel-violet"),
           format: percent,
         },

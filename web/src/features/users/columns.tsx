@@ -24,7 +24,7 @@ export const USER_COLUMNS: readonly Column<User>[] = [
     title: msg`E-mail`,
     shown: "always",
     sortable: true,
-    width: "15rem",
+    width: "13.5rem",
     value: (user) => user.email,
     cell: (user) => (
       <Text size="sm" fw={500} truncate title={user.email}>
@@ -43,11 +43,11 @@ export const USER_COLUMNS: readonly Column<User>[] = [
   {
     key: "role",
     title: msg`Role`,
-    width: "9rem",
+    width: "8rem",
     value: (user) => user.role,
     cell: (user) => <RoleText role={user.role} />,
   },
-  { key: "domain", title: msg`Domain`, width: "7rem", value: (user) => user.domain.name },
+  { key: "domain", title: msg`Domain`, width: "6rem", value: (user) => user.domain.name },
   { key: "projects", title: msg`Projects`, value: projectNames },
   ...loadColumns<User>(userLoads),
   {

@@ -11,6 +11,7 @@ export const ALL_KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
     key: "access_key",
     title: msg`Access key`,
     shown: "always",
+    width: "12.5rem",
     sortable: true,
     value: (keypair) => keypair.access_key,
     cell: (keypair) => <code>{keypair.access_key}</code>,
@@ -20,7 +21,7 @@ export const ALL_KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
   {
     key: "active",
     title: msg`State`,
-    width: "7rem",
+    width: "6rem",
     sortable: true,
     value: (keypair) => Number(keypair.active),
     cell: (keypair) => (
@@ -32,7 +33,7 @@ export const ALL_KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
   {
     key: "limit",
     title: msg`Requests in 15 minutes`,
-    width: "11rem",
+    width: "8rem",
     sortable: true,
     value: (keypair) => keypair.rate_limit,
     cell: (keypair) => keypair.rate_limit ?? <Trans>default</Trans>,
@@ -40,14 +41,14 @@ export const ALL_KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
   {
     key: "policy",
     title: msg`Resource policy`,
-    width: "11rem",
+    width: "8rem",
     sortable: true,
     value: (keypair) => keypair.policy.name,
   },
   {
     key: "created",
     title: msg`Created`,
-    width: "12rem",
+    width: "11rem",
     sortable: true,
     value: (keypair) => Date.parse(keypair.created_at),
     cell: (keypair) => <Instant at={keypair.created_at} />,
@@ -55,7 +56,7 @@ export const ALL_KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
   {
     key: "used",
     title: msg`Last used`,
-    width: "12rem",
+    width: "11rem",
     sortable: true,
     value: (keypair) => (keypair.last_used_at ? Date.parse(keypair.last_used_at) : null),
     cell: (keypair) => (keypair.last_used_at ? <Instant at={keypair.last_used_at} /> : <Trans>never</Trans>),

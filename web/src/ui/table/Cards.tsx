@@ -81,6 +81,8 @@ export function Cards<T>(props: Props<T>) {
   );
 }
 
+const orDash = (cell: ReactNode): ReactNode => (cell === null || cell === "" ? "–" : cell);
+
 /** The column that cannot be hidden as the title, and the others below with their names. */
 function DefaultCard<T>({ row, columns, visible, onOpen, tools, look }: GridProps<T> & { row: T }) {
   const { i18n } = useLingui();
@@ -103,7 +105,7 @@ function DefaultCard<T>({ row, columns, visible, onOpen, tools, look }: GridProp
         {others.map((column) => (
           <div key={column.key}>
             <dt>{i18n._(column.title)}</dt>
-            <dd>{cellOf(column, row)}</dd>
+            <dd>{orDash(cellOf(column, row))}</dd>
           </div>
         ))}
       </dl>

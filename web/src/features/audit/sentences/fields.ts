@@ -48,7 +48,7 @@ const FIELDS: Readonly<Record<string, MessageDescriptor>> = {
   max_rights: msg`Highest rights`,
   must_change_password: msg`Password change required`,
   name: msg`Name`,
-  node_loss_s: msg`Node loss time-out`,
+  node_loss_s: msg`Node failure time-out`,
   nodes_visible: msg`Nodes visible to users`,
   on_node_loss: msg`When a node is lost`,
   owner: msg`Owner`,

@@ -10,6 +10,7 @@ import { Instant } from "@/ui/Instant";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import styles from "./SessionDrawer.module.css";
 import { StartTimeline } from "./StartTimeline";
+import { formatLasted } from "./start-steps";
 
 /** How long the last start of a session took, and every state transition with time, cause and actor. */
 export function HistoryTab({ id }: { id: string }) {
@@ -64,7 +65,7 @@ function Step({ entry, next }: { entry: HistoryEntry; next: HistoryEntry | undef
           </Text>
           {lasted !== null && (
             <Text size="xs" c="dimmed">
-              <Trans>for {lasted < 1000 ? `${lasted} ms` : formatDuration(lasted, i18n.locale)}</Trans>
+              <Trans>for {(lasted < 1000 ? formatLasted : formatDuration)(lasted, i18n.locale)}</Trans>
             </Text>
           )}
         </Group>

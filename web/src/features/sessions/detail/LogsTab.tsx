@@ -1,4 +1,4 @@
-import { Trans, useLingui } from "@lingui/react/macro";
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import {
   ActionIcon,
   Checkbox,
@@ -116,9 +116,9 @@ export function LogsTab({ session }: { session: SessionDetail }) {
       />
       <Text size="xs" c="dimmed" mt={4}>
         {filtered ? (
-          <Trans>{logs.lines.length} matching lines</Trans>
+          <Plural value={logs.lines.length} one="# matching line" other="# matching lines" />
         ) : (
-          <Trans>{logs.lines.length} lines</Trans>
+          <Plural value={logs.lines.length} one="# line" other="# lines" />
         )}
         {logs.lines.length >= KEPT_LINES && (
           <>

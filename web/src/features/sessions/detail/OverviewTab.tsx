@@ -163,7 +163,7 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
           </>
         )}
         <dt>
-          <Trans>Started</Trans>
+          <Trans context="time">Started</Trans>
         </dt>
         <dd>{at(session.started_at)}</dd>
         <dt>

@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import type { StartStep } from "@/api/types";
-import { formatDuration } from "@/ui/format";
+import { formatDuration, inUnit } from "@/ui/format";
 
 export const STEP_WORDS: Record<StartStep["step"], MessageDescriptor> = {
   queue: msg`Queue`,
@@ -15,12 +15,7 @@ export const STEP_WORDS: Record<StartStep["step"], MessageDescriptor> = {
 /** "340 ms", "2.4 s", then as other durations. */
 export function formatLasted(lasted: number, locale: string): string {
   if (lasted >= 60_000) return formatDuration(lasted, locale);
-  const [value, unit] = lasted < 1000 ? [lasted, "millisecond"] : [lasted / 1000, "second"];
-  const style = {
-    style: "unit",
-    unit,
-    unitDisplay: "short",
-    maximumFractionDigits: unit === "second" ? 1 : 0,
-  };
-  return new Intl.NumberFormat(locale, style as Intl.NumberFormatOptions).format(value);
+  return lasted < 1000
+    ? inUnit(lasted, "millisecond", locale, "short", { maximumFractionDigits: 0 })
+    : inUnit(lasted / 1000, "second", locale, "short", { maximumFractionDigits: 1 });
 }

@@ -19,7 +19,7 @@ const COLORS = [
   "--carrel-busy",
   "--carrel-bad",
 ];
-const percent = (value: number) => `${Math.round(value)} %`;
+const percent = (value: number) => `${Math.round(value)}%`;
 const rate = (value: number) => `${formatSize(value)}/s`;
 
 /** The charts of these containers: one line per container and measure; those that were never measured are left out. */
@@ -72,7 +72,7 @@ export function useUsageCharts(containers: readonly UsedContainer[], session: Se
         drawing: {
           title: t`Accelerator`,
           lines: [
-            ...lines("accelerator_percent", t`Utilisation`, "--carrel-violet"),
+            ...lines("accelerator_percent", t`Utilization`, "--carrel-violet"),
             ...lines("accelerator_mem_percent", t`Memory`, "--carrel-mem", 1),
           ],
           format: percent,
