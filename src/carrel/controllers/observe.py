@@ -39,6 +39,8 @@ log = structlog.get_logger()
 MAX_RESTARTS = 5
 RESTARTS_COUNTED = timedelta(hours=1)
 """Only restarts this recent count: a session that runs for months sees many engine updates."""
+_MACHINES_EVERY = timedelta(seconds=5)
+"""Hints come with every start and end of a container, and concern only containers."""
 _STRAY_S = 10.0
 """Placements are locked out."""
 _UNCONFIRMED = (
@@ -262,6 +264,7 @@ class Observe:
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
         self._took_over = False
+        self._machines_seen: dict[EngineId, tuple[Engine, datetime]] = {}
         self._each = EachEngine(tools.engines, self._look)
 
     async def close(self) -> None:
@@ -276,18 +279,21 @@ class Observe:
         tools = self._tools
         # 1. read the sessions
         before = await self._before()
-        # 2. list the containers
+        # 2. list the containers, and the machines from time to time
         try:
             engine = await tools.engines.of(engine_id)
-            machines = await in_time(engine.nodes())
+            machines = await in_time(engine.nodes()) if self._machines_due(engine_id, engine) else None
             seen = await in_time(engine.list())
         except EngineError as error:
+            self._machines_seen.pop(engine_id, None)
             await self._engine_is_away(engine_id, error)
             raise
         now = tools.clock.now()
-        async with tools.transaction() as tx:
-            await registry.observe(tx, engine_id, EngineState.READY, now)
-            await nodes.record(tx, machines, now, engine=engine_id)
+        if machines is not None:
+            async with tools.transaction() as tx:
+                await registry.observe(tx, engine_id, EngineState.READY, now)
+                await nodes.record(tx, machines, now, engine=engine_id)
+            self._machines_seen[engine_id] = engine, now
         # 3. compare those that did not change meanwhile
         stopped = {ContainerId(o.id) for o in seen if o.state is ObservedState.EXITED}
         async with tools.database.transaction() as tx:
@@ -300,9 +306,18 @@ class Observe:
         there = OneEngine(
             {observed.id: observed for observed in seen}, own_nodes, gone, restarts, bootstrapping
         )
-        if findings := compare(there, before, live):
+        findings = compare(there, before, live)
+        if findings.lost and machines is None:
+            # Their machine may have gone with them.
+            del self._machines_seen[engine_id]
+            await self._look(engine_id)
+        elif findings:
             await self._apply(findings)
             await self._clean_up(engine_id, engine, findings)
+
+    def _machines_due(self, engine_id: EngineId, engine: Engine) -> bool:
+        known, at = self._machines_seen.get(engine_id, (None, None))
+        return known is not engine or at is None or self._tools.clock.now() - at >= _MACHINES_EVERY
 
     async def _keep_deadlines(self) -> None:
         """Enforce the deadlines, except right after becoming leader.

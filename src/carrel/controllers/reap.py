@@ -153,7 +153,8 @@ class Reap:
         async with self._room[ending.engine]:
             engine = await self._tools.engines.of(ending.engine)
             async with self._logs.until_gone(container, engine, exited=ending.exited):
-                removal = engine.remove(container, grace_s=grace_s, signal=signal)
+                # One that has exited needs neither a signal nor time.
+                removal = engine.remove(container, grace_s=0 if ending.exited else grace_s, signal=signal)
                 await in_time(removal, REMOVAL_S + grace_s)
 
 

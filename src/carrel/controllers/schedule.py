@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -37,6 +38,8 @@ class Schedule:
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
+        self._arrays_waited: datetime | None = None
+        """When a pass left only sessions of arrays pending."""
 
     async def close(self) -> None:
         """No-op: there are no background tasks."""
@@ -50,6 +53,10 @@ class Schedule:
         now = self._tools.clock.now()
         decided, placed = Plan((), ()), 0
         async with self._tools.placing, self._tools.transaction() as tx:
+            # Each end in a long array wakes twice, and a pass reads all of it. Positions may be out of date for a tick.
+            is_recent = self._arrays_waited and now - self._arrays_waited < timedelta(seconds=self.tick_s)
+            if is_recent and not await loading.may_start(tx):
+                return
             waiting = await loading.waiting(tx, now)
             if waiting:
                 snapshot = await loading.snapshot(tx, now, waiting)
@@ -59,6 +66,9 @@ class Schedule:
                         plan(snapshot) if len(waiting) < _MANY else await asyncio.to_thread(plan, snapshot)
                     )
                 placed = await self._apply(tx, snapshot, decided)
+            pending = {one.session for one in decided.refusals}
+            only_arrays = all(one.array for one in waiting if one.id in pending)
+            self._arrays_waited = now if pending and only_arrays else None
         metrics.PLACEMENTS.inc(placed)
         metrics.waiting(decided.refusals)
 

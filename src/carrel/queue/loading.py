@@ -103,6 +103,20 @@ _GROUPS = text("""
 
 _PLACED = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.live - {SessionState.PENDING}))
 
+_PLACED_OF_ARRAYS = f"""
+    SELECT m.array_id, count(*) AS placed FROM sessions m
+    WHERE m.state IN ({_PLACED}) AND m.array_id IS NOT NULL AND EXISTS (
+        SELECT FROM containers c WHERE c.session_id = m.id AND c.state NOT IN ('EXITED', 'GONE'))
+    GROUP BY 1"""  # noqa: S608 - no input in it
+
+_MAY_START = text(f"""
+    SELECT EXISTS (
+        SELECT FROM sessions s LEFT JOIN session_arrays r ON r.id = s.array_id
+            LEFT JOIN ({_PLACED_OF_ARRAYS}) AS p ON p.array_id = s.array_id
+        WHERE s.state = 'PENDING' AND (
+            s.reason IS NULL OR r.max_parallel IS NULL OR coalesce(p.placed, 0) < r.max_parallel))
+""")  # noqa: S608 - no input in it
+
 # shut_out: the owner has lost access to the group, which can happen while the session is pending. The plan handles
 # inactive groups. some_wait_for_others: a constant that mostly saves a statement.
 _WAITING = text(f"""
@@ -121,12 +135,7 @@ _WAITING = text(f"""
         s.array_id, r.max_parallel, coalesce(p.placed, 0) AS placed
     FROM sessions s JOIN resource_groups g ON g.id = s.group_id JOIN domains d ON d.id = s.domain_id
         LEFT JOIN session_arrays r ON r.id = s.array_id
-        LEFT JOIN (
-            SELECT m.array_id, count(*) AS placed FROM sessions m
-            WHERE m.state IN ({_PLACED}) AND m.array_id IS NOT NULL AND EXISTS (
-                SELECT FROM containers c WHERE c.session_id = m.id AND c.state NOT IN ('EXITED', 'GONE'))
-            GROUP BY 1
-        ) AS p ON p.array_id = s.array_id
+        LEFT JOIN ({_PLACED_OF_ARRAYS}) AS p ON p.array_id = s.array_id
     WHERE s.state = 'PENDING'
 """)  # noqa: S608 - no input in it
 
@@ -174,6 +183,11 @@ def _not_allowed(row: Any) -> str:
     if row.shut_out:
         return _SHUT_OUT
     return allowed_rights.NO_LONGER_ALLOWED[row.root_forbidden] if row.root_forbidden else ""
+
+
+async def may_start(tx: AsyncSession) -> bool:
+    """False if every pending session has its reason and is of an array with as many running as it allows."""
+    return bool((await tx.execute(_MAY_START)).scalar_one())
 
 
 def _request(row: Any, kept_back: str, after: Sequence[Dependency]) -> PendingSession:

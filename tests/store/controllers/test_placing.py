@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from controller_kit import tools
+from databases import sql
 from limit_kit import limit
 from node_kit import GIB, join, machine
 from session_kit import SMALL, enqueue
@@ -25,6 +26,7 @@ from carrel.nodes import service as nodes
 from carrel.queue import loading
 from carrel.scheduling.plan import plan
 from carrel.scheduling.snapshot import Cause, ClusterMode, PendingSession
+from carrel.sessions.spec import ArrayRequest
 
 MACHINES = [machine(f"n{number}", cpu=4000, mem=8 * GIB) for number in range(3)]
 
@@ -58,6 +60,36 @@ async def test_a_place_takes_few_statements_however_many_nodes(database, people,
     assert sorted(map(tuple, held)) == [(made, "cpu", 100), (made, "mem", 64 << 20)]
     assert [dict(one.used) for one in snapshot.nodes if one.used] == [SMALL]
     assert len(taken) <= 9, taken
+
+
+async def test_a_full_array_is_not_planned_again_until_one_of_it_has_ended(database, people):
+    await join(database, *MACHINES)
+    leader = await lead(database.url)
+    schedule = Schedule(tools(database, leader))
+    array = ArrayRequest(first=1, last=4, max_parallel=2)
+    await enqueue(database, people.user, kind="batch", command=("true",), array=array)
+
+    async def states() -> list[str]:
+        rows = await sql(database, "SELECT state FROM sessions ORDER BY array_index NULLS LAST")
+        return [state for (state,) in rows]
+
+    await schedule.step()
+    assert await states() == ["SCHEDULED", "SCHEDULED", "PENDING", "PENDING"]
+    with statements(database) as taken:
+        await schedule.step()
+    assert len(taken) <= 3, taken
+    # One exits, and while it is removed the next one starts.
+    await sql(
+        database,
+        "UPDATE containers SET state = 'EXITED' FROM sessions s WHERE s.id = session_id AND array_index = 1",
+    )
+    await schedule.step()
+    assert await states() == ["SCHEDULED", "SCHEDULED", "SCHEDULED", "PENDING"]
+    # Others are placed at once.
+    await enqueue(database, people.user, name="other")
+    await schedule.step()
+    assert await states() == ["SCHEDULED", "SCHEDULED", "SCHEDULED", "PENDING", "SCHEDULED"]
+    await leader.resign()
 
 
 async def versions(database) -> dict[str, str]:

@@ -3,11 +3,8 @@ import { msg, plural } from "@lingui/core/macro";
 import { labelIn } from "./labels";
 import { DEPENDENCY_REASONS } from "./reasons-dependencies";
 import { DISK_REASONS } from "./reasons-disk";
-<<<<<<< HEAD
 import { RIGHTS_REASONS } from "./reasons-rights";
-=======
 import { IDLE_REASONS } from "./reasons-idle";
->>>>>>> s-look
 
 type Say = (message: MessageDescriptor) => string;
 

@@ -102,6 +102,8 @@ class DockerEngine(Adjusting):
         self._disk_place: tuple[str, str] | None = None
         self._disk_limit = DiskLimit(self._api, self._names)
         self._seen: dict[str, tuple[object, Observed]] = {}
+        self._private: dict[str, str | None] = {}
+        """Private networks of the containers that were started here."""
         self._changes = 0
         self._has_init: bool | None = None
         self._takes_profile: bool | None = None
@@ -158,6 +160,7 @@ class DockerEngine(Adjusting):
             await self.claim.require()
             name = self._names.container(spec.id)
             self._events.listen()
+            self._private[spec.id] = spec.network.id if spec.network else None
             with self._networks.joining(spec.network):
                 # 1. Create it; pull the image only if the daemon reports it missing.
                 there = await self._create(spec, progress)
@@ -183,9 +186,11 @@ class DockerEngine(Adjusting):
             name = self._names.container(container)
             if grace_s > 0:
                 await self._stop(name, grace_s, signal)
-            private = await self._private_network_of(name)
+            known = container in self._private
+            private = self._private[container] if known else await self._private_network_of(name)
             await self._delete(name)
             await self._networks.leave(container, private)
+            self._private.pop(container, None)
 
     async def list(self) -> Sequence[Observed]:
         with sentences():

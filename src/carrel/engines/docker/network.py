@@ -47,7 +47,9 @@ class Networks:
         self._shared: bool | None = None
         self._ready = False
         self._joining: Counter[str] = Counter()
-        """Private networks of containers that are being created, by name."""
+        """Private networks of containers that are being created, by id."""
+        self._made: set[str] = set()
+        """Those of them that were looked up or made meanwhile: nothing of ours deletes them now."""
 
     async def shared(self) -> bool:
         """True if all sessions can share one bridge; then creates the bridge."""
@@ -76,11 +78,16 @@ class Networks:
         # The daemon itself takes the network's own, the gateway's and the broadcast address.
         prefix = 32 - (len(private.hosts) + 2).bit_length()
         async with self._making:
-            await self._make(name, prefix, {LABEL_NETWORK: private.id})
+            if private.id not in self._made:
+                await self._make(name, prefix, {LABEL_NETWORK: private.id})
+            if self._joining[private.id]:
+                self._made.add(private.id)
         return name
 
     async def rejoin(self, container: str, private: PrivateNetwork | None) -> None:
         """Connect an existing container to the network that has replaced its own."""
+        if private:
+            self._made.discard(private.id)
         path = f"networks/{await self.join(container, private)}"
         name = self._names.container(container)
         await self._api.call("POST", f"{path}/disconnect", body={"Container": name, "Force": True})
@@ -99,6 +106,8 @@ class Networks:
         finally:
             self._joining[private.id] -= 1
             self._joining += Counter()
+            if private.id not in self._joining:
+                self._made.discard(private.id)
 
     async def leave(self, container: str, private: str | None) -> None:
         """Delete the container's separate network, once the container is deleted; a private one with the last."""

@@ -49,9 +49,7 @@ async def read_on(
     Raises: as `Engine.logs`.
     """
     check = _Check(engine, container)
-    if trail.last is None and begun_at and await check.lacks_beginning(begun_at):
-        yield [LogRecord(moved(_time(begun_at), timedelta()), NOTICE, MISSING)]
-    again = True
+    again = begins = True
     while again:
         again = False
         resumption = trail.resume()
@@ -61,6 +59,10 @@ async def read_on(
             loop = asyncio.get_running_loop()
             asked_at = loop.time()
             async for records in batches:
+                unsure = begins and trail.last is None and begun_at and _is_late(records[0], begun_at)
+                begins = False
+                if unsure and begun_at and await check.lacks_beginning(begun_at):
+                    yield [LogRecord(moved(_time(begun_at), timedelta()), NOTICE, MISSING)]
                 waited = loop.time() - asked_at >= _WAITED_S
                 new = resumption.new(records)
                 if new and not joined:
@@ -127,7 +129,7 @@ class _Check:
         stream = self._engine.logs(self._container, follow=False)
         async with aclosing(cast("AsyncGenerator[Sequence[LogRecord]]", stream)) as batches:
             async for records in batches:
-                if first and records[0].at < _time(begun_at + 5 * _JUMP):
+                if first and not _is_late(records[0], begun_at):
                     return False
                 first = False
                 size += sum(_RECORD_BYTES + len(record.content) for record in records)
@@ -138,6 +140,11 @@ class _Check:
 
 def _time(moment: datetime) -> bytes:
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}000Z".encode()
+
+
+def _is_late(record: LogRecord, begun_at: datetime) -> bool:
+    """True if it may not be the first of a container that has begun then."""
+    return record.at >= _time(begun_at + 5 * _JUMP)
 
 
 def _age(record: LogRecord) -> timedelta:
