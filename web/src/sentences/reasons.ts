@@ -77,6 +77,10 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
     /^Its CPU and memory were not changed: (.+)$/,
     ([why = ""]) => msg`Its CPU and memory were not changed: ${why}`,
   ],
+  [
+    /^Until the engine confirms their removal, these may remain: (.+)\.$/,
+    ([left = ""]) => msg`Until the engine confirms their removal, these containers may remain: ${left}.`,
+  ],
   [/^Ended by (.+) by force\.$/, ([who = ""]) => msg`Ended by ${who} by force.`],
   [/^Ended by (.+)\.$/, ([who = ""]) => msg`Ended by ${who}.`],
   [
