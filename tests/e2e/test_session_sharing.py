@@ -54,6 +54,33 @@ def test_a_shared_session_is_used_by_another_person_until_it_is_revoked(
     expect(guest.row(own_session)).to_have_count(0)
 
 
+def test_who_is_told_of_a_shared_session_leaves_it(
+    open_desk: Opener, desk: Desk, carrel: Running, own_session: str
+) -> None:
+    guest, email = guest_of(open_desk, carrel, "/sessions?owner=shared")
+    expect(guest.page.get_by_label("Shared with me")).to_be_checked()
+    drawer = sharing_of(desk, own_session)
+    people = drawer.get_by_label("People", exact=True).last
+    people.fill(email)
+    people.press("Enter")
+    drawer.get_by_role("button", name="Share", exact=True).click()
+    notice = guest.page.get_by_text(re.compile(f"shared {re.escape(own_session)} with you"))
+    expect(notice).to_be_visible()
+    guest.page.get_by_role("button", name=re.compile("^Notifications, 1 new")).click()
+    bell = guest.page.get_by_role("dialog", name="Notifications")
+    expect(bell).to_contain_text("shared it with you")
+    bell.get_by_role("button", name=re.compile(re.escape(own_session))).click()
+    shown = guest.page.get_by_role("dialog", name=own_session)
+    shown.get_by_role("button", name="Leave…").click()
+    question = guest.page.get_by_role("dialog", name="Leave session")
+    expect(question).to_contain_text("You lose access to")
+    question.get_by_role("button", name="Leave", exact=True).click()
+    expect(shown).to_be_hidden()
+    expect(guest.row(own_session)).to_have_count(0)
+    # The owner sees it.
+    expect(drawer.get_by_text("Not shared", exact=True)).to_be_visible()
+
+
 def test_a_link_lets_somebody_look_who_signs_in_for_it(
     open_desk: Opener, desk: Desk, carrel: Running, own_session: str
 ) -> None:

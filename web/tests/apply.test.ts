@@ -123,6 +123,24 @@ test("the details of a session that starts after it are fetched again, with its 
   expect([stale("later"), stale("free")]).toEqual([true, false]);
 });
 
+test("users hear of what others newly share with them or with a project of theirs", async () => {
+  const me = { user: { id: "me", email: "me@x.org", preferences: {} }, projects: [{ id: "p" }] } as Me;
+  const shared = async (data: object) => {
+    const event = {
+      kind: "session.shared",
+      data: { id: "a", name: "desk", user: null, project: null, ...data },
+    };
+    const change = await applyEvent(client, event, "me");
+    return change && concernsUser(change, me);
+  };
+  expect(await shared({ by: "ada@x.org", user: "me" })).toBe(true);
+  expect(await shared({ by: "ada@x.org", project: "p" })).toBe(true);
+  expect(await shared({ by: "ada@x.org", user: "other" })).toBe(false);
+  expect(await shared({ by: "ada@x.org", project: "q" })).toBe(false);
+  expect(await shared({ by: "me@x.org", project: "p" })).toBe(false);
+  expect(await shared({ by: null, user: "me" })).toBe(false);
+});
+
 test("users hear of their own sessions, and of others only by preference", () => {
   const person = (notifications: "own" | "all" | null) =>
     ({ user: { id: "me", preferences: { notifications } } }) as Me;

@@ -127,6 +127,20 @@ _INVITATION = {
         ),
     ),
 }
+_SHARED_SESSION = {
+    "en": _Words(
+        "{email} shares a session with you",
+        ("{email} shared the session {name} in Carrel with you.", "{link}"),
+    ),
+    "ko": _Words(
+        "{email} 님이 세션을 공유했습니다",
+        ("{email} 님이 Carrel의 {name} 세션을 공유했습니다.", "{link}"),
+    ),
+    "ja": _Words(
+        "{email} さんがセッションを共有しました",
+        ("{email} さんが Carrel のセッション {name} を共有しました。", "{link}"),
+    ),
+}
 _TEST = {
     "en": _Words("Test e-mail from Carrel", ("This installation can send e-mail.", "{link}")),
     "ko": _Words("Carrel 테스트 메일", ("이 설치는 메일을 보낼 수 있습니다.", "{link}")),
@@ -252,6 +266,11 @@ def known(language: str, *, email: str, link: str) -> Letter:
 def invitation(language: str, *, email: str, folder: str, link: str) -> Letter:
     """The invitation to a shared folder. email: of the sender. link: to the response form."""
     return _written(_INVITATION[language], link, email=email, folder=folder)
+
+
+def shared_session(language: str, *, email: str, name: str, link: str) -> Letter:
+    """The mail about a session that somebody shared. email: of who shared it."""
+    return _written(_SHARED_SESSION[language], link, email=email, name=name)
 
 
 def session(language: str, kind: str, *, name: str, reason: str, at: datetime, link: str) -> Letter:

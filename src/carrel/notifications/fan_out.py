@@ -1,14 +1,15 @@
 """Turns notices of sessions into letters and webhook deliveries, each once: queuing them and deleting the notice is one
-transaction.
+transaction. A share is passed on at once, in its own transaction.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import and_, any_, delete, literal, or_, select
+from sqlalchemy import ColumnElement, and_, any_, delete, literal, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.core.ids import UserId
 from carrel.db.encryption import SecretBox
 from carrel.mail import letters
 from carrel.notifications import choices, deliveries
@@ -57,7 +58,7 @@ async def _pass_on(tx: AsyncSession, seal: SecretBox, row: Any, public_url: str,
     notice, session, user = row.SessionNotice, row.Session, row.User
     kind = NotificationKind(notice.kind)
     chosen = choices.of(user.notifications)[kind]
-    link = f"{public_url}/sessions?state=all&session={session.id}"
+    link = _link(public_url, session)
     if NotificationChannel.MAIL in chosen and user.active:
         letter = letters.session(
             letters.language_of(user.preferences.get("language")),
@@ -70,9 +71,45 @@ async def _pass_on(tx: AsyncSession, seal: SecretBox, row: Any, public_url: str,
         lifetime = max(notice.ends_at - now, timedelta(0)) if notice.ends_at else _MAIL_LIFETIME
         if lifetime:
             await outbox.put(tx, seal, user.email, letter, now, lifetime)
-    message = _message(row, kind, link)
+    message = _message(notice, session, user, row.Project, row.Domain, kind, link)
     for webhook in await _webhooks(tx, session, kind, own=NotificationChannel.WEBHOOK in chosen):
         await deliveries.put(tx, webhook, message, now, session=session.id)
+
+
+async def announce_share(
+    tx: AsyncSession,
+    seal: SecretBox,
+    public_url: str,
+    session: Session,
+    recipients: Collection[UserId],
+    *,
+    by: str,
+    reason: str,
+    now: datetime,
+) -> None:
+    """Tell users that a session is shared with them. by: the e-mail of who shares it. reason: for webhooks."""
+    link = _link(public_url, session)
+    owner = await tx.get_one(User, session.owner_id)
+    project = await tx.get_one(Project, session.project_id)
+    domain = await tx.get_one(Domain, session.domain_id)
+    notice = SessionNotice(at=now, state=session.state, reason=reason)
+    kind = NotificationKind.SHARED
+    message = _message(notice, session, owner, project, domain, kind, link)
+    webhooks = [*await _webhooks(tx, session, kind, own=False)]
+    for user in (await tx.execute(select(User).where(User.id.in_(recipients), User.active))).scalars():
+        chosen = choices.of(user.notifications)[kind]
+        if NotificationChannel.MAIL in chosen:
+            language = letters.language_of(user.preferences.get("language"))
+            letter = letters.shared_session(language, email=by, name=session.name, link=link)
+            await outbox.put(tx, seal, user.email, letter, now, _MAIL_LIFETIME)
+        if NotificationChannel.WEBHOOK in chosen:
+            webhooks += await _live_webhooks(tx, kind, Webhook.user_id == user.id)
+    for webhook in webhooks:
+        await deliveries.put(tx, webhook, message, now, session=session.id)
+
+
+def _link(public_url: str, session: Session) -> str:
+    return f"{public_url.rstrip('/')}/sessions?state=all&session={session.id}"
 
 
 async def _webhooks(
@@ -82,14 +119,27 @@ async def _webhooks(
     places = [Webhook.project_id == session.project_id, Webhook.domain_id == session.domain_id]
     if own:
         places.append(Webhook.user_id == session.owner_id)
+    return await _live_webhooks(tx, kind, or_(*places))
+
+
+async def _live_webhooks(
+    tx: AsyncSession, kind: NotificationKind, places: ColumnElement[bool]
+) -> Iterable[str]:
     query = deliveries.with_owners(select(Webhook.id)).where(
-        and_(deliveries.is_live(), or_(*places), literal(str(kind)) == any_(Webhook.kinds))
+        and_(deliveries.is_live(), places, literal(str(kind)) == any_(Webhook.kinds))
     )
     return (await tx.execute(query.order_by(Webhook.id))).scalars().all()
 
 
-def _message(row: Any, kind: NotificationKind, link: str) -> Message:
-    notice, session = row.SessionNotice, row.Session
+def _message(
+    notice: SessionNotice,
+    session: Session,
+    owner: User,
+    project: Project,
+    domain: Domain,
+    kind: NotificationKind,
+    link: str,
+) -> Message:
     facts = SessionFacts(
         id=session.id,
         name=session.name,
@@ -99,9 +149,9 @@ def _message(row: Any, kind: NotificationKind, link: str) -> Message:
         reason=notice.reason,
         image=session.image,
         slots=session.slots,
-        owner=Owner(id=row.User.id, email=row.User.email),
-        project=Named(id=row.Project.id, name=row.Project.name),
-        domain=Named(id=row.Domain.id, name=row.Domain.name),
+        owner=Owner(id=owner.id, email=owner.email),
+        project=Named(id=project.id, name=project.name),
+        domain=Named(id=domain.id, name=domain.name),
         created_at=session.created_at,
         started_at=session.started_at,
         ended_at=session.ended_at,

@@ -51,8 +51,8 @@ class MessageContent(BaseModel):
 
 
 class Message(BaseModel):
-    """type: session.started, session.ended, session.failed, session.about_to_end or webhook.test. timestamp: of the
-    event, not of the attempt.
+    """type: session.started, session.ended, session.failed, session.about_to_end, session.shared or webhook.test.
+    timestamp: of the event, not of the attempt.
     """
 
     type: str

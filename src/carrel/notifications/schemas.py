@@ -49,14 +49,16 @@ Channels = Annotated[list[NotificationChannel], Field(max_length=len(Notificatio
 
 
 class NotificationChoices(BaseModel):
-    """The channels on which each kind reaches the user. page: while the page is open. browser: by the system, from the
-    open page. mail: by e-mail, if the installation sends mail. webhook: to the user's own webhooks.
+    """The channels on which each kind reaches the user. shared: another user's session; the others: own sessions.
+    page: while the page is open. browser: by the system, from the open page. mail: by e-mail, if the installation
+    sends mail. webhook: to the user's own webhooks.
     """
 
     started: list[NotificationChannel]
     ended: list[NotificationChannel]
     failed: list[NotificationChannel]
     about_to_end: list[NotificationChannel]
+    shared: list[NotificationChannel]
 
 
 class NotificationUpdate(BaseModel):
@@ -68,6 +70,7 @@ class NotificationUpdate(BaseModel):
     ended: Channels = []
     failed: Channels = []
     about_to_end: Channels = []
+    shared: Channels = []
 
 
 class WebhookCreate(BaseModel):

@@ -251,6 +251,7 @@ ACTIONS = {
         _own("session.remove", "Terminate a session."),
         _own("session.share", "Share a session, see who has access, and revoke shares."),
         _personal("session.join", "Open a session that is shared by a link."),
+        _personal("session.leave", "Leave a session that another user shares with you."),
         _own("schedule.read", "See a schedule of recurring sessions and its runs."),
         _personal("schedule.preview", "See the next times of a cron expression."),
         _member("schedule.create", "Create a schedule of recurring sessions in one of your projects."),

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import ContainerId, NodeId, SessionId
@@ -14,6 +14,15 @@ from carrel.sessions import containers, queries, transitions, updates
 from carrel.sessions.containers import ContainerChange
 from carrel.tables.session_states import LAUNCHING, LIFECYCLE, ContainerState, SessionState
 from carrel.tables.sessions import Session
+
+_NOTE_LEFTOVERS = text("""
+    INSERT INTO session_history (session_id, at, from_state, to_state, cause, reason)
+    SELECT s.id, :now, s.state, s.state, 'left_behind', 'Until the engine confirms their removal, these may remain: '
+        || string_agg(CASE WHEN c.index = 0 THEN 'main' ELSE c.host END || coalesce(' on ' || n.name, ''), ', '
+            ORDER BY c.index) || '.'
+    FROM sessions s JOIN containers c ON c.session_id = s.id LEFT JOIN nodes n ON n.id = c.node_id
+    WHERE s.id = ANY(:ids) AND c.state = 'ABANDONED' GROUP BY s.id
+""")
 
 
 async def requeue(
@@ -90,6 +99,7 @@ async def abandon(tx: AsyncSession, sessions: Collection[SessionId], actor: Acto
             abandon=True,
             now=now,
         )
+        await tx.execute(_NOTE_LEFTOVERS, {"ids": list(ended), "now": now})
 
 
 async def release_abandoned(tx: AsyncSession, container: ContainerId, now: datetime) -> None:

@@ -23,12 +23,15 @@ from carrel.tables.session_states import SessionState
 
 
 class NotificationKind(StrEnum):
-    """ENDED: finished or was terminated. FAILED: ended in an error, or as a batch session without success."""
+    """ENDED: finished or was terminated. FAILED: ended in an error, or as a batch session without success. SHARED:
+    somebody shared a session of theirs with the user; the others are about the user's own sessions.
+    """
 
     STARTED = "started"
     ENDED = "ended"
     FAILED = "failed"
     ABOUT_TO_END = "about_to_end"
+    SHARED = "shared"
 
 
 class NotificationChannel(StrEnum):

@@ -26,6 +26,18 @@ async def test_a_session_is_shared_listed_and_revoked(api: Api, tmp_path: Path) 
     assert "desk" not in await stranger.ok("session", "ls", "--shared")
 
 
+async def test_shared_sessions_are_left(api: Api, tmp_path: Path) -> None:
+    user, stranger = [await command_line(api, name, tmp_path / name) for name in ("user", "stranger")]
+    await (await api.as_("user")).start(name="desk")
+    await user.ok("session", "share", "desk", "--with", "stranger@example.org")
+    assert "You have left desk" in await stranger.ok("session", "leave", "--yes", "desk")
+    assert "desk" not in await stranger.ok("session", "ls", "--shared")
+    gone = await stranger.run("session", "leave", "--yes", "desk")
+    assert (gone.code != 0, "There is no session desk" in gone.stderr) == (True, True)
+    shares = await user.as_json("session", "shares", "desk")
+    assert shares["items"] == []
+
+
 async def test_a_link_is_printed_once_and_opened(api: Api, tmp_path: Path) -> None:
     user, stranger = [await command_line(api, name, tmp_path / name) for name in ("user", "stranger")]
     await (await api.as_("user")).start(name="desk")
@@ -64,3 +76,11 @@ async def test_the_sdk_shares_a_session(api: Api) -> None:
     assert (await stranger.get(f"/sessions/{session}")).status_code == 404
     joined = await stranger.post("/session-links", {"token": link.partition("#token=")[2]})
     assert joined.json()["id"] == session
+    theirs = await api.keypair(api.people.stranger)
+
+    def leave() -> None:
+        with Carrel(api.url, *theirs) as carrel:
+            assert carrel.sessions.get("desk").leave()["shared_as"] is None
+
+    await asyncio.to_thread(leave)
+    assert (await stranger.get(f"/sessions/{session}")).status_code == 404

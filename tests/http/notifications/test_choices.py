@@ -19,7 +19,7 @@ DEFAULT = ["page", "webhook"]
 async def test_choices_are_stored_per_kind_and_audited(api: Api):
     user = await api.as_("user")
     shown = (await user.get("/notifications")).json()
-    assert shown == {"started": DEFAULT, "ended": DEFAULT, "failed": DEFAULT, "about_to_end": DEFAULT}
+    assert shown == dict.fromkeys(("started", "ended", "failed", "about_to_end", "shared"), DEFAULT)
     changed = await user.patch("/notifications", {"failed": ["mail", "page", "mail"], "ended": []})
     assert changed.json() == {**shown, "failed": ["page", "mail"], "ended": []}
     await user.patch("/notifications", {"ended": []})

@@ -183,7 +183,11 @@ HEADERS: Mapping[str, Mapping[str, str]] = {
 }
 # Besides their own action these need another to the folder: who copies it reads it; and whoever sees it is told that
 # there is nothing to leave.
-DECIDES = {"vfolders.clone": "vfolder.use", "shares.leave": "vfolder.read"}
+DECIDES = {
+    "vfolders.clone": "vfolder.use",
+    "shares.leave": "vfolder.read",
+    "sessions.leave": "session.read",
+}
 # Things that are the installation's own, by one that is always there.
 ANYONES = {
     "policies": "default-user",

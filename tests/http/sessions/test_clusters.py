@@ -109,6 +109,37 @@ async def test_roles_have_their_own_image_slots_command_and_variables(living: Ap
     assert seen["roles"][0]["env"] == {"ROLE": "********"}
 
 
+async def test_a_restart_in_place_keeps_the_names_and_keys_of_a_cluster(living: Api, node: None) -> None:
+    user = await living.as_("user")
+    roles = [{"name": "worker", "count": 2, "env": {"WORKER": "yes"}}]
+    made = (await user.post("/sessions", request(roles=roles))).json()
+    before = await living.until(user, made["id"], "RUNNING")
+    world = living.engine.world
+    first, old = started(living), set(world.containers.values())
+    assert (await user.post(f"/sessions/{made['id']}/restart")).status_code == 202
+
+    async def replaced() -> bool:
+        return len(world.containers) == 3 and not old & set(world.containers.values())
+
+    await eventually(replaced)
+    after = await living.until(user, made["id"], "RUNNING")
+    members = [
+        [(one["id"], one["host"], one["node"]) for one in seen["containers"]] for seen in (before, after)
+    ]
+    assert members[0] == members[1]
+    second = started(living)
+    assert second.keys() == first.keys() == {"main1", "worker1", "worker2"}
+    for host, spec in first.items():
+        assert (second[host].env, second[host].network) == (spec.env, spec.network)
+        # The text of a private key differs each time it is written; its public keys show that it is the same.
+        kept = [
+            [one for one in files if one.path.endswith(("authorized_keys", "known_hosts"))]
+            for files in (spec.files, second[host].files)
+        ]
+        assert len(kept[0]) == 2
+        assert kept[0] == kept[1]
+
+
 async def test_private_keys_are_in_the_containers_and_nowhere_else(living: Api) -> None:
     user = await living.as_("user")
     made = (await user.post("/sessions", request(containers=2))).json()

@@ -8,6 +8,8 @@ from installation import Api, Caller
 from people import eventually
 from sqlalchemy import text
 
+from carrel.engines.port import EngineError
+
 
 async def running(api: Api, caller: Caller, **fields: object) -> dict[str, Any]:
     made = await caller.start(**fields)
@@ -75,6 +77,68 @@ async def test_force_ends_a_session_whose_termination_waits_for_the_engine(livin
     again = await user.delete(f"/sessions/{session['id']}", params={"force": "true"})
     assert (again.status_code, again.json()["state"]) == (202, "TERMINATED")
     living.engine.world.come_back()
+
+
+async def test_force_ends_a_whole_array_while_the_engine_is_away(living: Api, tmp_path: Path) -> None:
+    user = await living.as_("user")
+    command = await command_line(living, "user", tmp_path)
+    array = {"first": 1, "last": 4, "max_parallel": 2}
+    await user.start(kind="batch", name="sweep", command=["sleep", "1000"], array=array)
+    placed = [await living.until(user, f"sweep-{index}", "RUNNING") for index in (1, 2)]
+    living.engine.world.go_away()
+    done = await command.run("session", "rm", "--yes", "--force", "sweep")
+    assert done.code == 0, done.stderr
+    ended = [(await user.get(f"/sessions/sweep-{index}")).json() for index in range(1, 5)]
+    assert [one["state"] for one in ended] == ["TERMINATED", "TERMINATED", "CANCELLED", "CANCELLED"]
+    assert {one["result"] for one in ended} == {"cancelled"}
+    assert "Containers of its sessions may remain" in done.stderr
+    for one in placed:
+        shown = await command.ok("session", "show", one["name"])
+        assert "ABANDONED" in shown
+        assert await held(living, one["id"]) == 2
+    living.engine.world.come_back()
+
+    async def released() -> bool:
+        return not any([await held(living, one["id"]) for one in placed])
+
+    await eventually(released)
+    assert not living.engine.world.containers
+
+
+async def test_a_whole_array_ends_by_the_chosen_signal(living: Api) -> None:
+    user = await living.as_("user")
+    made = await user.start(
+        kind="batch", name="sweep", command=["sleep", "1000"], array={"first": 1, "last": 2}
+    )
+    running = [await living.until(user, f"sweep-{index}", "RUNNING") for index in (1, 2)]
+    query = {"array": "true", "signal": "SIGINT", "grace_s": 7}
+    assert (await user.delete(f"/sessions/{made['id']}", params=query)).status_code == 202
+    for one in running:
+        await living.until(user, one["id"], "TERMINATED")
+        assert living.engine.world.stops[one["containers"][0]["id"]] == ("SIGINT", 7)
+
+
+async def test_force_ends_a_session_whose_container_cannot_be_removed(living: Api) -> None:
+    user = await living.as_("user")
+    session = await running(living, user)
+    main = session["containers"][0]["id"]
+    world = living.engine.world
+    world.fail_next("remove.delete", EngineError("The device is busy.", retriable=True), times=1000)
+    ended = (await user.delete(f"/sessions/{session['id']}", params={"force": "true"})).json()
+    assert (ended["state"], ended["containers"][0]["state"]) == ("TERMINATED", "ABANDONED")
+
+    async def tried() -> bool:
+        return main in world.stops
+
+    await eventually(tried)
+    shown = (await user.get(f"/sessions/{session['id']}")).json()
+    assert shown["containers"][0]["state"] == "ABANDONED"
+    assert await held(living, session["id"]) == 2
+    history = (await user.get(f"/sessions/{session['id']}/history")).json()["items"]
+    assert (history[-1]["cause"], history[-1]["to_state"]) == ("left_behind", "TERMINATED")
+    assert history[-1]["reason"] == (
+        "Until the engine confirms their removal, these may remain: main on local."
+    )
 
 
 async def test_force_on_the_command_line_says_what_may_remain(living: Api, tmp_path: Path) -> None:

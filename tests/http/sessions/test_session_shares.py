@@ -1,14 +1,20 @@
 """Sessions shared through the API: who may see and do what, until when, and who may share."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from auth_kit import set_site
 from databases import sql
 from events_kit import following
 from installation import Api, Caller
+from mail_kit import mail_server
+from notifications.test_webhooks import Walk, add
 from people_kit import domain_admin, officer, project_admin, status_and_code
 from session_kit import force_state
+from webhook_receiver import receiver
 
+from carrel.site import outbox
 from carrel.tables.session_states import SessionState
 
 READS = ("", "/history", "/usage", "/logs", "/why", "/apps", "/graph")
@@ -154,6 +160,78 @@ async def test_a_link_gives_access_to_those_who_open_it_until_it_is_revoked(api:
     assert not await sees(stranger, session)
     refused = await stranger.post("/session-links", {"token": token})
     assert status_and_code(refused) == (404, "share.no_link")
+
+
+async def test_a_recipient_leaves_a_share_and_a_link(api: Api):
+    user, stranger, colleague = [await api.as_(name) for name in ("user", "stranger", "colleague")]
+    session = (await user.start(name="desk"))["id"]
+    path = f"/sessions/{session}/leave"
+    assert status_and_code(await stranger.post(path)) == (404, "session.not_found")
+    assert status_and_code(await user.post(path)) == (409, "share.not_personal")
+    grant = await shared(user, session, user="stranger@example.org")
+    link = await shared(user, session, link=True, level="use", expires_in_s=600)
+    token = link["url"].partition("#token=")[2]
+    for one in (stranger, colleague):
+        await one.post("/session-links", {"token": token})
+    async with following(user) as stream:
+        answer = await stranger.post(path)
+        assert answer.json() == {"id": session, "name": "desk", "shared_as": None}
+        told = await stream.until("session.unshared")
+        assert told.data["object"] == {"kind": "session", "id": session}
+    assert not await sees(stranger, session)
+    assert await sees(colleague, session)
+    shares = (await user.get("/sessions/desk/shares")).json()["items"]
+    assert [one["user"] and one["user"]["email"] for one in shares] == [None, "colleague@example.org"]
+    trail = (await user.get("/audit?action=session.leave")).json()["items"]
+    left = [(one["actor"]["email"], one["details"]["share"]) for one in trail if "share" in one["details"]]
+    assert len(left) == 2
+    assert ("stranger@example.org", grant["id"]) in left
+
+
+async def test_shares_with_a_project_are_not_left_by_a_member(api: Api):
+    user, stranger, admin = await api.as_("user"), await api.as_("stranger"), await api.as_("superadmin")
+    await admin.post(f"/projects/{api.people.other_project}/members", {"users": ["user@example.org"]})
+    session = (await user.start(project=api.people.project))["id"]
+    await shared(user, session, project="other")
+    refused = await stranger.post(f"/sessions/{session}/leave")
+    assert status_and_code(refused) == (409, "share.not_personal")
+    await shared(user, session, user="stranger@example.org", level="use")
+    assert (await stranger.post(f"/sessions/{session}/leave")).json()["shared_as"] == "look"
+    assert await sees(stranger, session)
+
+
+async def test_recipients_are_notified_once_where_they_have_chosen(api: Api):
+    user, stranger, admin = await api.as_("user"), await api.as_("stranger"), await api.as_("superadmin")
+    walk = Walk(api)
+    async with mail_server(api) as mail, receiver() as target:
+        await set_site(api, webhook_private_addresses=True)
+        await admin.post(f"/projects/{api.people.other_project}/members", {"users": ["user@example.org"]})
+        for who in (user, stranger):
+            await who.patch("/notifications", {"shared": ["mail", "webhook"]})
+        hook = await add(stranger, target)
+        session = (await user.start(name="desk", project=api.people.project))["id"]
+        async with following(stranger) as stream:
+            for level in ("look", "use"):
+                await shared(user, session, user="stranger@example.org", level=level)
+            data = [(await stream.until("session.shared")).data["data"] for _ in range(2)]
+        # A change of the level is no news.
+        assert [one["by"] for one in data] == ["user@example.org", None]
+        assert data[0]["user"] == api.people.stranger.user_id
+        await shared(user, session, project="other")
+        link = await shared(user, session, link=True, expires_in_s=600)
+        await stranger.post("/session-links", {"token": link["url"].partition("#token=")[2]})
+        await outbox.send_due(api.database.transaction, walk.seal, datetime.now(UTC) + timedelta(seconds=1))
+        letter, text = await mail.newest(2)
+        assert (letter["To"], letter["Subject"]) == (
+            "stranger@example.org",
+            "user@example.org shares a session with you",
+        )
+        assert f"/sessions?state=all&session={session}" in text
+        await walk.deliver()
+    messages = (await stranger.get(f"/webhooks/{hook['id']}/deliveries")).json()["items"]
+    assert [one["type"] for one in messages] == ["session.shared"] * 2
+    body = (await stranger.get(f"/webhooks/{hook['id']}/deliveries/{messages[1]['id']}")).json()["body"]
+    assert "user@example.org shared it with stranger@example.org to look at." in body
 
 
 async def test_links_of_other_domains_and_expired_ones_do_not_work(api: Api):

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from command_line import command_line
 from installation import Api, Caller
 from people import eventually
@@ -56,6 +57,29 @@ async def test_a_failed_bootstrap_script_ends_the_session_with_the_reason(living
     assert log == "half-way\nThe bootstrap script failed with exit code 1.\n"
     history = (await user.get(f"/sessions/{made['id']}/history")).json()["items"]
     assert "bootstrap_failed" in [step["cause"] for step in history]
+
+
+@pytest.mark.parametrize(("on_failure", "state"), [("end", "ERROR"), ("continue", "RUNNING")])
+async def test_a_bootstrap_script_that_fails_in_one_container_ends_all_or_not(
+    living: Api, on_failure: str, state: str
+) -> None:
+    user = await living.as_("user")
+    worker = {"name": "worker", "env": {"CODE": "3"}}
+    made = await user.start(bootstrap="exit $CODE", env={"CODE": "0"}, roles=[worker], on_failure=on_failure)
+
+    async def recorded() -> bool:
+        shown = (await user.get(f"/sessions/{made['id']}")).json()
+        return bool(shown["warnings"] or shown["state"] == "ERROR")
+
+    await eventually(recorded)
+    session = await living.until(user, made["id"], state)
+    log = (await user.get(f"/sessions/{made['id']}/logs", params={"container": "worker1"})).text
+    assert log == "The bootstrap script failed with exit code 3.\n"
+    if on_failure == "end":
+        assert session["reason"] == "Its bootstrap script failed; the end of the log shows why."
+    else:
+        assert session["warnings"] == ["container_failed"]
+        assert {one["host"]: one["state"] for one in session["containers"]}["main1"] == "RUNNING"
 
 
 async def test_a_batch_session_whose_bootstrap_script_fails_is_a_failure(living: Api) -> None:

@@ -760,6 +760,13 @@ export const ACTIONS = {
     domainAdmin: "own",
     superadmin: "own",
   },
+  "session.leave": {
+    sentence: "Leave a session that another user shares with you.",
+    user: "own",
+    projectAdmin: "own",
+    domainAdmin: "own",
+    superadmin: "own",
+  },
   "schedule.read": {
     sentence: "See a schedule of recurring sessions and its runs.",
     user: "own",

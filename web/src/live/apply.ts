@@ -21,12 +21,27 @@ export interface Transition {
 /** A quota crossed a warning level. */
 export type QuotaChange = Pick<Quota, "label" | "level" | "used_bytes" | "most_bytes">;
 
-/** A change that may need a notification. */
-export type LiveChange = Transition | { task: TaskChange } | { quota: QuotaChange };
+/** A session was shared with a user or a project. by: the e-mail of who newly shared it. */
+export interface ShareChange {
+  id: string;
+  name: string;
+  user: string | null;
+  project: string | null;
+  by: string | null;
+}
 
-/** Whether the user is notified: of their own sessions; of others only by preference. */
-export const concernsUser = (change: LiveChange, { user }: Pick<Me, "user">): boolean =>
-  !("after" in change) || change.owner === user.id || user.preferences?.notifications === "all";
+/** A change that may need a notification. */
+export type LiveChange = Transition | { task: TaskChange } | { quota: QuotaChange } | { share: ShareChange };
+
+/** Whether the user is notified: of their own sessions, and what others share with them; of others by preference. */
+export function concernsUser(change: LiveChange, { user, projects }: Pick<Me, "user" | "projects">): boolean {
+  if ("share" in change) {
+    const { by, user: recipient, project } = change.share;
+    if (by === null || by === user.email) return false;
+    return recipient === user.id || projects.some(({ id }) => id === project);
+  }
+  return !("after" in change) || change.owner === user.id || user.preferences?.notifications === "all";
+}
 
 /** How long a session stays in a list whose filter it no longer matches. */
 export const LEAVES_AFTER_MS = 10_000;
@@ -64,6 +79,7 @@ export async function applyEvent(
   }
   if (event.kind !== "session.created" && event.kind !== "session.updated") {
     refreshSoon(client, touchedBy(event.kind));
+    if (event.kind === "session.shared") return { share: event.data as unknown as ShareChange };
     if (concerns(event, client.getQueryData<Me>(["auth", "me"]))) refreshSoon(client, ["auth"]);
     return null;
   }

@@ -1,14 +1,16 @@
 import { useSyncExternalStore } from "react";
 import type { SessionState } from "@/api/types";
 
-/** A session event while this page was open. */
+/** A session event while this page was open: a state, or that somebody shared it with the user. */
 export interface Notice {
   key: number;
   at: Date;
   sessionId: string;
   name: string;
-  state: SessionState;
-  reason: string | null;
+  state?: SessionState;
+  reason?: string | null;
+  /** The e-mail of who shared it. */
+  sharedBy?: string | null;
 }
 
 const KEPT = 50;

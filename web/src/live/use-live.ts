@@ -49,7 +49,12 @@ export function useLive(me: Me, onChange: (change: LiveChange) => void): StreamS
       onEvent: async (event) => {
         const change = await applyEvent(client, event, me.user.id);
         if (!change || !concernsUser(change, user.current)) return;
-        if ("after" in change) record(change, client.getQueryData(notificationsShowQuery.queryKey));
+        const chosen = client.getQueryData(notificationsShowQuery.queryKey);
+        if ("after" in change) record(change, chosen);
+        if ("share" in change && (chosen?.shared.includes("page") ?? true)) {
+          const { id, name, by } = change.share;
+          noticeBoard.add({ at: new Date(), sessionId: id, name, sharedBy: by });
+        }
         handler.current(change);
       },
     });

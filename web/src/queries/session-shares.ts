@@ -1,5 +1,11 @@
 import { queryOptions } from "@tanstack/react-query";
-import { sessionsJoin, sessionsShare, sessionsShares, sessionsUnshare } from "@/api/generated/sdk.gen";
+import {
+  sessionsJoin,
+  sessionsLeave,
+  sessionsShare,
+  sessionsShares,
+  sessionsUnshare,
+} from "@/api/generated/sdk.gen";
 import type { CreatedSessionShare, SessionShareCreate } from "@/api/types";
 import { useChange } from "./use-change";
 
@@ -28,6 +34,13 @@ export const useUnshareSession = () =>
   useChange<{ id: string; share: string }, unknown>(
     async ({ id, share }) => (await sessionsUnshare({ path: { ref: id, share } })).data,
     TOUCHED,
+  );
+
+/** Ends the user's own access to a session of another user. */
+export const useLeaveSession = () =>
+  useChange<string, unknown>(
+    async (id) => (await sessionsLeave({ path: { ref: id } })).data,
+    ["sessions", ...TOUCHED],
   );
 
 /** Opens a link to a session: this gives the access that it grants. Safe to repeat. */

@@ -95,6 +95,7 @@ export const ACTION_SENTENCES: Record<ActionName, MessageDescriptor> = {
   "session.remove": msg`Terminate a session.`,
   "session.share": msg`Share a session, see who has access, and revoke shares.`,
   "session.join": msg`Open a session that is shared by a link.`,
+  "session.leave": msg`Leave a session that another user shares with you.`,
   "session.define": msg`Write and read definitions of sessions.`,
   "schedule.read": msg`See a schedule of recurring sessions and its runs.`,
   "schedule.preview": msg`See the next times of a cron expression.`,

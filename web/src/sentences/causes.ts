@@ -15,6 +15,7 @@ export const CAUSES: Record<string, MessageDescriptor> = {
   user: msg`terminated by a user`,
   removed: msg`container removed`,
   forced: msg`ended by force`,
+  left_behind: msg`containers may remain`,
   bootstrap_failed: msg`bootstrap script failed`,
   replaced: msg`replaced by the next run`,
   retry: msg`retry`,

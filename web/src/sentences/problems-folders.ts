@@ -63,6 +63,10 @@ export const FOLDER_PROBLEMS: Record<string, Sentences> = {
     detail: msg`This session is no longer shared with you for this.`,
     hint: msg`Ask its owner to share it again.`,
   },
+  "share.not_personal": {
+    detail: msg`The session is not shared with you personally, so you cannot leave it.`,
+    hint: msg`It is your own, you administer it, or it is shared with one of your projects.`,
+  },
   "share.not_yours": { detail: msg`The folder is not shared with you personally.` },
   "share.own": { detail: msg`It already belongs to them.` },
   "storage.busy": { detail: msg`These files keep changing.`, hint: msg`Try again in a moment.` },

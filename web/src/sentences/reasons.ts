@@ -3,8 +3,8 @@ import { msg, plural } from "@lingui/core/macro";
 import { labelIn } from "./labels";
 import { DEPENDENCY_REASONS } from "./reasons-dependencies";
 import { DISK_REASONS } from "./reasons-disk";
-import { RIGHTS_REASONS } from "./reasons-rights";
 import { IDLE_REASONS } from "./reasons-idle";
+import { RIGHTS_REASONS } from "./reasons-rights";
 
 type Say = (message: MessageDescriptor) => string;
 
@@ -78,6 +78,10 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
   [
     /^Its CPU and memory were not changed: (.+)$/,
     ([why = ""]) => msg`Its CPU and memory were not changed: ${why}`,
+  ],
+  [
+    /^Until the engine confirms their removal, these may remain: (.+)\.$/,
+    ([left = ""]) => msg`Until the engine confirms their removal, these containers may remain: ${left}.`,
   ],
   [/^Ended by (.+) by force\.$/, ([who = ""]) => msg`Ended by ${who} by force.`],
   [/^Ended by (.+)\.$/, ([who = ""]) => msg`Ended by ${who}.`],

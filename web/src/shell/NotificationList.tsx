@@ -129,8 +129,13 @@ export function NotificationList(props: Props) {
                 <Text size="sm" fw={600} truncate>
                   {notice.name}
                 </Text>
-                <SessionBadge state={notice.state} />
+                {notice.state && <SessionBadge state={notice.state} />}
               </Group>
+              {notice.sharedBy && (
+                <Text size="xs">
+                  <Trans>{notice.sharedBy} shared it with you</Trans>
+                </Text>
+              )}
               {notice.reason && <Text size="xs">{sessionText.reason(notice.reason)}</Text>}
               <Text size="xs" c="dimmed">
                 {formatTime(notice.at, i18n.locale)}

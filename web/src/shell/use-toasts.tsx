@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { TASK_KINDS } from "@/features/folders/words";
 import { NOTIFICATION_KINDS } from "@/features/notifications/words";
-import type { LiveChange, QuotaChange, Transition } from "@/live/apply";
+import type { LiveChange, QuotaChange, ShareChange, Transition } from "@/live/apply";
 import type { TaskChange } from "@/live/folders";
 import { notificationKindOf, showInSystem } from "@/live/notification-kinds";
 import { notificationsShowQuery } from "@/queries/notifications";
@@ -12,8 +12,8 @@ import { useSessionText } from "@/sentences/use-session-text";
 import { formatSize } from "@/ui/format";
 
 /**
- * Toasts for sessions that run or failed, unless the user is viewing them; for finished tasks; and for scarce
- * quota.
+ * Toasts for sessions that run or failed, unless the user is viewing them; for sessions that others share; for
+ * finished tasks; and for scarce quota.
  */
 export function useToasts(): (change: LiveChange) => void {
   const { t, i18n } = useLingui();
@@ -86,6 +86,16 @@ export function useToasts(): (change: LiveChange) => void {
       });
     }
   };
+  const ofShare = ({ id, name, by }: ShareChange) => {
+    const title = t`${by} shared ${name} with you`;
+    const open = () => {
+      notifications.hide(id);
+      void navigate({ to: "/sessions", search: { owner: "shared", state: "all", session: id } });
+    };
+    if (chosen?.shared.includes("browser")) showInSystem(id, title, "", open);
+    if (chosen && !chosen.shared.includes("page")) return;
+    notifications.show({ id, message: title, color: "lamp", onClick: open });
+  };
   const ofQuota = ({ label, level, used_bytes: used, most_bytes: most }: QuotaChange) => {
     if (level === "adequate" || most === null) return;
     notifications.show({
@@ -99,6 +109,7 @@ export function useToasts(): (change: LiveChange) => void {
   return (change) => {
     if ("task" in change) ofTask(change.task);
     else if ("quota" in change) ofQuota(change.quota);
+    else if ("share" in change) ofShare(change.share);
     else ofSession(change);
   };
 }

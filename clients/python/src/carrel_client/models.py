@@ -1287,6 +1287,14 @@ class KindCount(TypedDict):
     kind: SessionKind
 
 
+class LeftSession(TypedDict):
+    """shared_as: what shares with your projects still permit you to do; null: nothing."""
+
+    id: str
+    name: str
+    shared_as: AccessLevel | None
+
+
 class LimitView(TypedDict):
     """A ceiling that blocks the session. scope: such as "project:k3f..."; label: the scope for display."""
 
@@ -1617,16 +1625,18 @@ NotificationChannel = Literal["page", "browser", "mail", "webhook"]
 
 
 class NotificationChoices(TypedDict):
-    """The channels on which each kind reaches the user. page: while the page is open. browser: by the system, from the
-    open page. mail: by e-mail, if the installation sends mail. webhook: to the user's own webhooks."""
+    """The channels on which each kind reaches the user. shared: another user's session; the others: own sessions.
+    page: while the page is open. browser: by the system, from the open page. mail: by e-mail, if the installation
+    sends mail. webhook: to the user's own webhooks."""
 
     about_to_end: list[NotificationChannel]
     ended: list[NotificationChannel]
     failed: list[NotificationChannel]
+    shared: list[NotificationChannel]
     started: list[NotificationChannel]
 
 
-NotificationKind = Literal["started", "ended", "failed", "about_to_end"]
+NotificationKind = Literal["started", "ended", "failed", "about_to_end", "shared"]
 
 
 class NotificationUpdate(TypedDict):
@@ -1635,6 +1645,7 @@ class NotificationUpdate(TypedDict):
     about_to_end: NotRequired[list[NotificationChannel]]
     ended: NotRequired[list[NotificationChannel]]
     failed: NotRequired[list[NotificationChannel]]
+    shared: NotRequired[list[NotificationChannel]]
     started: NotRequired[list[NotificationChannel]]
 
 

@@ -943,13 +943,16 @@ class Notifications(Group):
         about_to_end: Sequence[models.NotificationChannel] = UNSET,
         ended: Sequence[models.NotificationChannel] = UNSET,
         failed: Sequence[models.NotificationChannel] = UNSET,
+        shared: Sequence[models.NotificationChannel] = UNSET,
         started: Sequence[models.NotificationChannel] = UNSET,
     ) -> models.NotificationChoices:
         """Replace the channels of the given kinds."""
         answer: models.NotificationChoices = self._transport.call(
             "PATCH",
             "/api/v1/notifications",
-            body=_given(about_to_end=about_to_end, ended=ended, failed=failed, started=started),
+            body=_given(
+                about_to_end=about_to_end, ended=ended, failed=failed, shared=shared, started=started
+            ),
         )
         return answer
 
@@ -1711,6 +1714,12 @@ class Sessions(Group):
     def keep(self, ref: str) -> models.IdleView:
         """Mark a running session as in use: its idle clocks restart. Its lifetime is unaffected."""
         answer: models.IdleView = self._transport.call("POST", f"/api/v1/sessions/{segment(ref)}/keep")
+        return answer
+
+    def leave(self, ref: str) -> models.LeftSession:
+        """End your own access to a session that another user shares with you personally or by a link. Shares with your
+        projects remain."""
+        answer: models.LeftSession = self._transport.call("POST", f"/api/v1/sessions/{segment(ref)}/leave")
         return answer
 
     def list(

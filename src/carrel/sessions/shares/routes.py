@@ -11,6 +11,7 @@ from carrel.sessions.shares import service
 from carrel.sessions.shares.schemas import (
     CreatedSessionShare,
     JoinedSession,
+    LeftSession,
     SessionJoin,
     SessionShareCreate,
     SessionShareList,
@@ -48,7 +49,7 @@ async def share(
     """
     async with services.database.transaction() as tx:
         public_url = services.settings.effective_public_url
-        return await service.share(tx, services.clock, actor, public_url, ref, body)
+        return await service.share(tx, services.clock, services.seal, actor, public_url, ref, body)
 
 
 @router.delete(
@@ -64,6 +65,20 @@ async def unshare(services: ServicesOf[Services], actor: CurrentActor, ref: Ref,
     """
     async with services.database.transaction() as tx:
         await service.revoke(tx, actor, ref, share)
+
+
+@router.post(
+    "/sessions/{ref}/leave",
+    operation_id="sessions.leave",
+    summary="Leave a shared session",
+    openapi_extra=names("session.leave"),
+)
+async def leave(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> LeftSession:
+    """End your own access to a session that another user shares with you personally or by a link. Shares with your
+    projects remain.
+    """
+    async with services.database.transaction() as tx:
+        return await service.leave(tx, actor, ref)
 
 
 @router.post(

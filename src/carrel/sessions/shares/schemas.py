@@ -54,6 +54,14 @@ class CreatedSessionShare(SessionShareView):
     url: str | None
 
 
+class LeftSession(BaseModel):
+    """shared_as: what shares with your projects still permit you to do; null: nothing."""
+
+    id: SessionId
+    name: str
+    shared_as: AccessLevel | None
+
+
 class SessionJoin(BaseModel):
     """token: of the link."""
 

@@ -1,7 +1,7 @@
-"""Use cases of session shares: grant, list, revoke, and open a link. Changes take effect immediately."""
+"""Use cases of session shares: grant, list, revoke, leave, and open a link. Changes take effect immediately."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
@@ -13,25 +13,30 @@ from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Forbidden, Invalid, NotFound
 from carrel.core.ids import SessionId, ShareId, UserId, new_id
 from carrel.db.database import notify
+from carrel.db.encryption import SecretBox
 from carrel.events import service as events
+from carrel.notifications import fan_out
 from carrel.permissions.decide import Actor, Target, allows, require
 from carrel.sessions import service as sessions
 from carrel.sessions.shares.schemas import (
     LONGEST_LINK_S,
     CreatedSessionShare,
     JoinedSession,
+    LeftSession,
     SessionShareCreate,
     SessionShareView,
 )
+from carrel.sessions.visibility import shared_as
 from carrel.signin.keypairs.service import digest
 from carrel.tables.session_shares import TOPIC, AccessLevel, SessionShare
 from carrel.tables.sessions import Session
-from carrel.tables.tenancy import Project, User
+from carrel.tables.tenancy import Membership, Project, User
 from carrel.tenancy import queries as tenancy
 from carrel.tenancy.schemas import ProjectRef, UserRef
 
 PAGE = "/shared"
 _LINK = "link"
+_LEVELS = {AccessLevel.LOOK: "look at", AccessLevel.USE: "use"}
 
 
 async def shares(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> list[SessionShareView]:
@@ -41,9 +46,16 @@ async def shares(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> list
 
 
 async def share(
-    tx: AsyncSession, clock: Clock, actor: Actor, public_url: str, ref: str, request: SessionShareCreate
+    tx: AsyncSession,
+    clock: Clock,
+    seal: SecretBox,
+    actor: Actor,
+    public_url: str,
+    ref: str,
+    request: SessionShareCreate,
 ) -> CreatedSessionShare:
-    """Share the session with a user, a project, or by a new link. With somebody who has access: change it.
+    """Share the session with a user, a project, or by a new link. With somebody who has access: change it. Users with
+    whom it is newly shared are notified.
 
     Raises: NotFound, Forbidden, Invalid, Conflict.
     """
@@ -66,7 +78,14 @@ async def share(
     await tx.flush()
     _note(tx, actor, session, made, recipient, before=before, after=_terms(made))
     if not token:
-        await _publish(tx, "session.shared", session, made)
+        sharer = None if before else (await tx.get_one(User, actor.user_id)).email
+        await _publish(tx, "session.shared", session, made, by=sharer)
+        if sharer:
+            reason = f"{sharer} shared it with {recipient} to {_LEVELS[request.level]}."
+            users = await _users(tx, session, made)
+            await fan_out.announce_share(
+                tx, seal, public_url, session, users, by=sharer, reason=reason, now=now
+            )
     if before:
         await notify(tx, TOPIC)
     view = next(one for one in await _views(tx, session, now) if one.id == made.id)
@@ -107,6 +126,34 @@ async def revoke(tx: AsyncSession, actor: Actor, ref: str, share: str) -> None:
             await _publish(tx, "session.unshared", session, one)
     await tx.execute(delete(SessionShare).where(SessionShare.id.in_([grant.id for grant, _ in rows])))
     await notify(tx, TOPIC)
+
+
+async def leave(tx: AsyncSession, actor: Actor, ref: str) -> LeftSession:
+    """End the access that the actor has personally or by links. Their open connections are closed.
+
+    Raises: Forbidden, NotFound; Conflict if the session is not shared with them so.
+    """
+    require(actor, "session.leave", Target(owner_id=actor.user_id))
+    session = await sessions.find(tx, actor, ref)
+    own = select(SessionShare).where(
+        SessionShare.session_id == _shared_id(session), SessionShare.user_id == actor.user_id
+    )
+    shares = (await tx.execute(own.with_for_update())).scalars().all()
+    if not shares:
+        raise Conflict(
+            "share.not_personal",
+            f"{session.name} is not shared with you personally, so you cannot leave it.",
+            hint="It is your own, you administer it, or it is shared with one of your projects.",
+        )
+    for one in shares:
+        details = {"share": one.id, "before": _terms(one)}
+        sessions.note(tx, actor, "session.leave", session, details=details)
+        await _publish(tx, "session.unshared", session, one)
+        await tx.delete(one)
+    await tx.flush()
+    await notify(tx, TOPIC)
+    level = await shared_as(tx, actor, session.id)
+    return LeftSession(id=session.id, name=session.name, shared_as=level)
 
 
 async def join(tx: AsyncSession, clock: Clock, actor: Actor, token: str) -> JoinedSession:
@@ -274,10 +321,29 @@ def _note(
     sessions.note(tx, actor, "session.share", session, details=details)
 
 
-async def _publish(tx: AsyncSession, kind: str, session: Session, share: SessionShare) -> None:
-    """Tell the owner, administrators and the recipient."""
+async def _users(tx: AsyncSession, session: Session, share: SessionShare) -> Sequence[UserId]:
+    """With whom it is shared, except its owner and who shared it."""
+    if share.user_id:
+        return [share.user_id]
+    members = select(Membership.user_id).where(
+        Membership.project_id == share.project_id,
+        Membership.user_id.not_in([session.owner_id, share.granted_by]),
+    )
+    return (await tx.execute(members)).scalars().all()
+
+
+async def _publish(
+    tx: AsyncSession, kind: str, session: Session, share: SessionShare, *, by: str | None = None
+) -> None:
+    """Tell the owner, administrators and the recipient. by: the e-mail of who newly shared it."""
     audience = [f"user:{share.user_id}"] if share.user_id else []
     audience += [f"project:{share.project_id}"] if share.project_id else []
     target = Target(session.owner_id, session.project_id, session.domain_id)
-    data = {"id": session.id, "name": session.name}
+    data = {
+        "id": session.id,
+        "name": session.name,
+        "user": share.user_id,
+        "project": share.project_id,
+        "by": by,
+    }
     await events.record(tx, kind, session.id, target=target, data=data, audience=audience)

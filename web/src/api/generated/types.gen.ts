@@ -3284,6 +3284,23 @@ export type KindCount = {
 };
 
 /**
+ * LeftSession
+ *
+ * shared_as: what shares with your projects still permit you to do; null: nothing.
+ */
+export type LeftSession = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    shared_as: AccessLevel | null;
+};
+
+/**
  * LimitView
  *
  * A ceiling that blocks the session. scope: such as "project:k3f..."; label: the scope for display.
@@ -4181,8 +4198,9 @@ export type NotificationChannel = 'page' | 'browser' | 'mail' | 'webhook';
 /**
  * NotificationChoices
  *
- * The channels on which each kind reaches the user. page: while the page is open. browser: by the system, from the
- * open page. mail: by e-mail, if the installation sends mail. webhook: to the user's own webhooks.
+ * The channels on which each kind reaches the user. shared: another user's session; the others: own sessions.
+ * page: while the page is open. browser: by the system, from the open page. mail: by e-mail, if the installation
+ * sends mail. webhook: to the user's own webhooks.
  */
 export type NotificationChoices = {
     /**
@@ -4198,6 +4216,10 @@ export type NotificationChoices = {
      */
     failed: Array<NotificationChannel>;
     /**
+     * Shared
+     */
+    shared: Array<NotificationChannel>;
+    /**
      * Started
      */
     started: Array<NotificationChannel>;
@@ -4206,9 +4228,10 @@ export type NotificationChoices = {
 /**
  * NotificationKind
  *
- * ENDED: finished or was terminated. FAILED: ended in an error, or as a batch session without success.
+ * ENDED: finished or was terminated. FAILED: ended in an error, or as a batch session without success. SHARED:
+ * somebody shared a session of theirs with the user; the others are about the user's own sessions.
  */
-export type NotificationKind = 'started' | 'ended' | 'failed' | 'about_to_end';
+export type NotificationKind = 'started' | 'ended' | 'failed' | 'about_to_end' | 'shared';
 
 /**
  * NotificationUpdate
@@ -4228,6 +4251,10 @@ export type NotificationUpdate = {
      * Failed
      */
     failed?: Array<NotificationChannel>;
+    /**
+     * Shared
+     */
+    shared?: Array<NotificationChannel>;
     /**
      * Started
      */
@@ -15459,6 +15486,42 @@ export type SessionsKeepResponses = {
 };
 
 export type SessionsKeepResponse = SessionsKeepResponses[keyof SessionsKeepResponses];
+
+export type SessionsLeaveData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/leave';
+};
+
+export type SessionsLeaveErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SessionsLeaveError = SessionsLeaveErrors[keyof SessionsLeaveErrors];
+
+export type SessionsLeaveResponses = {
+    /**
+     * Successful Response
+     */
+    200: LeftSession;
+};
+
+export type SessionsLeaveResponse = SessionsLeaveResponses[keyof SessionsLeaveResponses];
 
 export type SessionsLogsData = {
     body?: never;

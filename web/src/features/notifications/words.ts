@@ -10,6 +10,7 @@ export const NOTIFICATION_KINDS: Readonly<Record<NotificationKind, MessageDescri
   ended: msg`A session has ended`,
   failed: msg`A session has failed`,
   about_to_end: msg`A session is about to be ended`,
+  shared: msg`A session is shared with you`,
 };
 
 export const CHANNELS: Readonly<Record<Channel, MessageDescriptor>> = {

@@ -78,6 +78,7 @@ COMMANDS = {
         Command("session shares", "session_shares:shares", "List who has access to a session by a share"),
         Command("session unshare", "session_shares:unshare", "Revoke shares of a session"),
         Command("session join", "session_shares:join", "Open a link to a session"),
+        Command("session leave", "session_shares:leave", "Leave sessions that others share with you"),
         Command("session rm", "session_life:rm", "End sessions"),
         Command("session why", "scheduling:why", "Explain why a session is pending, and what would start it"),
         Command("session check", "scheduling:check", "Check a session request without creating it"),

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-KINDS = ("started", "ended", "failed", "about_to_end")
+KINDS = ("started", "ended", "failed", "about_to_end", "shared")
 CHANNELS = ("page", "browser", "mail", "webhook")
 _STATES = {"pending": "yellow", "delivered": "green", "failed": "red"}
 _DAY_S = 86_400

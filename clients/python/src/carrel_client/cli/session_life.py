@@ -203,7 +203,7 @@ def rm(args: argparse.Namespace, context: Context) -> int:
                     if whole
                     else wait_for(context, session, ENDED, args.timeout)
                 )
-            context.answer(session, partial(_print_end, session, whole=whole))
+            context.answer(session, partial(_print_end, session, whole=whole, forced=args.force))
         except CarrelError as error:
             report(error)
             worst = max(worst, exit_code(error))
@@ -231,8 +231,14 @@ def wait_for(
     raise AssertionError("watching ends only by an error")
 
 
-def _print_end(session: models.SessionDetail, *, whole: bool) -> None:
+def _print_end(session: models.SessionDetail, *, whole: bool, forced: bool) -> None:
     print_line(_ended(session, whole=whole))
+    if whole and forced:
+        say(
+            "Containers of its sessions may remain on their nodes until the engine confirms that they are gone; "
+            "`carrel session show` of each session lists them."
+        )
+        return
     for one in session["containers"]:
         if one["state"] == "ABANDONED":
             say(

@@ -1,4 +1,4 @@
-"""Commands for sharing sessions: share, list, revoke, and open a link."""
+"""Commands for sharing sessions: share, list, revoke, open a link, and leave."""
 
 from __future__ import annotations
 
@@ -144,6 +144,30 @@ def join(args: argparse.Namespace, context: Context) -> int:
 
     context.answer(joined, show)
     return 0
+
+
+def leave_arguments(parser: Arguments) -> None:
+    parser.add_argument("ids", metavar="ID", nargs="+", help="id, unique id prefix, or name")
+    yes_argument(parser)
+    parser.explain(
+        "End your own access to sessions that others share with you personally or by a link. Your open apps,\n"
+        "terminals and log streams of them are closed. Shares with your projects remain."
+    )
+    parser.example("carrel session leave train-3", "carrel session leave --yes train-3 train-4")
+
+
+def leave(args: argparse.Namespace, context: Context) -> int:
+    """Leave sessions; continues after a failure."""
+    if not agreed(args, "Leave {}?", "session", args.ids):
+        return 1
+
+    def one(ref: str) -> tuple[object, str]:
+        left = context.client.sessions.leave(ref)
+        level = left["shared_as"]
+        rest = f"; it is still shared with a project of yours, to {_LEVELS[level]}" if level else ""
+        return left, f"You have left {left['name']}{rest}"
+
+    return each(context, args.ids, one)
 
 
 def _with(share: models.SessionShareView) -> str:

@@ -304,6 +304,10 @@ class AsyncSession:
         """Revoke a share, by its id or by its recipient. What they opened is closed at once."""
         return await threads.call(lambda: self._sync.unshare(share))
 
+    async def leave(self) -> models.LeftSession:
+        """End your own access to it, if another user shares it with you. Shares with your projects remain."""
+        return await threads.call(lambda: self._sync.leave())
+
     async def history(self) -> list[models.HistoryView]:
         """Every state transition with time, cause and actor, oldest first."""
         return await threads.call(lambda: self._sync.history())

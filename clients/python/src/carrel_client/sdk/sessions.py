@@ -362,6 +362,10 @@ class Session:
         """Revoke a share, by its id or by its recipient. What they opened is closed at once."""
         self._api.sessions.unshare(self.id, share)
 
+    def leave(self) -> models.LeftSession:
+        """End your own access to it, if another user shares it with you. Shares with your projects remain."""
+        return self._api.sessions.leave(self.id)
+
     def history(self) -> list[models.HistoryView]:
         """Every state transition with time, cause and actor, oldest first."""
         return self._api.sessions.history(self.id)["items"]

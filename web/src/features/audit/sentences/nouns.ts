@@ -64,6 +64,7 @@ const LABELS: Readonly<Record<string, MessageDescriptor>> = {
   "session.exempt": msg`Exempt from idle checks`,
   "session.join": msg`Open link`,
   "session.keep": msg`Keep running`,
+  "session.leave": msg`Leave`,
   "session.prioritise": msg`Raise priority`,
   "session.read": msg`Read log`,
   "session.remove": msg`Terminate`,

@@ -178,6 +178,7 @@ export const WORK: Readonly<Record<string, Sentence>> = {
       : say(msg`Terminated the session ${nameOf(entry)}`),
   "session.share": sessionShared,
   "session.join": (entry, { say }) => say(msg`Opened a link to the session ${nameOf(entry)}`),
+  "session.leave": (entry, { say }) => say(msg`Left the shared session ${nameOf(entry)}`),
   "session.restart": (entry, { say }) => say(msg`Restarted the session ${nameOf(entry)}`),
   "vfolder.hand_over": ownershipTransferred,
   "vfolder.join": joined,

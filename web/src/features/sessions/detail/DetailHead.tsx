@@ -13,6 +13,7 @@ import { hasEnded } from "@/api/session-states";
 import type { SessionDetail } from "@/api/types";
 import { ProgressLine } from "@/features/sessions/ProgressLine";
 import { SessionBadge } from "@/features/sessions/SessionBadge";
+import { LeaveButton } from "@/features/sessions/sharing/LeaveButton";
 import { useSessionActions } from "@/features/sessions/use-actions";
 import { useSessionText } from "@/sentences/use-session-text";
 import { AgainButton, ExtendButton, RestartButton, SaveTemplateButton } from "./LifeButtons";
@@ -51,7 +52,15 @@ export function SessionState({ session }: { session: SessionDetail }) {
 }
 
 /** The available actions. */
-export function SessionButtons({ session, onShare }: { session: SessionDetail; onShare: () => void }) {
+export function SessionButtons({
+  session,
+  onShare,
+  onLeft,
+}: {
+  session: SessionDetail;
+  onShare: () => void;
+  onLeft: () => void;
+}) {
   const actions = useSessionActions();
   const notUsable = actions.whyNotUse(session);
   const notChangeable = actions.whyNotChange(session);
@@ -91,6 +100,7 @@ export function SessionButtons({ session, onShare }: { session: SessionDetail; o
           <Trans>Share…</Trans>
         </Button>
       )}
+      <LeaveButton session={session} onLeft={onLeft} />
       <RestartButton session={session} />
       <ExtendButton session={session} />
       <ResizeButton session={session} />

@@ -50,7 +50,11 @@ export function SessionDrawer({ opened, id, tab, onTab, onClose }: Props) {
       title={session.data?.name ?? t`Session`}
       query={session}
       state={session.data && <SessionState session={session.data} />}
-      actions={session.data && <SessionButtons session={session.data} onShare={() => onTab("sharing")} />}
+      actions={
+        session.data && (
+          <SessionButtons session={session.data} onShare={() => onTab("sharing")} onLeft={onClose} />
+        )
+      }
       fill
     >
       {session.data && <Detail session={session.data} tab={tab} onTab={onTab} />}
