@@ -57,6 +57,7 @@ async def _ask_for_an_array(place: Place, luck: random.Random) -> None:
     await place.client.create(
         "sweep",
         place.image,
+        name="sweep",
         kind="batch",
         command=["sh", "-c", script],
         mounts=mounts,

@@ -1,4 +1,4 @@
-"""Sessions that start after of_array arrays, over HTTP: order, cancellations, refusals, the graph."""
+"""Sessions that start after whole arrays, over HTTP: order, cancellations, refusals, the graph."""
 
 import asyncio
 import re
@@ -264,8 +264,8 @@ async def test_the_command_line_and_definitions_name_arrays(living: Api, tmp_pat
         "after:\n- {session: sweep-1, array: true, condition: ended}\n- {session: sweep-2, condition: ended}\n"
     )
     await line("run", "-f", str(job), "--detach", "--name", "last")
-    [of_array, single] = (await command.as_json("session", "show", "last"))["after"]
-    assert (of_array["array"]["name"], single["name"], single["array"]) == ("sweep", "sweep-2", None)
+    [both, single] = (await command.as_json("session", "show", "last"))["after"]
+    assert (both["array"]["name"], single["name"], single["array"]) == ("sweep", "sweep-2", None)
     await line("session", "rm", "--yes", "--wait", "sweep")
     assert await line("session", "logs", "-f", "last") == "done\n"
 
