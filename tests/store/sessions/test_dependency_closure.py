@@ -4,7 +4,7 @@ import asyncio
 from datetime import timedelta
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from people import People
 from session_kit import rows
@@ -166,6 +166,9 @@ async def test_exactly_those_that_can_never_start_are_cancelled(database: Databa
 
     @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
     @given(graphs())
+    # One failure decides, also while the first session of the array runs.
+    @example((["runs", "failure", "pending"], [False] * 3, {(2, 0, True): C.SUCCEEDED}, {0: 1}))
+    @example((["success", "runs", "pending"], [False] * 3, {(2, 0, True): C.ENDED}, {0: 1}))
     def every(graph: Any) -> None:
         asyncio.run_coroutine_threadsafe(check(graph), loop).result(60)
 
