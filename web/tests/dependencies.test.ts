@@ -163,7 +163,7 @@ describe("the reason of a session that starts after others", () => {
     ],
     [
       "It waits for sweep[1-3] (0 of 3 have ended) to end, and for 1 other session.",
-      "It waits for sweep[1-3] to end. 0 of 3 have ended. It also waits for 1 other session(s).",
+      "It waits for sweep[1-3] to end. 0 of 3 have ended. It also waits for 1 other session.",
     ],
     [
       "Not all of sweep[1-3] succeeded, and this session was to start after its success.",
