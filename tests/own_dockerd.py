@@ -51,7 +51,7 @@ class OwnDockerd:
     """
 
     def __init__(self, *, data: Path | None = None, remapped: bool = False) -> None:
-        self._data = data
+        self.data = data
         self._remapped = remapped
         self._token = secrets.token_hex(3)
         self._bridge = f"tdk{self._token}"
@@ -160,7 +160,7 @@ class OwnDockerd:
         with contextlib.suppress(AssertionError):
             wait_until(lambda: not self._leftovers(), within_s=_STOP_S, every_s=_LOOK_S)
         self._delete_stale_links()
-        for mount in reversed(_mounts_under(self.folder, self._data)):
+        for mount in reversed(_mounts_under(self.folder, self.data)):
             subprocess.run(["umount", "-l", mount], capture_output=True)
         subprocess.run(["ip", "link", "del", self._bridge], capture_output=True)
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -169,7 +169,7 @@ class OwnDockerd:
         return [
             "dockerd",
             f"--host={self.url}",
-            f"--data-root={self._data or self.folder / 'data'}",
+            f"--data-root={self.data or self.folder / 'data'}",
             f"--exec-root={self.folder}/exec",
             f"--pidfile={self.folder}/dockerd.pid",
             f"--containerd={self.folder}/containerd.sock",
@@ -216,7 +216,7 @@ class OwnDockerd:
     def _leftovers(self) -> list[int]:
         """Processes started for this daemon: its containerd, and shims and containers that a kill left alone."""
         mine = str(self.folder).encode()
-        images = [f"={place}/overlay2/".encode() for place in (self.folder / "data", self._data) if place]
+        images = [f"={place}/overlay2/".encode() for place in (self.folder / "data", self.data) if place]
         pids = []
         for entry in Path("/proc").iterdir():
             if not entry.name.isdigit():

@@ -1,9 +1,9 @@
 """Warn of and end sessions that write too much outside their folders, for their own limit or for the disk of a node."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.controllers.loop import Tools
@@ -16,6 +16,9 @@ from carrel.tables.session_states import SessionState
 from carrel.tables.sessions import Container, Session
 from carrel.usage import disk_rules
 from carrel.usage.disk_rules import ContainerDisk, DiskAction
+
+_JUST_NOW = timedelta(seconds=30)
+"""Two steps."""
 
 
 class DiskLimits:
@@ -49,11 +52,14 @@ class DiskLimits:
     async def _disks(
         self, tx: AsyncSession, uses: Sequence[ContainerDisk], now: datetime
     ) -> Mapping[NodeId, tuple[float, float]]:
-        """Bytes used and in total, of nodes on which no session is just ending."""
+        """Bytes used and in total, of nodes on which no session is ending or has ended since the last step."""
         ending = await tx.execute(
             select(Container.node_id)
             .join(Session, Session.id == Container.session_id)
-            .where(Session.state == SessionState.TERMINATING, Container.node_id.is_not(None))
+            .where(
+                or_(Session.state == SessionState.TERMINATING, Session.ended_at > now - _JUST_NOW),
+                Container.node_id.is_not(None),
+            )
         )
         self._freeing_at |= {NodeId(node): now for node in ending.scalars() if node}
         measured = await host_load.latest(tx, list({use.node for use in uses}))
