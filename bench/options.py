@@ -19,6 +19,7 @@ NAMES = (
     "prompt",
     "session_logs",
     "log_flood",
+    "many_logs",
     "gateway",
     "isolation",
     "events",

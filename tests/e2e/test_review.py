@@ -22,7 +22,7 @@ BATCH = {
     "Start no earlier than": "2031-05-06T07:08",
     "Bootstrap script": "echo 'made' > ready\n",
     "Working directory": "src",
-    "Shared memory (MiB)": "32",
+    "Shared memory": "32 MiB",
     "Time zone": "Asia/Seoul",
     "Locale": "C.UTF-8",
     "Grace period (s)": "20",
@@ -131,7 +131,8 @@ def test_cluster_with_roles_is_made_by_its_command(desk: Desk) -> None:
     expect(drawer.get_by_text("Each role needs a different name")).to_be_visible()
     worker.get_by_label("Role name").fill("worker")
     worker.get_by_label("Number").fill("1")
-    worker.get_by_label("CPU").fill("0.1")
+    worker.get_by_label("Resources of its own").check()
+    worker.get_by_label("CPU cores").fill("0.1")
     worker.get_by_label("Command of the role").fill("sleep 1000")
     # The form with its roles survives a reload.
     page.wait_for_url(re.compile("sleep"))

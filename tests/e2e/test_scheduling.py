@@ -157,7 +157,7 @@ def test_launcher_offers_presets_with_what_becomes_of_them(open_desk: Opener, la
         cards.first.click()
         expect(presets.get_by_role("radio", name=small)).to_be_checked()
         expect(drawer.get_by_label("CPU cores", exact=True)).to_have_value("0.2")
-        expect(drawer.get_by_label("Memory", exact=True)).to_have_value("0.5 GiB")
+        expect(drawer.get_by_label("Memory", exact=True)).to_have_value("512 MiB")
         presets.get_by_role("radio", name=small).press("ArrowRight")
         expect(never).to_be_checked()
         expect(drawer.locator("[data-verdict]")).to_contain_text("Cannot start")

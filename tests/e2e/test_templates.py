@@ -1,6 +1,8 @@
 """Templates on the page: saved from a session, given a parameter, shared, and started by somebody else."""
 
+import json
 import re
+from pathlib import Path
 
 from playwright.sync_api import Locator, expect
 
@@ -104,3 +106,29 @@ def test_the_launcher_begins_with_a_template_and_saves_one(desk: Desk) -> None:
         expect(latest.get_by_role("textbox", name="Name")).to_have_value(again)
     finally:
         desk.carrel.carrel("template", "rm", "--yes", template, again)
+
+
+def test_a_request_adjusted_in_the_launcher_keeps_its_array_and_records_the_template(
+    desk: Desk, tmp_path: Path
+) -> None:
+    page, template = desk.page, fresh("swept_template")
+    file = tmp_path / "sweep.yaml"
+    file.write_text(
+        f"name: {template}\nparameters:\n- {{name: word, default: hi}}\n"
+        "session: {image: starter, cpu: 0.25, mem: 256m, kind: batch, command: [echo, '${word}'], array: 1-3%2}\n"
+    )
+    desk.carrel.carrel("template", "create", "-f", str(file))
+    try:
+        start(desk, template).get_by_role("button", name="Adjust in the launcher").click()
+        launcher = page.get_by_role("dialog", name="Start a session")
+        expect(launcher.get_by_label("Array", exact=True)).to_have_value("1-3%2")
+        page.reload()
+        expect(launcher.get_by_label("Array", exact=True)).to_have_value("1-3%2")
+        launcher.get_by_label("Name", exact=True).fill(f"{template}-run")
+        launcher.get_by_role("button", name="Start", exact=True).click()
+        expect(launcher).to_be_hidden()
+        shown = desk.carrel.carrel("session", "show", f"{template}-run-1", "-o", "json")
+        origin = json.loads(shown.stdout)["template"]
+        assert (origin["name"], origin["revision"]) == (template, 1)
+    finally:
+        desk.carrel.carrel("template", "rm", "--yes", template)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { measuredSlots, shownPeriod } from "@/features/usage/measures";
+import { measuredKinds, measuredSlots, shownPeriod } from "@/features/usage/measures";
 import { distinct, rowsWithin, summary, timeLabels, valueTicks } from "@/ui/chart/series";
 
 const at = (text: string) => new Date(text).getTime() / 1000;
@@ -54,6 +54,16 @@ describe("a history", () => {
       "accelerator.used": series(3),
     };
     expect(measuredSlots(measures)).toEqual(["cpu", "mem", "cuda.shares"]);
+  });
+
+  test("has a line of each kind of accelerator that was measured", () => {
+    const measures = {
+      "rocm.device.percent": series(20),
+      "cuda.device.percent": series(50),
+      "accelerator.used": series(35),
+    };
+    expect(measuredKinds(measures)).toEqual(["cuda.device", "rocm.device"]);
+    expect(measuredSlots(measures)).toEqual([]);
   });
 
   test("fills its charts with what has been recorded, at least an hour", () => {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { createCommand, fileCommand } from "@/features/sessions/launcher/command";
+import { fromLink, toLink } from "@/features/sessions/launcher/link";
 import { freshForm, isComplete, toCheck, toRequest } from "@/features/sessions/launcher/request";
-import { withAmount } from "@/features/sessions/launcher/roles";
+import { changedRole, requested } from "@/features/sessions/launcher/roles";
+import { launchLink } from "@/routing/launch-link";
 
 const form = { ...freshForm("starter"), containers: 4 };
 
@@ -41,9 +43,17 @@ describe("a cluster in the launcher", () => {
     expect(fileCommand({ kind: "batch" }, "roles:\n- name: worker\n")).toBe(
       "carrel run --detach -f - <<'END'\nroles:\n- name: worker\nEND",
     );
-    const usual = { cpu: 1000, mem: 2 ** 30 };
-    const larger = withAmount({ name: "worker" }, "cpu", 4000, usual);
-    expect(larger.slots).toEqual({ cpu: 4000, mem: 2 ** 30 });
-    expect(withAmount(larger, "cpu", 0, usual)).toEqual({ name: "worker" });
+  });
+
+  test("has roles with every slot, an image, a command and shared memory of their own", () => {
+    const worker = { name: "worker", count: 2 };
+    const own = requested({ cpu: 1000, mem: 2 ** 30, "cuda.device": 2, "cuda.shares": 0 });
+    expect(own).toEqual({ cpu: 1000, mem: 2 ** 30, "cuda.device": 2 });
+    const larger = changedRole(worker, { slots: own, shm_bytes: 2 ** 28, image: "debian:12" });
+    expect(larger).toEqual({ ...worker, slots: own, shm_bytes: 2 ** 28, image: "debian:12" });
+    expect(changedRole(larger, { slots: undefined, shm_bytes: undefined, image: "" })).toEqual(worker);
+    const initial = { ...freshForm("starter"), roles: [worker] };
+    const link = launchLink(toLink({ ...initial, roles: [larger] }, initial));
+    expect(fromLink(link, initial).roles).toEqual([larger]);
   });
 });

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to parameters
 import { describe, expect, it } from "vitest";
 import type { Parameter, SessionCreate } from "@/api/types";
+import { requestedRows } from "@/features/sessions/launcher/dependencies";
 import { mountRows } from "@/features/sessions/launcher/mounts";
 import { formOf, toRequest } from "@/features/sessions/launcher/request";
 import { fromText, toText } from "@/features/templates/definition-text";
@@ -120,6 +121,19 @@ describe("the launcher", () => {
       ...request,
       mounts: [{ folder: "f1", read_only: true }],
     });
+  });
+
+  it("keeps the array, the roles and the dependencies of a template", () => {
+    const request = {
+      image: "starter",
+      kind: "batch" as const,
+      command: ["/bin/sh", "-c", "train"],
+      slots: { cpu: 100, mem: 2 ** 26 },
+      array: { first: 1, last: 9, max_parallel: 2 },
+      roles: [{ name: "worker", count: 2, shm_bytes: 2 ** 28, env: { A: "b" } }],
+      after: [{ session: "k3f", condition: "ended" as const }],
+    };
+    expect(toRequest(formOf(request, [], requestedRows(request)))).toEqual(request);
   });
 
   it("has the template and the values in its address", () => {

@@ -3,7 +3,15 @@ import { leftUntil } from "@/features/idle/left";
 import { SESSION_FIELDS } from "@/features/sessions/columns";
 import { parseLine } from "@/features/sessions/detail/ansi";
 import { sessionsSearch, signInSearch } from "@/routing/search";
-import { cliSize, formatCores, formatDuration, formatSize, formatWhole } from "@/ui/format";
+import {
+  cliSize,
+  formatCores,
+  formatDuration,
+  formatSize,
+  formatWhole,
+  readSize,
+  sizeWord,
+} from "@/ui/format";
 import { toCsv } from "@/ui/table/csv";
 import { aSession } from "./sessions";
 
@@ -26,6 +34,28 @@ describe("amounts in words", () => {
     [512 * MIB, "512 MiB"],
     [2 ** 60, "1024 PiB"],
   ])("%d bytes", (bytes, text) => expect(formatSize(bytes)).toBe(text));
+
+  test.each([
+    [0, "0 B"],
+    [64 * 2 ** 20, "64 MiB"],
+    [1.25 * 2 ** 30, "1.25 GiB"],
+    [1.125 * 2 ** 30, "1152 MiB"],
+    [17_577_123_840, "16.37 GiB"],
+    [100 * 2 ** 30, "100 GiB"],
+    [2 ** 41, "2 TiB"],
+  ])("%d bytes in a field", (bytes, text) => expect(sizeWord(bytes)).toBe(text));
+
+  test.each([
+    ["64", "MiB", 2 ** 26],
+    ["64 M", "GiB", 2 ** 26],
+    ["512m", "GiB", 2 ** 29],
+    [" 1,5 gib ", "MiB", 1.5 * 2 ** 30],
+    ["0.25", "GiB", 2 ** 28],
+    ["7 B", "GiB", 7],
+    ["", "GiB", 0],
+    ["64 x", "GiB", null],
+    ["-1", "GiB", null],
+  ])("%s typed where the unit is %s", (text, unit, bytes) => expect(readSize(text, unit)).toBe(bytes));
 
   test.each([
     [1000, "1"],

@@ -62,7 +62,7 @@ def container_spec(
             *startup.files(requested, dotfiles.opened(seal, member.dotfiles), folders),
             *(clusters.files(seal, session.id, requests, container.index) if together else ()),
         ),
-        shm_bytes=requested.shm_bytes,
+        shm_bytes=own.shm_bytes,
         disk_bytes=session.disk_limit_bytes,
         workdir=startup.workdir(requested),
         root=session.rights == Rights.ROOT,

@@ -39,10 +39,10 @@ class Housekeeping:
         """No-op: there are no background tasks."""
 
     async def step(self) -> None:
-        """Delete old events, samples, deliveries and runs of schedules, ended sign-ins and tasks, unverified accounts,
-        used tickets, expired shares of sessions, folders in the trash and audit entries, and abandoned uploads. Write
-        missing audit entries of file changes, and the counts of ended arrays. Once, encrypt what an earlier version
-        stored in plain text.
+        """Delete old events, samples, statistics, deliveries, runs of schedules, ended sign-ins and tasks, unverified
+        accounts, used tickets, expired shares of sessions, folders in the trash and audit entries, and abandoned
+        uploads. Write missing audit entries of file changes, and the counts of ended arrays. Once, encrypt what an
+        earlier version stored in plain text.
         """
         now = self._tools.clock.now()
         async with self._tools.transaction() as tx:
@@ -63,6 +63,7 @@ class Housekeeping:
         self._sealed = True
         await self._empty_trash()
         await self._cut_audit(now)
+        await self._cut_statistics(now)
         await interrupted.write_down_all(self._tools.transaction, self._tools.storages, self._tools.clock)
         # Last, because storage fails most often; it must complete before the step counts as done.
         await leftovers.prune(self._tools.transaction, self._tools.storages, now)
@@ -86,3 +87,9 @@ class Housekeeping:
                 days = (await site.settings(tx)).audit_retention_days
                 before = retention.oldest_kept(now, days)
                 more = days > 0 and await retention.cut(tx, before=before, now=now)
+
+    async def _cut_statistics(self, now: datetime) -> None:
+        """Delete the statistics of days past their retention."""
+        async with self._tools.transaction() as tx:
+            kept = (await site.settings(tx)).statistics_retention_days
+            await packing.prune_days(tx, now, kept=kept)

@@ -20,7 +20,7 @@ def has_part(searched: str, part: str) -> TextClause:
 
 def part_condition(searched: str, part: str, *, parameter: str = "%({})s") -> str:
     """The condition as SQL, with the parameters of `bound_part`. parameter: their placeholder syntax."""
-    like = f"({searched}) ILIKE {parameter.format('part_pattern')}"
+    like = like_condition(searched, parameter=parameter)
     if len(part) < _TRIGRAM:
         # Too short for a trigram, but so short a part is in many rows, and a page fills quickly.
         return like
@@ -28,6 +28,11 @@ def part_condition(searched: str, part: str, *, parameter: str = "%({})s") -> st
     # almost no rows, and fetch all rows with a frequent part instead of the first ones.
     trigrams = f"trigrams({searched}) @> trigrams({parameter.format('part')})"
     return f"({trigrams} AND CASE WHEN {like} THEN true ELSE false END)"
+
+
+def like_condition(searched: str, *, parameter: str = "%({})s") -> str:
+    """The same without the index, for rows that are few already."""
+    return f"({searched}) ILIKE {parameter.format('part_pattern')}"
 
 
 def bound_part(part: str) -> dict[str, str]:

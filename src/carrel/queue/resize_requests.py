@@ -19,6 +19,7 @@ from carrel.queue import loading
 from carrel.scheduling.plan import plan
 from carrel.scheduling.snapshot import SESSIONS, PendingSession
 from carrel.sessions import containers, queries, resizing, resolution, service, startup
+from carrel.sessions.spec import SessionSpec
 from carrel.tables.nodes import Node
 from carrel.tables.session_states import ContainerState, SessionState
 from carrel.tables.sessions import Container, Session
@@ -109,7 +110,8 @@ async def _require_enough(
     if too_few := resolution.too_few_for(image, slots):
         raise too_few
     spec = (await tx.execute(select(Session.spec).where(Session.id == session.id))).scalar_one()
-    startup.require_shared_memory(spec.get("shm_bytes"), slots["mem"])
+    own = SessionSpec.from_json(spec).container_requests[container.index]
+    startup.require_shared_memory(own.shm_bytes, slots["mem"])
     recent = select(func.max(Sample.mem_bytes)).where(
         Sample.container_id == container.id, Sample.at > now - _RECENT
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 
 import orjson
 from sqlalchemy import Select, func, select, text
@@ -14,11 +14,19 @@ from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.ids import ID_LENGTH, SessionId, UserId
 from carrel.db.database import Database
 from carrel.db.encryption import SecretBox
-from carrel.db.search import bound_part, escaped, part_condition
+from carrel.db.search import bound_part, escaped, like_condition, part_condition
 from carrel.http.paging import Sort, SortOrder
 from carrel.permissions.decide import Actor, Sight, sight
 from carrel.sessions import arrays, environment, graph
-from carrel.sessions.schemas import ArrayRows, SessionCounts, SessionDetail, SessionFilter, SessionQuery
+from carrel.sessions.schemas import (
+    ArrayRows,
+    CountQuery,
+    KindCount,
+    SessionCounts,
+    SessionDetail,
+    SessionFilter,
+    SessionQuery,
+)
 from carrel.sessions.spec import SessionSpec
 from carrel.sessions.visibility import (
     recipient,
@@ -159,12 +167,18 @@ async def page(database: Database, actor: Actor, query: SessionQuery) -> bytes:
     return ('{"items":[' + ",".join(items) + '],"next_cursor":' + next_cursor + "}").encode()
 
 
-async def counts(database: Database, actor: Actor, query: SessionFilter) -> SessionCounts:
-    """The rows of the list of live sessions that match, by kind and by state."""
+COUNTED = 10_000
+"""So many rows of a list with ended sessions are counted, the newest."""
+
+
+async def counts(database: Database, actor: Actor, query: CountQuery) -> SessionCounts:
+    """The rows of the list that match, by kind, and by state if it is one of live sessions."""
+    states = states_of(query.state)
+    if states is None or not LIFECYCLE.live.issuperset(states):
+        return await _newest_counts(database, actor, query, states)
     bound: dict[str, object] = {}
     conditions = _filters(actor, query.model_copy(update={"kind": None}), bound, first_only=False)
-    live = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.live))
-    matching = " AND ".join([*conditions, f"s.state IN ({live})"])
+    matching = " AND ".join(_in_states(conditions, states, collapsed=False, first_only=False))
     of_kind = "true"
     if query.kind:
         of_kind, bound["kind"] = "kind = %(kind)s", query.kind
@@ -180,9 +194,31 @@ async def counts(database: Database, actor: Actor, query: SessionFilter) -> Sess
     return SessionCounts.model_validate_json(row)
 
 
-def _filters(actor: Actor, query: SessionFilter, bound: dict[str, object], *, first_only: bool) -> list[str]:
+async def _newest_counts(
+    database: Database, actor: Actor, query: CountQuery, states: list[SessionState] | None
+) -> SessionCounts:
+    """Of the newest rows that the actor may see, those that match: a history may have millions."""
+    bound: dict[str, object] = {"most": COUNTED}
+    first_only = not _by_members(states, any_node=not query.node)
+    conditions = _filters(
+        actor, query.model_copy(update={"kind": None}), bound, first_only=first_only, few=True
+    )
+    matching = " AND ".join(_in_states(conditions, states, collapsed=True, first_only=first_only))
+    reached = " AND ".join([_COLLAPSED, *_reaching(actor, bound, query.owner)])
+    statement = f"""
+        SELECT row_to_json(x)::text FROM (SELECT s.kind, count(*) AS seen, count(*) FILTER (WHERE {matching}) AS count
+            FROM (SELECT * FROM sessions s WHERE {reached} ORDER BY s.created_at DESC, s.id DESC LIMIT %(most)s) s
+            GROUP BY 1 ORDER BY 1) x"""  # noqa: S608 - all of it are constants of this module
+    rows = [orjson.loads(row) for row in await database.search(statement, bound)]
+    kinds = [KindCount(kind=row["kind"], count=row["count"]) for row in rows if row["count"]]
+    return SessionCounts(kinds=kinds, states=[], complete=sum(row["seen"] for row in rows) < COUNTED)
+
+
+def _filters(
+    actor: Actor, query: SessionFilter, bound: dict[str, object], *, first_only: bool, few: bool = False
+) -> list[str]:
     """The conditions but that on the state; adds their parameters. first_only: for rows that stand for arrays, none of
-    whose other sessions is read; only the search is for any of them.
+    whose other sessions is read; only the search is for any of them. few: of rows that are read anyway.
     """
     search, owner = query.q, query.owner
     bound["recipient"] = recipient(actor)
@@ -193,7 +229,8 @@ def _filters(actor: Actor, query: SessionFilter, bound: dict[str, object], *, fi
         )
         bound["owner"] = owner.lower()
     if search:
-        own = f"{part_condition(_SEARCHED.format('s'), search)} OR s.id LIKE %(prefix)s"
+        contains = like_condition if few else partial(part_condition, part=search)
+        own = f"{contains(_SEARCHED.format('s'))} OR s.id LIKE %(prefix)s"
         conditions.append(f"({own} OR {_in_array(search)})" if first_only else f"({own})")
         bound |= {**bound_part(search), "prefix": f"{escaped(search)}%"}
     for name, condition in _FILTERS.items():

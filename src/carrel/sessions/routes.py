@@ -13,12 +13,12 @@ from carrel.http.services import Services, ServicesOf
 from carrel.permissions.decide import Actor
 from carrel.sessions import environment, graph, mounting, queries, repeating, service, timeline
 from carrel.sessions.schemas import (
+    CountQuery,
     HistoryList,
     HistoryView,
     SessionCounts,
     SessionCreate,
     SessionDetail,
-    SessionFilter,
     SessionGraph,
     SessionList,
     SessionPriority,
@@ -28,6 +28,7 @@ from carrel.sessions.schemas import (
     SessionTimeline,
 )
 from carrel.sessions.spec import GraceS, StopSignal
+from carrel.sessions.templates import service as templates
 
 router = APIRouter(tags=["sessions"])
 Ref = Annotated[str, Path(max_length=64, description="An id, a unique prefix of it, or a name.")]
@@ -59,12 +60,27 @@ async def create(
         str | None,
         Query(max_length=64, description="A pending session to cancel in the same step; its name is kept."),
     ] = None,
+    template: Annotated[
+        str | None,
+        Query(max_length=64, description="The template that the request was made from; recorded."),
+    ] = None,
+    template_revision: Annotated[
+        int | None, Query(ge=1, description="Its revision then; default: the current one.")
+    ] = None,
     idempotency_key: Annotated[str | None, Header(max_length=100)] = None,
 ) -> Response:
     """Create a session. It is PENDING and starts as soon as there is capacity."""
     spec = environment.closed_spec(services.seal, body)
     session = await service.enqueue(
-        services.database, services.clock, actor, spec, replaces=replaces, idempotency_key=idempotency_key
+        services.database,
+        services.clock,
+        actor,
+        spec,
+        replaces=replaces,
+        idempotency_key=idempotency_key,
+        template=await templates.origin(services.database, actor, template, revision=template_revision)
+        if template
+        else None,
     )
     return await _detail(services, actor, session, 201)
 
@@ -95,13 +111,16 @@ router.add_api_route(
 @router.get(
     "/session-counts",
     operation_id="sessions.counts",
-    summary="Count live sessions",
+    summary="Count sessions",
     openapi_extra=names("session.read"),
 )
 async def counts(
-    services: ServicesOf[Services], actor: CurrentActor, query: Annotated[SessionFilter, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, query: Annotated[CountQuery, Query()]
 ) -> SessionCounts:
-    """How many live sessions match, by kind and by state, as rows of the list: an array is one."""
+    """How many sessions match, by kind and by state, as rows of the list: an array is one.
+
+    Of a list with ended sessions only the newest 10,000 rows are counted.
+    """
     return await queries.counts(services.database, actor, query)
 
 

@@ -209,12 +209,13 @@ class DependencyView(BaseModel):
 
 
 class ClusterRoleView(BaseModel):
-    """A role as requested. image, slots: null for those of the session."""
+    """A role as requested. image, slots, shm_bytes: null for those of the session."""
 
     name: str
     count: int
     image: str | None
     slots: dict[str, int] | None
+    shm_bytes: int | None
     command: list[str]
     env: dict[str, str]
 
@@ -287,10 +288,19 @@ class SessionFilter(BaseModel):
     kind: SessionKind | None = None
 
 
+_State = Annotated[str, Field(max_length=20, description="live, ended, all, or a state")]
+
+
+class CountQuery(SessionFilter):
+    """Which sessions to count."""
+
+    state: _State = "live"
+
+
 class SessionQuery(SessionFilter, PageQuery):
     """Which sessions to list. sort: name, state, created_at or image; default: newest first."""
 
-    state: str = Field(default="all", max_length=20, description="live, ended, all, or a state")
+    state: _State = "all"
     array: str = Field(
         default=ArrayRows.COLLAPSED,
         max_length=64,
@@ -309,13 +319,15 @@ class StateCount(BaseModel):
 
 
 class SessionCounts(BaseModel):
-    """How many rows the list of live sessions has, whatever kind is given; kinds and states without rows are left out.
+    """How many rows the list has, whatever kind is given; kinds and states without rows are left out.
 
-    states: of the given kind. An array is one row, and counts for each state that a session of it is in.
+    states: of the given kind, only of live sessions. An array is one row, and counts for each state that a session of
+    it is in. complete: false if there may be more, because only the newest rows of a long list are counted.
     """
 
     kinds: list[KindCount]
     states: list[StateCount]
+    complete: bool = True
 
 
 class SessionList(BaseModel):

@@ -201,8 +201,8 @@ class DependencyRequest:
 class ClusterRole:
     """A group of containers of a cluster session, named NAME1, NAME2 ...; main is the main container.
 
-    image, slots: default: those of the session. command: what each runs, once, when all containers are up; default:
-    it idles. env: besides that of the session.
+    image, slots, shm_bytes: default: those of the session. command: what each runs, once, when all containers are up;
+    default: it idles. env: besides that of the session.
     """
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
@@ -211,6 +211,7 @@ class ClusterRole:
     count: ContainerCount = 1
     image: Annotated[str, Field(min_length=1, max_length=512)] | None = None
     slots: Annotated[Slots, _ReadAs(SlotRequest)] | None = None
+    shm_bytes: ShmBytes | None = None
     command: Annotated[tuple[Argument, ...], Field(max_length=1000)] = ()
     env: Annotated[Mapping[EnvName, EnvValue], Field(max_length=200, json_schema_extra={"default": {}})] = (
         field(default_factory=dict)
@@ -225,6 +226,7 @@ class ContainerRequest:
     number: int
     image: str
     slots: Slots
+    shm_bytes: int | None
     command: tuple[str, ...]
     env: Mapping[str, str]
 
@@ -346,6 +348,7 @@ class SessionSpec(SchedulingSpec):
                     number=number,
                     image=role.image or self.image,
                     slots=role.slots or self.slots,
+                    shm_bytes=role.shm_bytes or self.shm_bytes,
                     command=role.command or (self.command if role.name == MAIN_ROLE else ()),
                     env={**self.env, **role.env},
                 )

@@ -25,8 +25,11 @@ _THREADS = (
 
 def require(spec: SessionSpec) -> None:
     """Check the start-up options. Raises: Invalid."""
-    mem = min(slots.get("mem", 0) for slots in spec.sizes)
-    require_shared_memory(spec.shm_bytes, mem)
+    for role in spec.roles_in_order:
+        mem = (role.slots or spec.slots).get("mem", 0)
+        require_shared_memory(
+            role.shm_bytes or spec.shm_bytes, mem, field="roles" if role.shm_bytes else None
+        )
     if spec.workdir and {".", ".."} & set(spec.workdir.split("/")):
         raise Invalid(
             "session.workdir",
@@ -36,14 +39,14 @@ def require(spec: SessionSpec) -> None:
         )
 
 
-def require_shared_memory(shm_bytes: int | None, mem_bytes: int) -> None:
+def require_shared_memory(shm_bytes: int | None, mem_bytes: int, *, field: str | None = None) -> None:
     """Check that /dev/shm fits into the memory of a container. Raises: Invalid."""
     if shm_bytes and shm_bytes > mem_bytes:
         raise Invalid(
             "session.shm_too_large",
             f"Shared memory is part of the {format_slot('mem', mem_bytes)} of memory of each container.",
             hint="Request less shared memory, or more memory.",
-            field="shm_bytes",
+            field=field or "shm_bytes",
         )
 
 

@@ -137,6 +137,9 @@ class SiteSettings(BaseModel):
     audit_retention_days: int = Field(
         default=0, ge=0, le=36_500, description="Retention of the audit trail; 0: forever."
     )
+    statistics_retention_days: int = Field(
+        default=0, ge=0, le=36_500, description="Days of statistics to keep; 0: all."
+    )
     upload_most_bytes: int = Field(
         default=0, ge=0, le=2**62, description="Maximum size of an uploaded file; 0: unlimited."
     )

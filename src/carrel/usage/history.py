@@ -1,9 +1,9 @@
 """Allocation, usage and waiting times over 30 days, in steps that grow with the age.
 
-Measures: SLOT.allocated and SLOT.capacity for every slot, cpu.used and mem.used of sessions, accelerator.used (percent
-of the busiest accelerator of a session, as a mean over sessions that have one), sessions.live, sessions.pending, and
-wait_s: the median wait of the sessions that were placed in the interval. Of nodes also host.NAME: the load of the whole
-machine, see `nodes.host_load`.
+Measures: SLOT.allocated and SLOT.capacity for every slot, SLOT.used of sessions, of an accelerator by its utilisation;
+SLOT.percent of accelerators, and accelerator.used for all kinds of them (the busiest of each container, as a mean over
+those that have one), sessions.live, sessions.pending, and wait_s: the median wait of the sessions that were placed in
+the interval. Of nodes also host.NAME: the load of the whole machine, see `nodes.host_load`.
 """
 
 from collections import defaultdict
@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from carrel.core.ids import EngineId
+from carrel.core.units import LEAST
 from carrel.nodes import host_load, ledger
 from carrel.nodes.host_load import HostLoad, Machine
 from carrel.tables.nodes import IS_KNOWN, Allocation, Node
@@ -27,7 +28,7 @@ from carrel.tables.usage import MINUTE_S, Sample, UsagePoint, UsageScope
 
 STEPS = {MINUTE_S: timedelta(days=1), 900: timedelta(days=7), 3600: timedelta(days=30)}
 """Retention of points by their step in seconds."""
-CAPACITY, WAIT, ACCELERATOR = ".capacity", "wait_s", "accelerator.used"
+CAPACITY, WAIT, ACCELERATOR, PERCENT = ".capacity", "wait_s", "accelerator.used", ".percent"
 
 NONE_MEASURED: Mapping[Machine, HostLoad] = {}
 
@@ -48,6 +49,7 @@ WITH span AS (
 ), means AS (
     SELECT f.scope, f.scope_id, f.bin, m.key,
         CASE WHEN m.key IN ('wait_s', 'accelerator.used') OR starts_with(m.key, 'host.')
+                OR m.key LIKE '%.percent'
              THEN avg(CAST(m.value->>0 AS float))
              ELSE sum(CAST(m.value->>0 AS float)) / greatest(min(p.n), count(*)) END AS mean,
         max(CAST(m.value->>1 AS float)) AS peak
@@ -158,19 +160,23 @@ async def _add_usage(tx: AsyncSession, sums: _Sums, now: datetime) -> None:
         .subquery()
     )
     rows = await tx.execute(
-        select(Container.node_id, *_OF_SESSION, used.c.cpu, used.c.mem, used.c.accelerator)
+        select(Container.node_id, *_OF_SESSION, Container.slots, used.c.cpu, used.c.mem, used.c.accelerator)
         .join(used, used.c.container_id == Container.id)
         .join(Session, Session.id == Container.session_id)
     )
-    percents: dict[Key, list[float]] = defaultdict(list)
-    for node, group, project, domain, owner, cpu, mem, accelerator in rows:
+    percents: dict[tuple[Key, str], list[float]] = defaultdict(list)
+    for node, group, project, domain, owner, slots, cpu, mem, accelerator in rows:
+        accelerators = {slot: amount for slot, amount in slots.items() if slot not in LEAST and amount}
         for key in _keys(node=node, group=group, project=project, domain=domain, owner=owner):
             sums[key]["cpu.used"] += cpu
             sums[key]["mem.used"] += mem
             if accelerator is not None:
-                percents[key].append(accelerator)
-    for key, values in percents.items():
-        sums[key][ACCELERATOR] = sum(values) / len(values)
+                percents[key, ACCELERATOR].append(accelerator)
+                for slot, amount in accelerators.items():
+                    sums[key][f"{slot}.used"] += amount * accelerator / 100
+                    percents[key, slot + PERCENT].append(accelerator)
+    for (key, measure), values in percents.items():
+        sums[key][measure] = sum(values) / len(values)
 
 
 _EARLIER = aliased(Allocation)
@@ -253,7 +259,11 @@ def _series(
     """Amounts that are absent were zero; a capacity, a percentage, a wait or a machine's load was not
     measured.
     """
-    measured = name.endswith(CAPACITY) or name in (WAIT, ACCELERATOR) or name.startswith(host_load.MEASURE)
+    measured = (
+        name.endswith((CAPACITY, PERCENT))
+        or name in (WAIT, ACCELERATOR)
+        or name.startswith(host_load.MEASURE)
+    )
     absent: list[float | None] = [None, None] if measured else [0.0, 0.0]
     pairs: list[list[float | None]] = [[*points.get(at, {}).get(name, absent)] for at in times]
     return MeasurePoints([mean for mean, _ in pairs], [peak for _, peak in pairs])

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import ContainerId
 from carrel.tables.nodes import Allocation
-from carrel.tables.usage import Sample, UsageHour, UsageMinutes, UsageProgress
+from carrel.tables.usage import Sample, UsageDay, UsageHour, UsageMinutes, UsageProgress
 from carrel.usage import chunks, days
 from carrel.usage.service import INTERVAL_S, KEPT
 
@@ -78,6 +78,13 @@ async def prune(tx: AsyncSession, now: datetime) -> None:
     """Delete minutes and hours past their retention."""
     await tx.execute(delete(UsageMinutes).where(UsageMinutes.at < now - MINUTES_KEPT))
     await tx.execute(delete(UsageHour).where(UsageHour.at < now - HOURS_KEPT))
+
+
+async def prune_days(tx: AsyncSession, now: datetime, *, kept: int) -> None:
+    """Delete the statistics of days before the last so many. kept: 0: none is deleted."""
+    if kept:
+        first = (now.astimezone(UTC) - timedelta(days=kept)).date()
+        await tx.execute(delete(UsageDay).where(UsageDay.day < first))
 
 
 async def _beginning(tx: AsyncSession, now: datetime) -> datetime:

@@ -119,8 +119,9 @@ class UsageHistoryView(BaseModel):
     """Allocation and usage over time.
 
     step_s: length of an interval. times: ends of the intervals, oldest first. measures: SLOT.allocated and
-    SLOT.capacity for every slot, in base units; cpu.used and mem.used of sessions; accelerator.used, in percent;
-    sessions.live, sessions.pending; wait_s: the median wait of the sessions that were placed in the interval.
+    SLOT.capacity for every slot, in base units; SLOT.used of sessions, of an accelerator by its utilisation;
+    SLOT.percent of accelerators, and accelerator.used of all of them; sessions.live, sessions.pending; wait_s: the
+    median wait of the sessions that were placed in the interval.
     Of nodes also the load of the whole machine: host.cpu in millicores; host.mem, host.disk_used and host.disk_size in
     bytes; host.received, host.sent, host.read and host.written, of network and disks, in bytes per second.
     """

@@ -25,6 +25,7 @@ roles:
     count: 2
     cpu: 200m
     mem: 64m
+    shm_bytes: 32m
     command: [sleep, "1000"]
     env: {WORKER: "yes"}
 """
@@ -83,10 +84,11 @@ async def test_roles_have_their_own_image_slots_command_and_variables(living: Ap
         "count": 2,
         "image": "debian:11",
         "slots": LARGE,
+        "shm_bytes": 8 << 20,
         "command": ["sleep", "1000"],
         "env": {"ROLE": "w"},
     }
-    body = request(env={"SEED": "7"}, roles=[worker, {"name": "ps"}])
+    body = request(env={"SEED": "7"}, shm_bytes=4 << 20, roles=[worker, {"name": "ps"}])
     made = (await user.post("/sessions", body)).json()
     session = await living.until(user, made["id"], "RUNNING")
     assert [
@@ -100,6 +102,7 @@ async def test_roles_have_their_own_image_slots_command_and_variables(living: Ap
     specs = started(living)
     assert (specs["worker2"].env["SEED"], specs["worker2"].env["ROLE"]) == ("7", "w")
     assert "ROLE" not in specs["ps1"].env
+    assert (specs["worker2"].shm_bytes, specs["ps1"].shm_bytes) == (8 << 20, 4 << 20)
     assert specs["worker2"].env["CARREL_CLUSTER_REPLICAS"] == "main:1,worker:2,ps:1"
     assert specs["worker1"].once
     assert not specs["ps1"].once
@@ -224,6 +227,7 @@ async def test_a_definition_file_defines_a_cluster_that_is_shown_and_exported(
     assert "trio ×3" in await command.ok("session", "ls")
     specs = started(living)
     assert (specs["main1"].slots["mem"], specs["worker1"].slots["mem"]) == (80 << 20, 64 << 20)
+    assert (specs["main1"].shm_bytes, specs["worker1"].shm_bytes) == (None, 32 << 20)
     assert (specs["worker1"].env["SEED"], specs["worker1"].env["WORKER"]) == ("7", "yes")
     exported = await command.ok("session", "export", "trio")
     (tmp_path / "again.yaml").write_text(exported.replace("trio", "again"))

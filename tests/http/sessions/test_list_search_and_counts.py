@@ -6,6 +6,7 @@ from databases import sql
 from installation import Api, Caller
 from session_kit import force_state, request
 
+from carrel.sessions import queries
 from carrel.tables.session_states import SessionState
 
 
@@ -43,6 +44,36 @@ async def counts(user: Caller, **query: object) -> tuple[dict[str, int], dict[st
     shown = answer.json()
     kinds = {one["kind"]: one["count"] for one in shown["kinds"]}
     return kinds, {one["state"]: one["count"] for one in shown["states"]}
+
+
+async def test_ended_sessions_are_counted_by_kind_as_the_list_shows_them(api: Api, monkeypatch):
+    user = await api.as_("user")
+    sweep = await array(user, "sweep", 4)
+    await user.start(name="desk")
+    ended = await user.start(name="before")
+    await force_state(api.database, ended["id"], SessionState.TERMINATED)
+
+    async def kinds(caller: Caller, **query: object) -> tuple[dict[str, int], bool]:
+        shown = (await caller.get("/session-counts", params=query)).json()
+        return {one["kind"]: one["count"] for one in shown["kinds"]}, shown["complete"]
+
+    assert await kinds(user, state="ended") == ({"interactive": 1}, True)
+    assert await kinds(user, state="all") == ({"batch": 1, "interactive": 2}, True)
+    assert await kinds(user, state="all", kind="batch") == ({"batch": 1, "interactive": 2}, True)
+    assert await kinds(user, state="PENDING") == ({"batch": 1, "interactive": 1}, True)
+    assert await kinds(user, state="RUNNING") == ({}, True)
+    assert await kinds(user, state="all", q="sweep-3") == ({"batch": 1}, True)
+    await sql(
+        api.database,
+        "UPDATE sessions SET state = 'TERMINATED', ended_at = now(), outcome = 'TERMINATED'"
+        " WHERE array_id = :array",
+        array=sweep["id"],
+    )
+    assert await kinds(user, state="ended") == ({"batch": 1, "interactive": 1}, True)
+    assert await kinds(user, state="TERMINATED", q="sweep") == ({"batch": 1}, True)
+    assert await kinds(await api.as_("colleague"), state="all", owner="all") == ({}, True)
+    monkeypatch.setattr(queries, "COUNTED", 2)
+    assert await kinds(user, state="all") == ({"interactive": 2}, False)
 
 
 async def test_live_sessions_are_counted_as_rows_by_kind_and_state(api: Api):

@@ -134,6 +134,7 @@ async def test_start_up_options_that_cannot_be_are_refused(living: Api) -> None:
     user = await living.as_("user")
     for wrong, code in (
         ({"shm_bytes": 1 << 40}, "session.shm_too_large"),
+        ({"roles": [{"name": "a", "shm_bytes": 1 << 40}]}, "session.shm_too_large"),
         ({"workdir": "a/../../b"}, "session.workdir"),
         ({"timezone": "Mars; rm"}, "invalid.request"),
         ({"locale": "a b"}, "invalid.request"),

@@ -254,6 +254,29 @@ async def _audit_retention(api: Api) -> None:
     assert await is_cut()
 
 
+@shows("statistics_retention_days")
+async def _statistics_retention(api: Api) -> None:
+    session = await (await api.as_("user")).start()
+    now = api.services.clock.now()
+    for days in (0, 30, 31, 400):
+        await sql(
+            api.database,
+            "INSERT INTO usage_days SELECT :day, owner_id, project_id, group_id, image, 'cpu', domain_id,"
+            " '{}', 0, 0, NULL, NULL FROM sessions WHERE id = :session",
+            day=(now - timedelta(days=days)).date(),
+            session=session["id"],
+        )
+    housekeeping = Housekeeping(SimpleNamespace(transaction=api.database.transaction))  # type: ignore[arg-type]
+
+    async def kept() -> int:
+        await housekeeping._cut_statistics(now)
+        return len(await sql(api.database, "SELECT FROM usage_days"))
+
+    assert await kept() == 4
+    await set_site(api, statistics_retention_days=30)
+    assert await kept() == 2
+
+
 @shows("upload_most_bytes")
 async def _upload_most(api: Api) -> None:
     data = await folder(api)

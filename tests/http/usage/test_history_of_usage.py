@@ -6,14 +6,18 @@ from itertools import pairwise
 import pytest
 from databases import sql
 from installation import Api
+from people import People
 from people_kit import domain_admin, project_admin, status_and_code
 from session_kit import SMALL
 from sqlalchemy import text
+from usage_kit import SLOTS, ran, sampled
 
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
 from carrel.tables.usage import UsageScope
 from carrel.usage import history
+
+HOUR = timedelta(hours=1)
 
 
 async def recorded(database: Database, now: datetime) -> None:
@@ -53,6 +57,29 @@ async def test_a_minute_has_what_was_allocated_used_and_waited_for(living: Api):
         assert ("cpu.capacity" in means) == (scope in ("site", "group"))
     own = (await user.get("/usage/history", params={"scope": "user"})).json()
     assert own["measures"]["cpu.used"] == {"mean": [120.0], "peak": [120.0]}
+
+
+async def test_each_kind_of_accelerator_has_a_series_of_its_own(database: Database, people: People):
+    now = SystemClock().now()
+    for slot, amount, percent in (("cuda.device", 2, 50), ("cuda.device", 1, 20), ("rocm.device", 4, 75)):
+        _, container = await ran(database, people, now - HOUR, None, slots={**SLOTS, slot: amount})
+        await sampled(
+            database,
+            container,
+            now - timedelta(seconds=20),
+            now,
+            cpu_millis=1,
+            mem_bytes=1,
+            accelerator_percent=percent,
+        )
+    await recorded(database, now)
+    async with database.transaction() as tx:
+        loaded = await history.load(tx, UsageScope.SITE, "", 60, now - HOUR)
+    means = {name: series.mean[0] for name, series in loaded.measures.items()}
+    assert (means["cuda.device.allocated"], means["rocm.device.allocated"]) == (3, 4)
+    assert (means["cuda.device.used"], means["rocm.device.used"]) == (1.2, 3)
+    assert (means["cuda.device.percent"], means["rocm.device.percent"]) == (35, 75)
+    assert means["accelerator.used"] == pytest.approx(48.33, abs=0.01)
 
 
 async def test_idle_sessions_are_found_among_all_that_one_may_see(living: Api):

@@ -6,7 +6,7 @@ from session_kit import fill_history
 
 from carrel.db.database import Database
 from carrel.sessions import queries
-from carrel.sessions.schemas import SessionQuery
+from carrel.sessions.schemas import CountQuery, SessionQuery
 
 _READ = """
     SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::text FROM pg_stat_user_tables
@@ -26,6 +26,17 @@ async def test_a_page_reads_few_rows_of_a_long_history(database, people):
         before = await _rows_read(database)
         await queries.page(database, actor, SessionQuery(state="all", owner=owner, limit=20))
         assert await _rows_read(database) - before < 100, owner
+
+
+async def test_counts_read_the_newest_rows_of_a_long_history(database, people):
+    await fill_history(database, people, 20_000)
+    for state in ("ended", "all", "ERROR"):
+        for actor, owner in ((people.user, "me"), (people.superadmin, "all")):
+            before = await _rows_read(database)
+            counted = await queries.counts(database, actor, CountQuery(state=state, owner=owner))
+            assert await _rows_read(database) - before < queries.COUNTED + 100, (state, owner)
+            assert not counted.complete
+            assert [one.count for one in counted.kinds] == ([] if state == "ERROR" else [queries.COUNTED])
 
 
 _TO_ARRAYS = """

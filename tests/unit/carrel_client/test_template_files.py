@@ -33,6 +33,7 @@ session:
   - name: worker
     count: 2
     mem: ${cores}g
+    shm_bytes: 256m
 """
 
 
@@ -50,7 +51,7 @@ def test_amounts_with_references_stay_texts_and_others_are_in_base_units(tmp_pat
         "shm_bytes": 1 << 30,
         "grace_s": 120,
         "array": {"first": 1, "last": "${cores}", "max_parallel": 8},
-        "roles": [{"name": "worker", "count": 2, "slots": {"mem": "${cores}g"}}],
+        "roles": [{"name": "worker", "count": 2, "slots": {"mem": "${cores}g"}, "shm_bytes": 1 << 28}],
     }
 
 

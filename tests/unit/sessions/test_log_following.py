@@ -51,6 +51,27 @@ async def test_what_the_engine_has_deleted_before_it_is_read_leaves_a_notice():
     assert await read(Ring(record(500), record(510)), record(0), record(10)) == ["?", "500", "510"]
 
 
+async def notices(ring: Ring, *passed: LogRecord, begun_at: datetime | None = None) -> list[bytes]:
+    trail = Trail([list(passed)] if passed else [])
+    read = read_on(ring, "c", trail, follow=True, begun_at=begun_at)  # type: ignore[arg-type]
+    return [one.content async for records in read for one in records if one.stream == NOTICE]
+
+
+async def test_a_notice_estimates_what_is_missing_by_the_output_around():
+    before = [record(ms, "x" * 99) for ms in range(0, 1000, 10)]
+    after = [record(ms, "x" * 99) for ms in range(21_000, 22_000, 10)]
+    [notice] = await notices(Ring(*after), *before)
+    assert notice == (
+        b"--- output is missing here, about 2,000 lines (195.3 KiB): it was printed faster than it could be read ---\n"
+    )
+    large = [record(ms, "x" * (1 << 20)) for ms in range(2000, 2400, 10)]
+    [beginning] = await notices(Ring(*large), begun_at=NOON)
+    assert b"about 200 lines (209.8 MiB)" in beginning
+    # One record tells nothing about a rate.
+    [alone] = await notices(Ring(record(500)), record(0))
+    assert alone == b"--- output is missing here: it was printed faster than it could be read ---\n"
+
+
 async def test_a_quiet_time_is_no_loss():
     quiet = Ring(record(0), record(5000), record(9000))
     assert await read(quiet) == ["0", "5000", "9000"]
@@ -84,5 +105,5 @@ async def test_a_beginning_that_is_late_and_large_leaves_a_notice():
 
 
 def test_a_notice_is_stored_with_its_stream():
-    notice = LogRecord(record(0).at, NOTICE, MISSING)
+    notice = LogRecord(record(0).at, NOTICE, MISSING + b" ---\n")
     assert decode(encode([notice, record(1)])) == [notice, record(1)]

@@ -24,6 +24,7 @@ import {
   sessionsUsage,
   sessionsWhy,
 } from "@/api/generated/sdk.gen";
+import type { SessionsCreateData } from "@/api/generated/types.gen";
 import type { Problem } from "@/api/problem";
 import { retryWhileUnreachable } from "@/api/retry";
 import { hasEnded } from "@/api/session-states";
@@ -57,8 +58,8 @@ export function sessionsListQuery(filter: SessionFilter) {
   });
 }
 
-/** How many rows the list of live sessions has by type and by state, whatever type and state the filter has. */
-export function sessionCountsQuery({ state: _, kind: __, array: ___, ...filter }: SessionFilter) {
+/** How many rows the list has by type, whatever type the filter has. */
+export function sessionCountsQuery({ kind: _, array: __, ...filter }: SessionFilter) {
   return queryOptions({
     queryKey: ["session-counts", filter] as const,
     queryFn: async ({ signal }) => (await sessionsCounts({ query: parameters(filter), signal })).data,
@@ -101,11 +102,14 @@ export const pendingCreates = new Set<Promise<unknown>>();
 const REQUESTED = "requested:";
 export const isRequested = (id: string): boolean => id.startsWith(REQUESTED);
 
+/** What a session records or replaces. */
+type Origin = NonNullable<SessionsCreateData["query"]>;
+
 /** Creates a session. Adds its row optimistically, and corrects or removes it after the response. */
-export function useCreateSession() {
+export function useCreateSession(origin?: Pick<Origin, "template" | "template_revision">) {
   const client = useQueryClient();
   return useMutation<SessionDetail, Problem, SessionCreate>({
-    mutationFn: (request) => createSession(client, request),
+    mutationFn: (request) => createSession(client, request, origin),
     onSuccess: (session) => {
       client.setQueryData(["sessions", "show", session.id], session);
       void client.invalidateQueries({ queryKey: ["resources", "show"] });
@@ -116,14 +120,14 @@ export function useCreateSession() {
 async function createSession(
   client: QueryClient,
   request: SessionCreate,
-  replaces?: string,
+  query?: Origin,
 ): Promise<SessionDetail> {
   const me = client.getQueryData<Me>(["auth", "me"]);
   const key =
     crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join("-");
   const requestedAt = performance.now();
   const sent = retryWhileUnreachable(() =>
-    sessionsCreate({ body: request, query: { replaces }, headers: { "Idempotency-Key": key } }),
+    sessionsCreate({ body: request, query, headers: { "Idempotency-Key": key } }),
   );
   pendingCreates.add(sent);
   const requestedId = REQUESTED + key;
@@ -248,7 +252,7 @@ export function usePrioritiseSession() {
 export function useReplaceSession() {
   const client = useQueryClient();
   return useMutation<SessionDetail, Problem, { id: string; request: SessionCreate }>({
-    mutationFn: ({ id, request }) => createSession(client, request, id),
+    mutationFn: ({ id, request }) => createSession(client, request, { replaces: id }),
     onSuccess: (session) => client.setQueryData(["sessions", "show", session.id], session),
   });
 }

@@ -56,8 +56,10 @@ export function templatesPreviewQuery(id: string, parameters: Record<string, str
   return queryOptions({
     queryKey: ["templates", "preview", id, parameters] as const,
     queryFn: async ({ signal }) =>
-      (await templatesPreview({ path: { ref: id }, body: { parameters }, signal })).data
-        .session as SessionCreate,
+      (await templatesPreview({ path: { ref: id }, body: { parameters }, signal })).data as {
+        session: SessionCreate;
+        revision: number;
+      },
   });
 }
 

@@ -45,6 +45,7 @@ interface LinkedRole {
   image?: string | null;
   command?: string[];
   slots?: { cpu: number; mem: number; [slot: string]: number } | null;
+  shm_bytes?: number | null;
 }
 
 interface LinkedMount {
@@ -130,13 +131,14 @@ const amountsOf = (raw: Record<string, unknown>): Record<string, number> =>
   Object.fromEntries(Object.entries(raw).filter((one): one is [string, number] => isAmount(one[1])));
 
 function linkedRole(raw: Record<string, unknown>): LinkedRole {
-  const { name, count, image, command, slots } = raw;
+  const { name, count, image, command, slots, shm_bytes } = raw;
   const amounts = isRecord(slots) ? amountsOf(slots) : {};
   const { cpu, mem } = amounts;
   return {
     name: text(name),
     ...(isAmount(count) ? { count } : {}),
     ...(typeof image === "string" ? { image } : {}),
+    ...(isAmount(shm_bytes) ? { shm_bytes } : {}),
     ...(Array.isArray(command) ? { command: command.map(text) } : {}),
     ...(cpu !== undefined && mem !== undefined ? { slots: { ...amounts, cpu, mem } } : {}),
   };

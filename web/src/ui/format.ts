@@ -11,6 +11,28 @@ export function formatSize(bytes: number): string {
   return `${value.toFixed(1).replace(/\.0$/, "")} ${UNITS[unit]}`;
 }
 
+/** "64 MiB", "1.25 GiB", "1152 MiB": in the largest unit that needs at most two decimals, for a field. */
+export function sizeWord(bytes: number): string {
+  const largest = UNITS.findLastIndex((_, unit) => unit === 0 || bytes >= 1024 ** unit);
+  const exact = UNITS.findLastIndex(
+    (_, unit) =>
+      unit <= largest && unit >= Math.min(largest, 2) && Number.isInteger((bytes / 1024 ** unit) * 100),
+  );
+  const unit = exact < 0 ? largest : exact;
+  return `${Math.round((bytes / 1024 ** unit) * 100) / 100} ${UNITS[unit]}`;
+}
+
+const SIZE = /^\s*(\d*[.,]?\d*)\s*(?:(b)|([kmgtp])(?:i|ib|b)?)?\s*$/i;
+
+/** The bytes of "64 MiB", "64m" or "1.5 g"; of a bare number in this unit, such as "GiB". null: not a size. */
+export function readSize(text: string, unit: string): number | null {
+  const [, number = "", plain, prefix] = SIZE.exec(text) ?? [];
+  if (!SIZE.test(text)) return null;
+  const letter = (plain ?? prefix ?? unit).charAt(0).toUpperCase();
+  const power = UNITS.findIndex((one) => one.startsWith(letter));
+  return Math.round(Number(number.replace(",", ".") || 0) * 1024 ** power);
+}
+
 /** "0.5", "2": millicores as cores. */
 export function formatCores(cpuMillis: number): string {
   return String(Math.round(cpuMillis) / 1000);

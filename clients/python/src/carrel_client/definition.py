@@ -121,15 +121,12 @@ def request_of(given: Mapping[str, Any], *, with_references: bool = False) -> di
     """The request with all amounts in base units. with_references: texts with references to parameters of a template,
     such as ${cores}, are left as they are. Raises: ValueError.
     """
-    request = _with_slots(given, with_references)
+    request = _with_sizes(given, with_references)
     if "roles" in request:
-        request["roles"] = [_with_slots(role, with_references) for role in request["roles"] or ()]
+        request["roles"] = [_with_sizes(role, with_references) for role in request["roles"] or ()]
     for field in ("time_limit_s", "grace_s"):
         if isinstance(value := request.get(field), str) and not _is_open(value, with_references):
             request[field] = round(parse_duration(value))
-    for field in ("shm_bytes", "disk_bytes"):
-        if isinstance(size := request.get(field), str) and not _is_open(size, with_references):
-            request[field] = parse_size(size)
     if isinstance(request.get("array"), str):
         request["array"] = (_open_array if with_references else parse_array)(request["array"])
     if request.get("start_at") is not None:
@@ -143,8 +140,8 @@ def _is_open(text: str, with_references: bool) -> bool:
     return with_references and "${" in text
 
 
-def _with_slots(given: Mapping[str, Any], with_references: bool) -> dict[str, Any]:
-    """The fields with slots in base units."""
+def _with_sizes(given: Mapping[str, Any], with_references: bool) -> dict[str, Any]:
+    """The fields of a session or role with slots and sizes in base units."""
     fields = dict(given)
     slots = {
         slot: parse_amount(slot, amount)
@@ -158,6 +155,9 @@ def _with_slots(given: Mapping[str, Any], with_references: bool) -> dict[str, An
             slots[slot] = text if _is_open(text, with_references) else parse(text)
     if slots:
         fields["slots"] = slots
+    for field in ("shm_bytes", "disk_bytes"):
+        if isinstance(size := fields.get(field), str) and not _is_open(size, with_references):
+            fields[field] = parse_size(size)
     return fields
 
 
@@ -312,7 +312,7 @@ def _amounts(slots: Mapping[str, Any]) -> dict[str, Any]:
 
 def _role(role: Mapping[str, Any]) -> dict[str, Any]:
     amounts = _amounts(role["slots"]) if role.get("slots") else {}
-    given = {field: role.get(field) for field in ("name", "count", "image", "command")}
+    given = {field: role.get(field) for field in ("name", "count", "image", "shm_bytes", "command")}
     defined = {**given, **amounts, "env": _visible(role.get("env"))}
     return {field: value for field, value in defined.items() if value not in (None, {}, [], ())}
 

@@ -284,25 +284,27 @@ ClusterPlacement = Literal["together", "spread"]
 class ClusterRole(TypedDict):
     """A group of containers of a cluster session, named NAME1, NAME2 ...; main is the main container.
 
-    image, slots: default: those of the session. command: what each runs, once, when all containers are up; default:
-    it idles. env: besides that of the session."""
+    image, slots, shm_bytes: default: those of the session. command: what each runs, once, when all containers are up;
+    default: it idles. env: besides that of the session."""
 
     command: NotRequired[list[str]]
     count: NotRequired[int]
     env: NotRequired[dict[str, str]]
     image: NotRequired[str | None]
     name: str
+    shm_bytes: NotRequired[int | None]
     slots: NotRequired[SlotRequest | None]
 
 
 class ClusterRoleView(TypedDict):
-    """A role as requested. image, slots: null for those of the session."""
+    """A role as requested. image, slots, shm_bytes: null for those of the session."""
 
     command: list[str]
     count: int
     env: dict[str, str]
     image: str | None
     name: str
+    shm_bytes: int | None
     slots: dict[str, int] | None
 
 
@@ -2368,10 +2370,12 @@ class ServerView(TypedDict):
 
 
 class SessionCounts(TypedDict):
-    """How many rows the list of live sessions has, whatever kind is given; kinds and states without rows are left out.
+    """How many rows the list has, whatever kind is given; kinds and states without rows are left out.
 
-    states: of the given kind. An array is one row, and counts for each state that a session of it is in."""
+    states: of the given kind, only of live sessions. An array is one row, and counts for each state that a session of
+    it is in. complete: false if there may be more, because only the newest rows of a long list are counted."""
 
+    complete: bool
     kinds: list[KindCount]
     states: list[StateCount]
 
@@ -2770,6 +2774,7 @@ class SiteUpdate(TypedDict):
     sign_up_project: NotRequired[str | None]
     sign_up_verification: NotRequired[bool]
     slot_prices: NotRequired[dict[str, float]]
+    statistics_retention_days: NotRequired[int]
     trash_days: NotRequired[int]
     upload_most_bytes: NotRequired[int]
     webhook_private_addresses: NotRequired[bool]
@@ -2812,6 +2817,7 @@ class SiteView(TypedDict):
     sign_up_project: str | None
     sign_up_verification: bool
     slot_prices: dict[str, float]
+    statistics_retention_days: int
     trash_days: int
     upload_most_bytes: int
     webhook_private_addresses: bool
@@ -3116,8 +3122,9 @@ TemplateOwner = Literal["me", "usable", "all"]
 
 
 class TemplateRequest(TypedDict):
-    """The request that a start would make: a body of `POST /sessions`."""
+    """The request that a start would make: a body of `POST /sessions`. revision: of the template."""
 
+    revision: int
     session: dict[str, Any]
 
 
@@ -3262,8 +3269,9 @@ class UsageHistoryView(TypedDict):
     """Allocation and usage over time.
 
     step_s: length of an interval. times: ends of the intervals, oldest first. measures: SLOT.allocated and
-    SLOT.capacity for every slot, in base units; cpu.used and mem.used of sessions; accelerator.used, in percent;
-    sessions.live, sessions.pending; wait_s: the median wait of the sessions that were placed in the interval.
+    SLOT.capacity for every slot, in base units; SLOT.used of sessions, of an accelerator by its utilisation;
+    SLOT.percent of accelerators, and accelerator.used of all of them; sessions.live, sessions.pending; wait_s: the
+    median wait of the sessions that were placed in the interval.
     Of nodes also the load of the whole machine: host.cpu in millicores; host.mem, host.disk_used and host.disk_size in
     bytes; host.received, host.sent, host.read and host.written, of network and disks, in bytes per second."""
 

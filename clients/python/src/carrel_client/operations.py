@@ -1579,8 +1579,11 @@ class Sessions(Group):
         group: str | None = None,
         node: str | None = None,
         kind: models.SessionKind | None = None,
+        state: str | None = None,
     ) -> models.SessionCounts:
-        """How many live sessions match, by kind and by state, as rows of the list: an array is one."""
+        """How many sessions match, by kind and by state, as rows of the list: an array is one.
+
+        Of a list with ended sessions only the newest 10,000 rows are counted."""
         answer: models.SessionCounts = self._transport.call(
             "GET",
             "/api/v1/session-counts",
@@ -1592,6 +1595,7 @@ class Sessions(Group):
                 "group": group,
                 "node": node,
                 "kind": kind,
+                "state": state,
             },
         )
         return answer
@@ -1631,13 +1635,15 @@ class Sessions(Group):
         timezone: str | None = UNSET,
         workdir: str | None = UNSET,
         replaces: str | None = None,
+        template: str | None = None,
+        template_revision: int | None = None,
         idempotency_key: str | None = None,
     ) -> models.SessionDetail:
         """Create a session. It is PENDING and starts as soon as there is capacity."""
         answer: models.SessionDetail = self._transport.call(
             "POST",
             "/api/v1/sessions",
-            query={"replaces": replaces},
+            query={"replaces": replaces, "template": template, "template_revision": template_revision},
             body=_given(
                 after=after,
                 array=array,
@@ -1980,6 +1986,7 @@ class Site(Group):
         sign_up_project: str | None = UNSET,
         sign_up_verification: bool = UNSET,
         slot_prices: dict[str, float] = UNSET,
+        statistics_retention_days: int = UNSET,
         trash_days: int = UNSET,
         upload_most_bytes: int = UNSET,
         webhook_private_addresses: bool = UNSET,
@@ -2018,6 +2025,7 @@ class Site(Group):
                 sign_up_project=sign_up_project,
                 sign_up_verification=sign_up_verification,
                 slot_prices=slot_prices,
+                statistics_retention_days=statistics_retention_days,
                 trash_days=trash_days,
                 upload_most_bytes=upload_most_bytes,
                 webhook_private_addresses=webhook_private_addresses,

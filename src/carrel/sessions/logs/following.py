@@ -17,11 +17,13 @@ from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
+from carrel.core.units import format_size
 from carrel.engines.port import Engine, LogRecord
-from carrel.sessions.logs.records import NOTICE
+from carrel.sessions.logs.records import NOTICE, full_lines
 from carrel.sessions.logs.trail import Trail, moved
 
-MISSING = b"--- output is missing here: it was printed faster than it could be read ---\n"
+MISSING = b"--- output is missing here"
+"""The beginning of a notice. How much is missing the engine does not tell: it is estimated from the output around."""
 _JUMP = timedelta(milliseconds=100)
 """The shortest: no engine fills a file sooner."""
 _WAITED_S = 0.05
@@ -35,6 +37,8 @@ clock was set back.
 """
 _FILE_BYTES = 31 << 20
 """A little less than an engine keeps in one file."""
+_LEAST_SPAN_S = 0.001
+"""The shortest time of output from which more of it is estimated."""
 _RECORD_BYTES = 70
 """What an engine stores for a record besides its content, about."""
 
@@ -61,14 +65,16 @@ async def read_on(
             async for records in batches:
                 unsure = begins and trail.last is None and begun_at and _is_late(records[0], begun_at)
                 begins = False
-                if unsure and begun_at and await check.lacks_beginning(begun_at):
-                    yield [LogRecord(moved(_time(begun_at), timedelta()), NOTICE, MISSING)]
                 waited = loop.time() - asked_at >= _WAITED_S
                 new = resumption.new(records)
+                if unsure and begun_at and await check.lacks_beginning(begun_at):
+                    start = _time(begun_at)
+                    yield [LogRecord(start, NOTICE, _notice((), new, start))]
                 if new and not joined:
                     joined = waited = True
                     if not resumption.met and not await check.begins_anew(trail.last, begun_at):
-                        yield [LogRecord(new[0].at, NOTICE, MISSING)]
+                        passed = [record for batch in trail for record in batch]
+                        yield [LogRecord(new[0].at, NOTICE, _notice(passed, new, passed[-1].at))]
                 jump = await check.jump(trail.last, new, waited=waited)
                 again = jump is not None
                 trail.add(new[:jump])
@@ -77,6 +83,30 @@ async def read_on(
                 if again:
                     break
                 asked_at = loop.time()
+
+
+def _notice(before: Sequence[LogRecord], after: Sequence[LogRecord], since: bytes) -> bytes:
+    """Tells that output is missing from this time to the first record after, and how much if it was printed as fast as
+    the records around.
+    """
+    span = lines = size = 0.0
+    for records in (before, after):
+        if len(records) > 1:
+            span += max(_seconds(records[0].at, records[-1].at), 0)
+            lines += full_lines(records)
+            size += sum(len(record.content) for record in records)
+    missing_s = _seconds(since, after[0].at)
+    amount = ""
+    if span > _LEAST_SPAN_S and missing_s > 0:
+        share = missing_s / span
+        amount = f", about {_rounded(lines * share):,} lines ({format_size(_rounded(size * share))})"
+    return MISSING + f"{amount}: it was printed faster than it could be read ---\n".encode()
+
+
+def _rounded(number: float) -> int:
+    """To two digits, as it is an estimate."""
+    whole = round(number)
+    return round(whole, 2 - len(str(whole)))
 
 
 class _Check:
@@ -147,5 +177,13 @@ def _is_late(record: LogRecord, begun_at: datetime) -> bool:
     return record.at >= _time(begun_at + 5 * _JUMP)
 
 
+def _moment(at: bytes) -> datetime:
+    return datetime.fromisoformat(at[:26].decode() + "+00:00")
+
+
+def _seconds(since: bytes, until: bytes) -> float:
+    return (_moment(until) - _moment(since)).total_seconds()
+
+
 def _age(record: LogRecord) -> timedelta:
-    return datetime.now(UTC) - datetime.fromisoformat(record.at[:26].decode() + "+00:00")
+    return datetime.now(UTC) - _moment(record.at)

@@ -139,6 +139,8 @@ def _with_amounts(request: dict[str, Any], definition: Mapping[str, Any]) -> dic
     for number, role in enumerate(roles if isinstance(roles, list) else ()):
         if isinstance(role, dict):
             _with_slots(role, definition, f"roles.{number}.slots")
+            if isinstance(size := role.get("shm_bytes"), str):
+                role["shm_bytes"] = _amount(definition, f"roles.{number}.shm_bytes", parse_size, size)
     return request
 
 

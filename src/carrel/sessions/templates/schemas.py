@@ -122,6 +122,7 @@ class TemplateStart(BaseModel):
 
 
 class TemplateRequest(BaseModel):
-    """The request that a start would make: a body of `POST /sessions`."""
+    """The request that a start would make: a body of `POST /sessions`. revision: of the template."""
 
     session: dict[str, Any]
+    revision: int

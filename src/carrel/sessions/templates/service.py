@@ -13,6 +13,7 @@ from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.errors import Changed, Conflict, Invalid, NotFound
 from carrel.core.ids import ProjectId, TemplateId, new_id
+from carrel.db.database import Database
 from carrel.db.encryption import SecretBox
 from carrel.db.scope import permitted
 from carrel.db.search import escaped
@@ -87,6 +88,19 @@ async def create(
     after = {field: getattr(template, field) for field in _FIELDS}
     await _recorded(tx, actor, "template.create", "template.created", template, {"after": after})
     return await show(tx, actor, seal, template.id)
+
+
+def origin_of(template: SessionTemplate) -> dict[str, Any]:
+    """What a session records of the template that it is started from."""
+    return {"id": template.id, "name": template.name, "revision": template.revision}
+
+
+async def origin(database: Database, actor: Actor, ref: str, *, revision: int | None) -> dict[str, Any]:
+    """The same for a request made from an earlier revision, if given. Raises: NotFound, Forbidden."""
+    async with database.transaction() as tx:
+        template = await find(tx, actor, ref, "template.start")
+    recorded = origin_of(template)
+    return {**recorded, "revision": min(revision or template.revision, template.revision)}
 
 
 async def _of_session(tx: AsyncSession, actor: Actor, seal: SecretBox, ref: str) -> dict[str, Any]:

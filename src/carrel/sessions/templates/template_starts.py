@@ -40,7 +40,7 @@ async def preview(
     if "name" not in definition and request.name is None:
         # Another one is generated at the start.
         del shown_request["name"]
-    return TemplateRequest(session=shown_request)
+    return TemplateRequest(session=shown_request, revision=template.revision)
 
 
 async def start(
@@ -66,7 +66,6 @@ async def start(
         await _require_objects(tx, actor, declared, values)
         merged = _merged(definition, template, request)
         spec = definitions.spec_of(merged, values)
-    origin = {"id": template.id, "name": template.name, "revision": template.revision}
     try:
         return await sessions.enqueue(
             database,
@@ -74,7 +73,7 @@ async def start(
             actor,
             environment.closed_spec(seal, spec),
             idempotency_key=idempotency_key,
-            template=origin,
+            template=service.origin_of(template),
         )
     except CarrelError as error:
         error.field = definitions.blamed(merged, error.field)

@@ -41,6 +41,22 @@ async def test_a_session_keeps_the_revision_that_it_was_started_from(api: Api):
     assert (await user.start())["template"] is None
 
 
+async def test_a_session_of_an_adjusted_request_records_the_template_and_the_revision(api: Api):
+    user = await api.as_("user")
+    made = await saved(user)
+    shown = (await user.post("/templates/training/preview", {"parameters": {"epochs": 2}})).json()
+    await user.patch("/templates/training", {"description": "changed meanwhile"})
+    adjusted = {**shown["session"], "retries": 2}
+    recorded = {"template": made["id"], "template_revision": shown["revision"]}
+    session = (await user.post("/sessions", adjusted, params=recorded)).json()
+    assert session["template"] == {"id": made["id"], "name": "training", "revision": 1}
+    latest = (await user.post("/sessions", adjusted, params={"template": "training"})).json()
+    assert latest["template"]["revision"] == 2
+    other = await api.as_("stranger")
+    hidden = await other.post("/sessions", {**PLAIN}, params={"template": made["id"]})
+    assert status_and_code(hidden) == (404, "template.not_found")
+
+
 async def test_every_parameter_at_fault_has_a_code_and_a_hint(api: Api):
     user = await api.as_("user")
     await saved(user)

@@ -1332,9 +1332,11 @@ export const schedulesRuns = <ThrowOnError extends boolean = true>(options: Opti
 export const serverShow = <ThrowOnError extends boolean = true>(options?: Options<ServerShowData, ThrowOnError>) => (options?.client ?? client).get<ServerShowResponses, ServerShowErrors, ThrowOnError>({ url: '/api/v1/server', ...options });
 
 /**
- * Count live sessions
+ * Count sessions
  *
- * How many live sessions match, by kind and by state, as rows of the list: an array is one.
+ * How many sessions match, by kind and by state, as rows of the list: an array is one.
+ *
+ * Of a list with ended sessions only the newest 10,000 rows are counted.
  */
 export const sessionsCounts = <ThrowOnError extends boolean = true>(options?: Options<SessionsCountsData, ThrowOnError>) => (options?.client ?? client).get<SessionsCountsResponses, SessionsCountsErrors, ThrowOnError>({ url: '/api/v1/session-counts', ...options });
 

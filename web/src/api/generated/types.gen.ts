@@ -718,8 +718,8 @@ export type ClusterPlacement = 'together' | 'spread';
  *
  * A group of containers of a cluster session, named NAME1, NAME2 ...; main is the main container.
  *
- * image, slots: default: those of the session. command: what each runs, once, when all containers are up; default:
- * it idles. env: besides that of the session.
+ * image, slots, shm_bytes: default: those of the session. command: what each runs, once, when all containers are up;
+ * default: it idles. env: besides that of the session.
  */
 export type ClusterRole = {
     /**
@@ -744,13 +744,17 @@ export type ClusterRole = {
      * Name
      */
     name: string;
+    /**
+     * Shm Bytes
+     */
+    shm_bytes?: number | null;
     slots?: SlotRequest | null;
 };
 
 /**
  * ClusterRoleView
  *
- * A role as requested. image, slots: null for those of the session.
+ * A role as requested. image, slots, shm_bytes: null for those of the session.
  */
 export type ClusterRoleView = {
     /**
@@ -775,6 +779,10 @@ export type ClusterRoleView = {
      * Name
      */
     name: string;
+    /**
+     * Shm Bytes
+     */
+    shm_bytes: number | null;
     /**
      * Slots
      */
@@ -6092,11 +6100,16 @@ export type ServerView = {
 /**
  * SessionCounts
  *
- * How many rows the list of live sessions has, whatever kind is given; kinds and states without rows are left out.
+ * How many rows the list has, whatever kind is given; kinds and states without rows are left out.
  *
- * states: of the given kind. An array is one row, and counts for each state that a session of it is in.
+ * states: of the given kind, only of live sessions. An array is one row, and counts for each state that a session of
+ * it is in. complete: false if there may be more, because only the newest rows of a long list are counted.
  */
 export type SessionCounts = {
+    /**
+     * Complete
+     */
+    complete?: boolean;
     /**
      * Kinds
      */
@@ -7155,6 +7168,12 @@ export type SiteUpdate = {
         [key: string]: unknown | number;
     };
     /**
+     * Statistics Retention Days
+     *
+     * Days of statistics to keep; 0: all.
+     */
+    statistics_retention_days?: number;
+    /**
      * Trash Days
      *
      * Days until folders in the trash are deleted permanently; 0: never automatically.
@@ -7364,6 +7383,12 @@ export type SiteView = {
     slot_prices?: {
         [key: string]: unknown | number;
     };
+    /**
+     * Statistics Retention Days
+     *
+     * Days of statistics to keep; 0: all.
+     */
+    statistics_retention_days?: number;
     /**
      * Trash Days
      *
@@ -8186,9 +8211,13 @@ export type TemplateOwner = 'me' | 'usable' | 'all';
 /**
  * TemplateRequest
  *
- * The request that a start would make: a body of `POST /sessions`.
+ * The request that a start would make: a body of `POST /sessions`. revision: of the template.
  */
 export type TemplateRequest = {
+    /**
+     * Revision
+     */
+    revision: number;
     /**
      * Session
      */
@@ -8582,8 +8611,9 @@ export type UploadView = {
  * Allocation and usage over time.
  *
  * step_s: length of an interval. times: ends of the intervals, oldest first. measures: SLOT.allocated and
- * SLOT.capacity for every slot, in base units; cpu.used and mem.used of sessions; accelerator.used, in percent;
- * sessions.live, sessions.pending; wait_s: the median wait of the sessions that were placed in the interval.
+ * SLOT.capacity for every slot, in base units; SLOT.used of sessions, of an accelerator by its utilisation;
+ * SLOT.percent of accelerators, and accelerator.used of all of them; sessions.live, sessions.pending; wait_s: the
+ * median wait of the sessions that were placed in the interval.
  * Of nodes also the load of the whole machine: host.cpu in millicores; host.mem, host.disk_used and host.disk_size in
  * bytes; host.received, host.sent, host.read and host.written, of network and disks, in bytes per second.
  */
@@ -14794,6 +14824,12 @@ export type SessionsCountsData = {
          * Kind
          */
         kind?: SessionKind | null;
+        /**
+         * State
+         *
+         * live, ended, all, or a state
+         */
+        state?: string;
     };
     url: '/api/v1/session-counts';
 };
@@ -14961,6 +14997,18 @@ export type SessionsCreateData = {
          * A pending session to cancel in the same step; its name is kept.
          */
         replaces?: string | null;
+        /**
+         * Template
+         *
+         * The template that the request was made from; recorded.
+         */
+        template?: string | null;
+        /**
+         * Template Revision
+         *
+         * Its revision then; default: the current one.
+         */
+        template_revision?: number | null;
     };
     url: '/api/v1/sessions';
 };

@@ -3,6 +3,7 @@ import { Switch, TextInput } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import { DefaultHint } from "./DefaultHint";
 import { SITE_DEFAULTS, type SiteValues } from "./defaults";
+import { NumberField } from "./NumberSections";
 import { PricesInput } from "./PricesInput";
 import { BELOW, Section } from "./Section";
 
@@ -24,6 +25,13 @@ export function UsageSection({ form }: { form: UseFormReturnType<SiteValues> }) 
         maxLength={3}
         {...form.getInputProps("currency")}
         onChange={(event) => form.setFieldValue("currency", event.currentTarget.value.toUpperCase())}
+      />
+      <NumberField
+        form={form}
+        name="statistics_retention_days"
+        label={t`Days of statistics to keep (0: all)`}
+        min={0}
+        max={36_500}
       />
       <Switch
         label={t`Export usage of each session as Prometheus metrics`}

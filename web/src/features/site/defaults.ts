@@ -33,6 +33,7 @@ export const SITE_DEFAULTS: Required<Pick<Site, SiteSetting>> = {
   api_rate_limit: 30_000,
   nodes_visible: false,
   audit_retention_days: 0,
+  statistics_retention_days: 0,
   upload_most_bytes: 0,
   trash_days: 30,
   slot_prices: {},

@@ -27,3 +27,13 @@ export function measuredSlots(measures: Measures): string[] {
   }
   return inSlotOrder(slots);
 }
+
+const PERCENT = ".percent";
+
+/** The kinds of accelerators whose utilisation was measured. */
+export const measuredKinds = (measures: Measures): string[] =>
+  inSlotOrder(
+    Object.keys(measures)
+      .filter((name) => name.endsWith(PERCENT))
+      .map((name) => name.slice(0, -PERCENT.length)),
+  );

@@ -2,15 +2,17 @@ import { useLingui } from "@lingui/react/macro";
 import { useMemo } from "react";
 import type { Line } from "@/ui/chart/series";
 import { formatDuration } from "@/ui/format";
-import { slotAmount, slotColor, useSlotName } from "@/ui/slots";
+import { slotAmount, slotColor, slotUnit, useSlotName } from "@/ui/slots";
 import type { Chart } from "./chart";
 import { useHostCharts } from "./host-charts";
-import { type Measures, measuredSlots } from "./measures";
+import { type Measures, measuredKinds, measuredSlots } from "./measures";
 
 const token = (slot: string) => slotColor(slot).slice(4, -1);
 const percent = (value: number) => `${Math.round(value)}%`;
 const count = (value: number) => String(Math.round(value * 10) / 10);
 const NOTHING: Chart[] = [];
+/** Of the kinds of accelerators in one chart, as far as they differ. */
+const KIND_COLORS = ["--carrel-violet", "--carrel-teal", "--carrel-mem", "--carrel-blue", "--carrel-cpu"];
 
 /** The charts of a history: each slot, accelerator utilisation, sessions, waits, and a machine's network and disks. */
 export function useCharts(measures: Measures | undefined): Chart[] {
@@ -30,23 +32,26 @@ export function useCharts(measures: Measures | undefined): Chart[] {
         lines: [
           ...line(`${slot}.used`, t`Used`, token(slot)),
           ...line(`host.${slot}`, t`Whole host`, "--carrel-violet"),
-          ...line(
-            `${slot}.allocated`,
-            t`Allocated`,
-            slot === "cpu" || slot === "mem" ? "--carrel-blue" : token(slot),
-          ),
+          ...line(`${slot}.allocated`, t`Allocated`, "--carrel-blue"),
           ...line(`${slot}.capacity`, t`Capacity`, "--carrel-ink-soft", true),
         ],
-        format: (value) => slotAmount(slot, slot === "mem" ? value : Math.round(value)),
+        // Of whole devices, a part may be in use.
+        format: (value) =>
+          slotAmount(slot, slotUnit(slot) === 1 ? Math.round(value * 10) / 10 : Math.round(value)),
         scale: slot === "mem" ? "binary" : "decimal",
       },
     });
+    const kinds = measuredKinds(measures);
     const others: Chart[] = [
       {
         key: "accelerator.used",
         drawing: {
           title: t`Accelerator utilization`,
-          lines: line("accelerator.used", t`Used`, "--carrel-violet"),
+          lines: kinds.length
+            ? kinds.flatMap((slot, at) =>
+                line(`${slot}.percent`, slotName(slot), KIND_COLORS[at % KIND_COLORS.length] ?? ""),
+              )
+            : line("accelerator.used", t`Used`, "--carrel-violet"),
           format: percent,
         },
       },

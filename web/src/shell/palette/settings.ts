@@ -69,6 +69,11 @@ export const SITE_SETTINGS: Record<SiteSetting | "mail_password", SettingEntry> 
     section: msg`Audit`,
     synonyms: ["audit retention"],
   },
+  statistics_retention_days: {
+    title: msg`Days of statistics to keep (0: all)`,
+    section: USAGE,
+    synonyms: ["retention"],
+  },
   trash_days: { title: msg`Days in the trash (0: no automatic deletion)`, section: FOLDERS },
   upload_most_bytes: {
     title: msg`Maximum size of an uploaded file`,

@@ -1,8 +1,11 @@
 import { NumberInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import { slotDecimals, slotUnit } from "@/ui/slots";
+import { SizeInput } from "./SizeInput";
 
 interface Props {
+  id?: string;
+  className?: string;
   slot: string;
   /** Accessible name, where there is no label. */
   "aria-label"?: string;
@@ -19,21 +22,23 @@ interface Props {
   onChange: (amount: number) => void;
 }
 
-/** An amount of a slot in display units: cores, GiB, parts of a device. */
+/** An amount of a slot in display units: cores, a size, parts of a device. */
 export function SlotAmountInput({ slot, amount, max, onChange, ...rest }: Props) {
+  const style = rest.className ? undefined : { flex: 1, minWidth: 0 };
+  if (slot === "mem") return <SizeInput style={style} bytes={amount} onChange={onChange} {...rest} />;
   const unit = slotUnit(slot);
   return (
     <NumberInput
       size="xs"
-      style={{ flex: 1, minWidth: 0 }}
+      style={style}
       min={0}
       allowNegative={false}
       // Never change the typed value on blur; invalid values are refused.
       clampBehavior="none"
       max={max === undefined ? undefined : max / unit}
-      suffix={slot === "mem" ? " GiB" : ""}
+      step={slot === "cpu" ? 0.5 : unit === 1 ? 1 : 0.1}
       decimalScale={slotDecimals(slot)}
-      value={amount === null ? "" : Math.round((amount / unit) * 1000) / 1000}
+      value={amount === null ? "" : amount / unit}
       onChange={(value) => onChange(Math.round(Number(value) * unit))}
       {...rest}
     />

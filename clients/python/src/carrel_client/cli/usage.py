@@ -182,7 +182,7 @@ def _row(name: str, series: models.MeasureSeries) -> list[str]:
 def _amount(name: str, amount: float) -> str:
     if name == "wait_s":
         return f"{amount:.0f} s"
-    if name == "accelerator.used":
+    if name == "accelerator.used" or name.endswith(".percent"):
         return f"{amount:.0f} %"
     slot, _, measure = name.rpartition(".")
     if slot == "host" and measure != "cpu":

@@ -1,6 +1,6 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Button, Group, Input, NumberInput, Select } from "@mantine/core";
-import type { ReactNode } from "react";
+import type { ComponentProps, ReactNode } from "react";
 import { RoleFields } from "./RoleFields";
 import { type LaunchForm, ONE_CONTAINER } from "./request";
 import type { Role } from "./roles";
@@ -12,7 +12,7 @@ const FIRST_ROLES: Role[] = [
   { name: "worker", count: 2 },
 ];
 
-interface Props {
+interface Props extends Pick<ComponentProps<typeof RoleFields>, "slotNames" | "images"> {
   values: Fields;
   /** The error of each field. */
   errors: { [Field in keyof Fields]?: ReactNode };
@@ -20,7 +20,7 @@ interface Props {
 }
 
 /** How many containers the session has, and what holds for several. */
-export function ClusterFields({ values, errors, onChange }: Props) {
+export function ClusterFields({ values, errors, slotNames, images, onChange }: Props) {
   const { t } = useLingui();
   const several = values.containers > 1 || values.roles.length > 0;
   return (
@@ -29,6 +29,8 @@ export function ClusterFields({ values, errors, onChange }: Props) {
         <RoleFields
           roles={values.roles}
           slots={values.slots}
+          slotNames={slotNames}
+          images={images}
           error={errors.roles}
           onChange={(roles) => onChange(roles.length > 0 ? { roles } : ONE_CONTAINER)}
         />

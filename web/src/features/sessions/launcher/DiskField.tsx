@@ -1,10 +1,8 @@
 import { useLingui } from "@lingui/react/macro";
-import { NumberInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Check } from "@/api/types";
+import { SizeInput } from "@/ui/form/SizeInput";
 import { formatSize } from "@/ui/format";
-
-const GIB = 2 ** 30;
 
 interface Props {
   value: number | null;
@@ -21,16 +19,14 @@ export function DiskField({ value, range, error, onChange }: Props) {
   const most = range?.most_bytes ? formatSize(range.most_bytes) : null;
   const about = most ? t`Default: ${standard}. At most ${most}.` : t`Default: ${standard}.`;
   return (
-    <NumberInput
-      label={t`Disk (GiB)`}
+    <SizeInput
+      label={t`Disk`}
       description={`${t`What each container can write outside its folders.`} ${range ? about : ""}`}
-      size="xs"
-      min={0}
-      decimalScale={2}
-      placeholder={range?.default_bytes ? String(range.default_bytes / GIB) : t`not limited`}
-      value={value === null ? "" : value / GIB}
+      placeholder={range?.default_bytes ? formatSize(range.default_bytes) : t`not limited`}
+      bytes={value}
       error={error}
-      onChange={(next) => onChange(next === "" ? null : Math.round(Number(next) * GIB))}
+      onChange={onChange}
+      onClear={() => onChange(null)}
     />
   );
 }

@@ -15,6 +15,7 @@ import { templatesPreviewQuery } from "@/queries/templates";
 import type { LaunchLink } from "@/routing/launch-link";
 import { FormDrawer } from "@/ui/form/FormDrawer";
 import { ProblemAlert } from "@/ui/ProblemAlert";
+import { requestedRows } from "./dependencies";
 import { LauncherForm } from "./LauncherForm";
 import { keepVariables } from "./link";
 import { mountRows } from "./mounts";
@@ -50,7 +51,7 @@ export function LauncherDrawer({ opened, from, mount, template, values, link, on
     enabled: opened && template !== undefined,
   });
   const images = useQuery(imagesListQuery);
-  const create = useCreateSession();
+  const create = useCreateSession({ template, template_revision: model.data?.revision });
   const [saved, setSaved] = useState<SessionCreate>();
 
   const starter = images.data?.find((image) => image.name === "starter") ?? images.data?.[0];
@@ -120,7 +121,11 @@ export function LauncherDrawer({ opened, from, mount, template, values, link, on
                   ? initialForm(
                       me,
                       project,
-                      formOf(model.data, mountRows(model.data.mounts ?? [], folders.data ?? []), []),
+                      formOf(
+                        model.data.session,
+                        mountRows(model.data.session.mounts ?? [], folders.data ?? []),
+                        requestedRows(model.data.session),
+                      ),
                     )
                   : { ...fresh, slots: startable(fresh.slots, room.data?.slots ?? {}) }
             }

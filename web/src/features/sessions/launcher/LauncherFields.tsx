@@ -90,7 +90,13 @@ export function LauncherFields({ form, images, projects, folders, check, verdict
           />
         </>
       )}
-      <ClusterFields values={form.values} errors={form.errors} onChange={form.setValues} />
+      <ClusterFields
+        values={form.values}
+        errors={form.errors}
+        slotNames={Object.keys(check?.slots ?? {})}
+        images={images}
+        onChange={form.setValues}
+      />
       <MountRows
         rows={form.values.mounts}
         folders={folders}

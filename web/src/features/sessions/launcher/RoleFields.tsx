@@ -1,23 +1,35 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { ActionIcon, Button, Fieldset, Group, NumberInput, Stack, TextInput } from "@mantine/core";
+import {
+  ActionIcon,
+  Autocomplete,
+  Button,
+  Fieldset,
+  Group,
+  NumberInput,
+  Stack,
+  Textarea,
+  TextInput,
+} from "@mantine/core";
 import { IconPlus, IconX } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import type { Slots } from "@/api/types";
+import type { Image, Slots } from "@/api/types";
+import { RoleSlots } from "./RoleSlots";
 import { SHELL, toScript } from "./request";
-import { type Role, roleFault, withAmount } from "./roles";
-
-const GIB = 2 ** 30;
+import { changedRole, type Role, roleFault } from "./roles";
 
 interface Props {
   roles: readonly Role[];
   /** The amounts of the session, which a role has by default. */
   slots: Slots;
+  /** The slots of the resource group. */
+  slotNames: readonly string[];
+  images: Image[];
   error: ReactNode;
   onChange: (roles: Role[]) => void;
 }
 
 /** The roles of a cluster: containers that differ, each with its number, image, amounts and command. */
-export function RoleFields({ roles, slots, error, onChange }: Props) {
+export function RoleFields({ roles, slots, slotNames, images, error, onChange }: Props) {
   const { t } = useLingui();
   const set = (at: number, role: Role) => onChange(roles.map((one, index) => (index === at ? role : one)));
   return (
@@ -29,6 +41,8 @@ export function RoleFields({ roles, slots, error, onChange }: Props) {
             role={role}
             number={at + 1}
             slots={slots}
+            slotNames={slotNames}
+            images={images}
             faulty={!!error && roleFault(roles, at)}
             onChange={(changed) => set(at, changed)}
             onRemove={() => onChange(roles.filter((_, index) => index !== at))}
@@ -49,21 +63,16 @@ export function RoleFields({ roles, slots, error, onChange }: Props) {
   );
 }
 
-interface RowProps {
+interface RowProps extends Pick<Props, "slots" | "slotNames" | "images"> {
   role: Role;
   number: number;
-  slots: Slots;
   faulty: boolean;
   onChange: (role: Role) => void;
   onRemove: () => void;
 }
 
-function RoleRow({ role, number, slots, faulty, onChange, onRemove }: RowProps) {
+function RoleRow({ role, number, slots, slotNames, images, faulty, onChange, onRemove }: RowProps) {
   const { t } = useLingui();
-  const { cpu, mem } = role.slots ?? {};
-  const { image, command, ...others } = role;
-  const amount = (slot: "cpu" | "mem", unit: number) => (value: number | string) =>
-    onChange(withAmount(role, slot, Math.round(Number(value) * unit), slots));
   return (
     <Stack gap="xs">
       <Group gap="xs" wrap="nowrap" align="flex-end">
@@ -88,26 +97,6 @@ function RoleRow({ role, number, slots, faulty, onChange, onRemove }: RowProps) 
           value={role.count ?? 1}
           onChange={(count) => onChange({ ...role, count: Number(count) || 1 })}
         />
-        <NumberInput
-          size="xs"
-          style={{ flex: 1 }}
-          label={t`CPU`}
-          min={0}
-          step={0.5}
-          placeholder={String((slots.cpu ?? 0) / 1000)}
-          value={cpu ? cpu / 1000 : ""}
-          onChange={amount("cpu", 1000)}
-        />
-        <NumberInput
-          size="xs"
-          style={{ flex: 1 }}
-          label={t`GiB`}
-          min={0}
-          step={0.5}
-          placeholder={String((slots.mem ?? 0) / GIB)}
-          value={mem ? mem / GIB : ""}
-          onChange={amount("mem", GIB)}
-        />
         <ActionIcon
           variant="subtle"
           color="gray"
@@ -118,29 +107,29 @@ function RoleRow({ role, number, slots, faulty, onChange, onRemove }: RowProps) 
           <IconX size={15} aria-hidden />
         </ActionIcon>
       </Group>
-      <TextInput
+      <RoleSlots role={role} usual={slots} names={slotNames} onChange={onChange} />
+      <Autocomplete
         size="xs"
         label={t`Image of the role`}
         placeholder={t`As above`}
+        data={images.map(({ name }) => name)}
         spellCheck={false}
-        value={image ?? ""}
-        onChange={({ currentTarget: { value } }) =>
-          onChange({ ...others, ...(command ? { command } : {}), ...(value ? { image: value } : {}) })
-        }
+        comboboxProps={{ shadow: "md" }}
+        value={role.image ?? ""}
+        onChange={(image) => onChange(changedRole(role, { image }))}
       />
-      <TextInput
+      <Textarea
         size="xs"
         label={t`Command of the role`}
         description={t`Optional. Runs once all containers are up; without it the container waits to be used.`}
+        autosize
+        minRows={1}
+        maxRows={8}
         spellCheck={false}
         styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
-        value={toScript(command ?? [])}
+        value={toScript(role.command ?? [])}
         onChange={({ currentTarget: { value } }) =>
-          onChange({
-            ...others,
-            ...(image ? { image } : {}),
-            ...(value ? { command: [...SHELL, value] } : {}),
-          })
+          onChange(changedRole(role, { command: value ? [...SHELL, value] : undefined }))
         }
       />
     </Stack>

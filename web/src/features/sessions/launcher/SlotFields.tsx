@@ -1,13 +1,13 @@
-import { useLingui } from "@lingui/react/macro";
 import { Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import type { Check, SlotKind, Slots, Verdict } from "@/api/types";
+import type { Check, Slots, Verdict } from "@/api/types";
 import { slotKindsQuery } from "@/queries/slot-kinds";
 import { inSlotOrder } from "@/ui/slots";
 import { roomShown } from "./amounts";
 import { withSlot } from "./request";
 import { SlotInput } from "./SlotInput";
+import { useSlotFieldName } from "./use-slot-field-name";
 
 interface Props {
   slots: Slots;
@@ -22,7 +22,7 @@ interface Props {
 /** The amount of each slot that the nodes of the group have. */
 export function SlotFields({ slots, check, verdict, errorOf, onChange }: Props) {
   const { data: kinds = [] } = useQuery(slotKindsQuery());
-  const nameOf = useFieldName();
+  const nameOf = useSlotFieldName();
   // Also list requested slots that this group lacks, so that they can be removed.
   const requested = Object.keys(slots).filter((slot) => slots[slot]);
   return (
@@ -45,17 +45,4 @@ export function SlotFields({ slots, check, verdict, errorOf, onChange }: Props) 
       ))}
     </Stack>
   );
-}
-
-/** Label of a slot's field. */
-function useFieldName(): (slot: string, kinds: readonly SlotKind[]) => string {
-  const { t } = useLingui();
-  return (slot, kinds) => {
-    const kind = kinds.find(({ name }) => name === slot);
-    const title = kind?.title || kind?.family;
-    if (slot === "cpu") return t`CPU cores`;
-    if (slot === "mem") return t`Memory`;
-    if (!title) return slot;
-    return kind?.type === "shares" ? t`Fractional devices: ${title}` : t`Whole devices: ${title}`;
-  };
 }

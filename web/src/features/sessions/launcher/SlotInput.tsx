@@ -1,9 +1,10 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Group, Input, NumberInput, Slider, Text } from "@mantine/core";
+import { Group, Input, Slider, Text } from "@mantine/core";
 import { type ReactNode, useId } from "react";
 import type { SlotKind, SlotRoom } from "@/api/types";
 import { useLabel } from "@/features/sessions/why/use-label";
-import { slotAmount, slotDecimals, slotUnit } from "@/ui/slots";
+import { SlotAmountInput } from "@/ui/form/SlotAmountInput";
+import { slotAmount } from "@/ui/slots";
 import { fitOf, lastStopWithin, nearestStop, stopsOf } from "./amounts";
 import styles from "./SlotInput.module.css";
 
@@ -18,14 +19,11 @@ interface Props {
   onChange: (amount: number) => void;
 }
 
-const STEP: Readonly<Record<number, number>> = { 1: 1, 1000: 0.1 };
-
 /** The amount of one slot: a slider for round values, a field for exact ones, and the available capacity. */
 export function SlotInput({ slot, label, room, kind, value, error, onChange }: Props) {
   const { t } = useLingui();
   const id = useId();
   const by = useLabel()(room.by);
-  const unit = slotUnit(slot);
   const stops = stopsOf(slot, room.most, kind);
   const starts = fitOf(value, room) === "starts";
   const marked = room.now > 0 && room.now < room.most;
@@ -48,18 +46,13 @@ export function SlotInput({ slot, label, room, kind, value, error, onChange }: P
           classNames={{ mark: styles.mark, markLabel: styles.markLabel }}
           thumbLabel={t`${label}, slider`}
         />
-        <NumberInput
+        <SlotAmountInput
           id={id}
           className={styles.number}
-          size="xs"
-          min={0}
-          allowNegative={false}
-          step={slot === "cpu" || slot === "mem" ? 0.5 : STEP[unit]}
-          decimalScale={slotDecimals(slot)}
-          suffix={slot === "mem" ? " GiB" : ""}
-          value={Math.round((value / unit) * 1000) / 1000}
+          slot={slot}
+          amount={value}
           error={!!error}
-          onChange={(amount) => onChange(Math.round(Number(amount) * unit))}
+          onChange={onChange}
         />
       </Group>
       <Text size="xs" c={starts ? "dimmed" : "var(--carrel-busy)"} mt={marked ? 12 : 4}>

@@ -3,6 +3,7 @@ import { Anchor, Group, NumberInput, Select, Text, Textarea, TextInput } from "@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { SIGNALS, type Signal } from "@/features/sessions/ending";
+import { SizeInput } from "@/ui/form/SizeInput";
 import type { LaunchForm } from "./request";
 
 export const START_FIELDS = [
@@ -15,8 +16,6 @@ export const START_FIELDS = [
   "grace_s",
 ] as const;
 export type StartValues = Pick<LaunchForm, (typeof START_FIELDS)[number]>;
-
-const MIB = 2 ** 20;
 
 interface Props {
   values: StartValues;
@@ -53,15 +52,13 @@ export function StartFields({ values, errors, onChange }: Props) {
         error={errors.workdir}
         onChange={(event) => onChange({ workdir: event.currentTarget.value })}
       />
-      <NumberInput
-        label={t`Shared memory (MiB)`}
+      <SizeInput
+        label={t`Shared memory`}
         description={t`Size of /dev/shm, part of the memory. Default: half of the memory, at most 1 GiB.`}
-        size="xs"
-        min={1}
-        allowDecimal={false}
-        value={values.shm_bytes === null ? "" : values.shm_bytes / MIB}
+        bytes={values.shm_bytes}
         error={errors.shm_bytes}
-        onChange={(value) => onChange({ shm_bytes: value === "" ? null : Number(value) * MIB })}
+        onChange={(shm_bytes) => onChange({ shm_bytes })}
+        onClear={() => onChange({ shm_bytes: null })}
       />
       <TextInput
         label={t`Time zone`}

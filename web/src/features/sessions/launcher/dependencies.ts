@@ -1,4 +1,10 @@
-import type { Dependency, DependencyCondition, DependencyRequest, SessionDetail } from "@/api/types";
+import type {
+  Dependency,
+  DependencyCondition,
+  DependencyRequest,
+  SessionCreate,
+  SessionDetail,
+} from "@/api/types";
 import { rowName } from "@/features/sessions/arrays";
 
 /** One session, or array, in the launcher's form that must end before the new one starts. */
@@ -35,6 +41,10 @@ export const afterRows = ({ state, after }: Pick<SessionDetail, "state" | "after
         condition,
       }))
     : [];
+
+/** The form rows of a request; the sessions have no names there. */
+export const requestedRows = ({ after = [] }: Pick<SessionCreate, "after">): AfterRow[] =>
+  after.map((one) => ({ ...freshAfter(), name: one.session, ...one }));
 
 /** Whether a row has no session, or the same as an earlier one. */
 export const afterFault = (all: readonly AfterRow[], index: number): boolean => {

@@ -10,10 +10,15 @@ export const roleFault = (roles: readonly Role[], index: number): boolean => {
   return !NAME.test(name) || roles.some((other, at) => at < index && other.name === name);
 };
 
-/** The role with an amount of its own; with none left, it has those of the session. */
-export function withAmount(role: Role, slot: "cpu" | "mem", amount: number, usual: Slots): Role {
-  const { slots, ...others } = role;
-  const own = { ...usual, ...slots, [slot]: amount || (usual[slot] ?? 0) } as SlotRequest;
-  if (amount === 0 && own.cpu === usual.cpu && own.mem === usual.mem) return others as Role;
-  return { ...others, slots: own } as Role;
-}
+/** The role with other values; undefined or empty: those of the session. */
+export const changedRole = (role: Role, part: Partial<Role>): Role =>
+  Object.fromEntries(
+    Object.entries({ ...role, ...part }).filter(([, value]) => value !== undefined && value !== ""),
+  ) as Role;
+
+/** Amounts as a request has them: cpu and mem always, others unless zero. */
+export const requested = ({ cpu = 0, mem = 0, ...others }: Slots): SlotRequest => ({
+  cpu,
+  mem,
+  ...Object.fromEntries(Object.entries(others).filter(([, amount]) => amount > 0)),
+});

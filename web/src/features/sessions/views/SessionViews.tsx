@@ -1,7 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { hasEnded, SESSION_STATES } from "@/api/session-states";
 import type { SessionKind } from "@/api/types";
 import type { SessionFilter } from "@/cache/patch";
 import { SESSION_KINDS } from "@/features/resources/group-words";
@@ -13,8 +12,6 @@ import styles from "./SessionViews.module.css";
 import { ViewMenu } from "./ViewMenu";
 import { isFiltered, searchOf, shows, viewOf } from "./view-search";
 
-const LIVE_STATES = SESSION_STATES.filter((one) => !hasEnded(one));
-
 interface Props {
   search: SessionsSearch;
   filter: SessionFilter;
@@ -24,13 +21,13 @@ interface Props {
   onLeave: () => void;
 }
 
-/** Tabs above the session list: its types with the number of live rows, and the user's saved views. */
+/** Tabs above the session list: its types with the number of their rows, and the user's saved views. */
 export function SessionViews({ search, filter, visible, onLeave }: Props) {
   const { t, i18n } = useLingui();
   const views = useQuery(viewsListQuery).data ?? [];
   const shown = views.find((view) => shows(search, view));
-  const live = filter.state === "live" || LIVE_STATES.some((one) => one === filter.state);
-  const counted = useQuery({ ...sessionCountsQuery(filter), enabled: live }).data;
+  const counts = useQuery({ ...sessionCountsQuery(filter), enabled: filter.array === undefined });
+  const counted = filter.array === undefined ? counts.data : undefined;
   const count = (kind: SessionKind) => counted?.kinds.find((one) => one.kind === kind)?.count ?? 0;
   const kinds = (Object.keys(SESSION_KINDS) as SessionKind[]).filter(
     (kind) => kind !== "inference" || search.kind === kind || count(kind) > 0,
@@ -54,7 +51,7 @@ export function SessionViews({ search, filter, visible, onLeave }: Props) {
           onClick={onLeave}
         >
           {label}
-          {live && number !== undefined && <span className={styles.count}>{number}</span>}
+          {number !== undefined && <Count number={number} complete={counted?.complete ?? true} />}
         </Link>
       </li>
     );
@@ -85,5 +82,24 @@ export function SessionViews({ search, filter, visible, onLeave }: Props) {
       </ul>
       {!shown && isFiltered(search) && <SaveView views={views} search={viewOf(search, visible)} />}
     </nav>
+  );
+}
+
+const MOST = 999;
+
+/** A number of rows up to 999; complete: false if there may be more. */
+function Count({ number, complete }: { number: number; complete: boolean }) {
+  const { t } = useLingui();
+  if (complete && number <= MOST) return <span className={styles.count}>{number}</span>;
+  // Of a long list only the newest rows are counted, which may have none.
+  if (number === 0) return null;
+  const least = Math.min(number, MOST);
+  return (
+    <span
+      className={styles.count}
+      title={complete ? t`More than ${least}` : t`At least ${least}: the newest are counted`}
+    >
+      {least}+
+    </span>
   );
 }
