@@ -130,9 +130,9 @@ async def test_a_flood_that_outruns_the_collector_leaves_a_notice_wherever_lines
     # The printer does not always run at the same speed.
     for at in jumps:
         missing = numbers[at] - numbers[at - 1] - 1
-        told = re.search(rb"about ([\d,]+) lines \([\d.]+ [KM]iB\)", notices[at])
-        assert told, notices[at]
-        assert missing / 5 < int(told[1].replace(b",", b"")) < missing * 5
+        estimate = re.search(rb"about ([\d,]+) lines \([\d.]+ [KM]iB\)", notices[at])
+        assert estimate, notices[at]
+        assert missing / 5 < int(estimate[1].replace(b",", b"")) < missing * 5
 
 
 def test_frames_are_records_wherever_the_stream_is_cut() -> None:

@@ -51,6 +51,7 @@ const CHOSEN: NotificationChoices = {
   ended: [],
   failed: ["page", "browser"],
   about_to_end: [],
+  shared: [],
 };
 
 /** Browser with this permission, whose lock is held by another tab or free; returns the notifications shown. */

@@ -12,7 +12,7 @@ from carrel.folders import tasks as folder_tasks
 from carrel.folders.files import interrupted, leftovers
 from carrel.notifications import deliveries
 from carrel.sessions import arrays
-from carrel.sessions.schedules import runs, sealing
+from carrel.sessions.schedules import plain_variables, runs
 from carrel.sessions.shares import service as session_shares
 from carrel.signin.logins import service as logins
 from carrel.signin.logins import sign_up
@@ -59,7 +59,7 @@ class Housekeeping:
             await folder_tasks.prune(tx, now)
             await arrays.keep_counts(tx)
             if not self._sealed:
-                await sealing.seal_stored(tx, self._tools.seal)
+                await plain_variables.seal_stored(tx, self._tools.seal)
         self._sealed = True
         await self._empty_trash()
         await self._cut_audit(now)

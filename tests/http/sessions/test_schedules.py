@@ -12,7 +12,7 @@ from session_kit import request
 
 from carrel.db.encryption import SecretBox
 from carrel.sessions.schedules import service
-from carrel.sessions.schedules.sealing import seal_stored
+from carrel.sessions.schedules.plain_variables import seal_stored
 
 JOB = request(kind="batch", command=["true"], env={"TOKEN": "secret"})
 

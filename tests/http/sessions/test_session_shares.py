@@ -176,8 +176,8 @@ async def test_a_recipient_leaves_a_share_and_a_link(api: Api):
     async with following(user) as stream:
         answer = await stranger.post(path)
         assert answer.json() == {"id": session, "name": "desk", "shared_as": None}
-        told = await stream.until("session.unshared")
-        assert told.data["object"] == {"kind": "session", "id": session}
+        event = await stream.until("session.unshared")
+        assert event.data["object"] == {"kind": "session", "id": session}
     assert not await sees(stranger, session)
     assert await sees(colleague, session)
     shares = (await user.get("/sessions/desk/shares")).json()["items"]

@@ -20,7 +20,7 @@ import {
   toUpdateProvider,
 } from "./form-values";
 import { MappingInput } from "./MappingInput";
-import { translated } from "./words";
+import { translatedProviderSettings } from "./words";
 
 interface Props {
   /** The provider to edit; absent for a new one. */
@@ -53,7 +53,7 @@ export function ProviderForm({ provider, onDone }: Props) {
   );
   const { values } = form;
   const kinds = useQuery(providerKindsQuery).data ?? [];
-  const settings = translated(
+  const settings = translatedProviderSettings(
     i18n,
     values.kind,
     settingsOf(kinds.find(({ kind }) => kind === values.kind)?.settings),

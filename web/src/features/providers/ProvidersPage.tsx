@@ -27,7 +27,7 @@ import { useReturnFocus } from "@/ui/use-return-focus";
 import { PROVIDER_COLUMNS } from "./columns";
 import { ProviderForm } from "./ProviderForm";
 import { ProviderTest } from "./ProviderTest";
-import { kindTitle } from "./words";
+import { providerKindTitle } from "./words";
 
 const route = getRouteApi("/shell/providers");
 const idOf = (provider: Provider) => provider.id;
@@ -199,7 +199,7 @@ function ProviderFacts({ provider }: { provider: Provider }) {
   return (
     <Facts
       facts={[
-        [t`Kind`, kindTitle(provider.kind)],
+        [t`Kind`, providerKindTitle(provider.kind)],
         [t`Shown on the sign-in page`, provider.active ? t`yes` : t`no`],
         [t`Server`, provider.server],
         [

@@ -2,7 +2,7 @@ import { msg } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import type { Provider } from "@/api/types";
 import type { Column } from "@/ui/table/column";
-import { kindTitle } from "./words";
+import { providerKindTitle } from "./words";
 
 export const PROVIDER_COLUMNS: readonly Column<Provider>[] = [
   { key: "name", title: msg`Name`, shown: "always", sortable: true, value: (provider) => provider.name },
@@ -11,7 +11,7 @@ export const PROVIDER_COLUMNS: readonly Column<Provider>[] = [
     title: msg`Kind`,
     width: "9rem",
     sortable: true,
-    value: (provider) => kindTitle(provider.kind),
+    value: (provider) => providerKindTitle(provider.kind),
   },
   {
     key: "server",

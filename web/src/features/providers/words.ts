@@ -71,10 +71,14 @@ const OURS: Record<string, Record<string, Words>> = {
 const TITLES: Record<string, string> = { oidc: "OpenID Connect", ldap: "LDAP" };
 
 /** Display name of a provider kind. */
-export const kindTitle = (kind: string): string => TITLES[kind] ?? kind;
+export const providerKindTitle = (kind: string): string => TITLES[kind] ?? kind;
 
-/** The settings of a kind, translated where a translation exists. */
-export const translated = (i18n: I18n, kind: string, settings: readonly Setting[]): Setting[] =>
+/** The settings of a kind, translatedProviderSettings where a translation exists. */
+export const translatedProviderSettings = (
+  i18n: I18n,
+  kind: string,
+  settings: readonly Setting[],
+): Setting[] =>
   settings.map((setting) => {
     const words = SHARED[setting.name] ?? OURS[kind]?.[setting.name];
     if (!words) return setting;

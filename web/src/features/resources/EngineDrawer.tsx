@@ -10,7 +10,7 @@ import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
 import { EngineBadge } from "./engine-columns";
-import { kindTitle, settingTitle } from "./engine-words";
+import { engineKindTitle, settingTitle } from "./engine-words";
 
 interface Props {
   opened: boolean;
@@ -81,7 +81,7 @@ export function EngineDrawer({ opened, engine, onEdit, onClose }: Props) {
           facts={[
             [t`Since`, <Instant key="since" at={engine.state_since} />],
             [t`Last error`, engine.last_error ?? "–"],
-            [t`Kind`, kindTitle(i18n, engine.kind, engine.kind_title)],
+            [t`Kind`, engineKindTitle(i18n, engine.kind, engine.kind_title)],
             ...Object.entries(engine.settings).map(([name, value]): [string, string] => [
               settingTitle(i18n, engine.kind, name),
               String(value),

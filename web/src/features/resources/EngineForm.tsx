@@ -15,7 +15,7 @@ import {
   settingsOf,
   settingWords,
 } from "@/ui/form/settings";
-import { kindText, kindTitle, translated } from "./engine-words";
+import { engineKindTitle, kindText, translatedEngineSettings } from "./engine-words";
 
 interface Props {
   /** The engine to edit; absent for a new one. */
@@ -34,7 +34,7 @@ export function EngineForm({ engine, onDone }: Props) {
   const [values, setValues] = useState<SettingValues>(engine?.settings ?? {});
   const sent = engine ? update : create;
   const chosen = kinds.find((one) => one.kind === (kind || kinds[0]?.kind));
-  const fields = translated(i18n, chosen?.kind ?? "", settingsOf(chosen?.settings));
+  const fields = translatedEngineSettings(i18n, chosen?.kind ?? "", settingsOf(chosen?.settings));
   const settings = engine ? changedSettings(fields, engine.settings, values) : givenSettings(fields, values);
   const wrong = sent.error instanceof Problem ? sent.error.field : null;
   const save = (event?: React.FormEvent) => {
@@ -84,7 +84,7 @@ export function EngineForm({ engine, onDone }: Props) {
           label={t`Kind`}
           description={chosen && kindText(i18n, chosen.kind, chosen.description)}
           allowDeselect={false}
-          data={kinds.map((one) => ({ value: one.kind, label: kindTitle(i18n, one.kind, one.title) }))}
+          data={kinds.map((one) => ({ value: one.kind, label: engineKindTitle(i18n, one.kind, one.title) }))}
           value={chosen?.kind ?? null}
           onChange={(to) => setKind(to ?? "")}
         />

@@ -5,7 +5,7 @@ import { Instant } from "@/ui/Instant";
 import { StateBadge } from "@/ui/StateBadge";
 import type { StateLook } from "@/ui/state-looks";
 import type { Column } from "@/ui/table/column";
-import { kindTitle } from "./engine-words";
+import { engineKindTitle } from "./engine-words";
 
 const LOOKS: Record<Engine["state"], StateLook> = { READY: "ok", DOWN: "down", UNKNOWN: "unknown" };
 
@@ -26,7 +26,7 @@ export function EngineBadge({ state }: { state: Engine["state"] }) {
 
 function KindTitle({ engine }: { engine: Engine }) {
   const { i18n } = useLingui();
-  return kindTitle(i18n, engine.kind, engine.kind_title);
+  return engineKindTitle(i18n, engine.kind, engine.kind_title);
 }
 
 export const ENGINE_COLUMNS: readonly Column<Engine>[] = [

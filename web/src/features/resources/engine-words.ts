@@ -26,8 +26,8 @@ const OURS: Record<string, KindWords> = {
   },
 };
 
-/** The name of a kind, translated where a translation exists. */
-export const kindTitle = (i18n: I18n, kind: string, given: string): string =>
+/** The name of a kind, translatedEngineSettings where a translation exists. */
+export const engineKindTitle = (i18n: I18n, kind: string, given: string): string =>
   OURS[kind] ? i18n._(OURS[kind].title) : given;
 
 /** What a kind is. */
@@ -40,8 +40,8 @@ export function settingTitle(i18n: I18n, kind: string, setting: string): string 
   return words ? i18n._(words.title) : setting;
 }
 
-/** The settings of a kind, translated where a translation exists. */
-export const translated = (i18n: I18n, kind: string, settings: readonly Setting[]): Setting[] =>
+/** The settings of a kind, translatedEngineSettings where a translation exists. */
+export const translatedEngineSettings = (i18n: I18n, kind: string, settings: readonly Setting[]): Setting[] =>
   settings.map((setting) => {
     const words = OURS[kind]?.settings[setting.name];
     return words ? { ...setting, title: i18n._(words.title), description: i18n._(words.text) } : setting;
