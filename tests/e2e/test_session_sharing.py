@@ -94,6 +94,7 @@ def test_a_link_lets_somebody_look_who_signs_in_for_it(
     expect(shown).to_contain_text("Shared with you to look at")
     expect(shown.get_by_role("button", name="Terminal")).to_have_attribute("aria-disabled", "true")
     expect(shown.get_by_role("tab", name="Sharing")).to_have_count(0)
+    expect(shown.get_by_role("button", name="Resize…")).to_have_count(0)
     assert "token" not in guest.page.url
     expect(drawer.get_by_text(email)).to_be_visible()
     drawer.get_by_role("button", name=re.compile("^Revoke link")).first.click()

@@ -4,14 +4,16 @@ import { useDisclosure } from "@mantine/hooks";
 import { IconArrowsDiagonal } from "@tabler/icons-react";
 import { useState } from "react";
 import type { SessionDetail } from "@/api/types";
+import { useSessionActions } from "@/features/sessions/use-actions";
 import { useResizeSession } from "@/queries/session-life";
 import { SlotAmountInput } from "@/ui/form/SlotAmountInput";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 
 /** Changes the CPU and memory of a running container. */
 export function ResizeButton({ session }: { session: SessionDetail }) {
+  const { whyNotChange } = useSessionActions();
   const [opened, { toggle, close }] = useDisclosure(false);
-  if (session.state !== "RUNNING") return null;
+  if (session.state !== "RUNNING" || whyNotChange(session) !== null) return null;
   return (
     <Popover opened={opened} onChange={close} trapFocus withArrow shadow="md" width={320}>
       <Popover.Target>
