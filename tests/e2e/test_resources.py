@@ -106,15 +106,21 @@ def test_lists_show_the_usage_beside_the_limit(desk: Desk, carrel: Running, own_
     limited = carrel.carrel("project", "update", "default", "--ceiling", "cpu=100")
     assert limited.returncode == 0, limited.stderr
     try:
-        for path in ("/projects", "/domains", f"/users?q={EMAIL}", "/resources/groups"):
+        for path, name in (
+            ("/projects?q=default", "default"),
+            ("/domains?q=default", "default"),
+            (f"/users?q={EMAIL}", EMAIL),
+            ("/resources/groups", "default"),
+        ):
             desk.go(path)
-            row = page.locator("tbody tr").filter(has_text=EMAIL if EMAIL in path else re.compile("^default"))
-            expect(row.first).to_contain_text("GiB" if path == "/resources/groups" else "MiB")
+            row = page.locator("tbody tr").filter(has_text=re.compile(f"^{re.escape(name)}"))
+            expect(row).to_contain_text("GiB" if path == "/resources/groups" else "MiB")
             expect(page.get_by_role("columnheader", name="Accelerators")).to_have_count(0)
-        desk.go("/projects")
-        usage = desk.row("default").first.get_by_role("meter", name="CPU")
+        desk.go("/projects?q=default")
+        project = page.locator("tbody tr").filter(has_text=re.compile("^default"))
+        usage = project.get_by_role("meter", name="CPU")
         expect(usage).to_have_attribute("aria-valuetext", re.compile(r"of 100, \d+%"))
-        desk.row("default").first.get_by_text("default", exact=True).first.click()
+        project.get_by_text("default", exact=True).first.click()
         expect(_drawer(desk, "default").get_by_text(re.compile(r"CPU: [\d.]+ of 100"))).to_be_visible()
     finally:
         carrel.carrel("project", "update", "default", "--no-ceilings")
@@ -266,7 +272,7 @@ def test_node_is_found_on_the_map_by_keyboard(
     desk.go("/resources")
     page.get_by_text("Map", exact=True).click()
     expect(page).to_have_url(re.compile("view=map"))
-    square = page.get_by_role("link", name=f"{node} {cpu} % (scarcest slot)", exact=True)
+    square = page.get_by_role("link", name=f"{node} {cpu}% (scarcest slot)", exact=True)
     square.focus()
     page.keyboard.press("Enter")
     expect(_drawer(desk, node)).to_contain_text("Total")
@@ -274,7 +280,7 @@ def test_node_is_found_on_the_map_by_keyboard(
     expect(square).to_be_focused()
     page.get_by_role("combobox", name="Coloured by").click()
     page.get_by_role("option", name="Memory").click()
-    expect(page.get_by_role("link", name=f"{node} {memory} % (Memory)", exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name=f"{node} {memory}% (Memory)", exact=True)).to_be_visible()
 
 
 def test_reserved_memory_is_offered_no_more(desk: Desk, api: httpx2.Client, node: str) -> None:

@@ -88,8 +88,8 @@ def test_a_session_is_warned_before_its_time_limit_extended_and_started_again(
     expect(page).to_have_url(re.compile("session="))
     again = page.get_by_role("dialog", name=name)
     expect(again).to_contain_text("Running", timeout=STARTS_MS)
-    # The definition has the limit of the request.
-    expect(again.get_by_text("1h 00m", exact=True)).to_be_visible()
+    # The definition has the extended limit.
+    expect(again.get_by_text("2h 00m", exact=True)).to_be_visible()
 
 
 def test_a_dotfile_is_added_changed_and_removed_and_new_sessions_have_it(desk: Desk, carrel: Running) -> None:

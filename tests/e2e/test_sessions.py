@@ -60,6 +60,9 @@ def test_name_that_is_taken_is_said_at_the_name(desk: Desk, running_session: str
 def test_wrong_image_ends_in_a_sentence(desk: Desk) -> None:
     drawer = desk.filled_launcher(Image="localhost:1/no/such:image", Name="wrong_image", CPU_cores="0.25")
     drawer.get_by_role("button", name="Start", exact=True).click()
+    expect(drawer).to_have_count(0)
+    # One that has ended may leave the live ones at any time.
+    desk.go("/sessions?state=all")
     expect(desk.row("wrong_image")).to_contain_text("Error", timeout=90_000)
     reason = desk.detail("wrong_image").get_by_role("alert").first
     expect(reason).to_contain_text("localhost:1/no/such:image")
