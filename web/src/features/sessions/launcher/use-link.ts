@@ -22,12 +22,17 @@ export function useLink(values: LaunchForm, { from, initial, onLink }: Keeping):
       first.current = false;
       return;
     }
+    const keep = () => {
+      if (latest.current.onLink) keepVariables(latest.current.from, values.env);
+    };
     const timer = setTimeout(() => {
-      const { from, initial, onLink } = latest.current;
-      if (!onLink) return;
-      keepVariables(from, values.env);
-      onLink(toLink(values, initial));
+      keep();
+      latest.current.onLink?.(toLink(values, latest.current.initial));
     }, REST_MS);
-    return () => clearTimeout(timer);
+    window.addEventListener("pagehide", keep);
+    return () => {
+      clearTimeout(timer);
+      window.removeEventListener("pagehide", keep);
+    };
   }, [values]);
 }
