@@ -9,6 +9,10 @@ test("the index, the guides, the reference and the changes are there", () => {
   }
 });
 
+test("notes for the checks of documents are not shown", () => {
+  expect(all.filter(({ text }) => text.includes("<!-- check"))).toEqual([]);
+});
+
 test("links lead to documents and to headings that these have", () => {
   const broken = all.flatMap((document) =>
     [...document.text.matchAll(/\]\(([^)\s:]+\.md(?:#[^)\s]+)?|#[^)\s]+)\)/g)].flatMap(([, href = ""]) => {

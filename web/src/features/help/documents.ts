@@ -24,7 +24,8 @@ export interface Document {
   file: string;
 }
 
-function asDocument([key, text]: [string, string]): Document {
+function asDocument([key, source]: [string, string]): Document {
+  const text = source.replaceAll(/<!--.*?-->\n?/gs, "");
   const file = key.replaceAll("../", "");
   const title = /^# (.+)$/m.exec(text)?.[1]?.replaceAll("`", "") ?? file;
   return { path: pathOf(file), title, text, file };
