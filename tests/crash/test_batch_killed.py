@@ -92,16 +92,30 @@ def _results(place: Place) -> list[str]:
         return [str(row[0]) for row in rows]
 
 
-async def test_each_command_runs_once_while_the_control_plane_is_killed(place: Place, written: Path) -> None:
-    seed = secrets.randbits(32)
-    luck = random.Random(seed)
+async def _kill_planes(place: Place, luck: random.Random, times: int) -> None:
+    """Kill and start the control plane at moments of chance."""
     plane = place.plane
     assert isinstance(plane, ControlPlaneProcess)
-    await _ask_for_jobs(place, luck)
-    for _ in range(5):
+    for _ in range(times):
         await asyncio.sleep(luck.uniform(0.3, 2))
         plane.kill()
         plane.start()
+
+
+async def _kill_daemons(place: Place, luck: random.Random) -> None:
+    """The same, twice, with the engine, which stays away for a while."""
+    for _ in range(2):
+        await asyncio.sleep(luck.uniform(0.5, 3))
+        await asyncio.to_thread(place.daemon.kill)
+        await asyncio.sleep(luck.uniform(0.2, 1))
+        await asyncio.to_thread(place.daemon.start)
+
+
+async def test_each_command_runs_once_while_the_control_plane_is_killed(place: Place, written: Path) -> None:
+    seed = secrets.randbits(32)
+    luck = random.Random(seed)
+    await _ask_for_jobs(place, luck)
+    await _kill_planes(place, luck, 5)
     await _all_end(place)
     assert _runs(written) == Counter(range(JOBS)), f"seed {seed}"
     assert _results(place) == ["success", "failure"] * (JOBS // 2), f"seed {seed}"
@@ -111,11 +125,7 @@ async def test_no_command_runs_twice_while_the_engine_is_killed(place: Place, wr
     seed = secrets.randbits(32)
     luck = random.Random(seed)
     await _ask_for_jobs(place, luck)
-    for _ in range(2):
-        await asyncio.sleep(luck.uniform(0.5, 3))
-        await asyncio.to_thread(place.daemon.kill)
-        await asyncio.sleep(luck.uniform(0.2, 1))
-        await asyncio.to_thread(place.daemon.start)
+    await _kill_daemons(place, luck)
     await _all_end(place)
     assert set(_runs(written).values()) <= {1}, f"seed {seed}"
     assert set(_results(place)) <= {"success", "failure"}, f"seed {seed}"
@@ -126,13 +136,8 @@ async def test_an_array_runs_each_session_once_while_the_control_plane_is_killed
 ) -> None:
     seed = secrets.randbits(32)
     luck = random.Random(seed)
-    plane = place.plane
-    assert isinstance(plane, ControlPlaneProcess)
     await _ask_for_an_array(place, luck)
-    for _ in range(4):
-        await asyncio.sleep(luck.uniform(0.3, 2))
-        plane.kill()
-        plane.start()
+    await _kill_planes(place, luck, 4)
     await _all_end(place)
     assert _runs(written) == Counter(range(JOBS + 1)), f"seed {seed}"
     assert written.read_text().split()[-1] == str(JOBS), f"seed {seed}"
@@ -143,11 +148,7 @@ async def test_an_array_runs_no_session_twice_while_the_engine_is_killed(place: 
     seed = secrets.randbits(32)
     luck = random.Random(seed)
     await _ask_for_an_array(place, luck)
-    for _ in range(2):
-        await asyncio.sleep(luck.uniform(0.5, 3))
-        await asyncio.to_thread(place.daemon.kill)
-        await asyncio.sleep(luck.uniform(0.2, 1))
-        await asyncio.to_thread(place.daemon.start)
+    await _kill_daemons(place, luck)
     await _all_end(place)
     assert set(_runs(written).values()) <= {1}, f"seed {seed}"
     assert set(_results(place)) <= {"success", "failure"}, f"seed {seed}"

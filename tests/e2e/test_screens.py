@@ -18,8 +18,6 @@ from e2e.running import Running, installation
 
 SCREENS = Path(__file__).parent / "screens"
 KEEP = bool(os.environ.get("CARREL_KEEP_SCREENS"))
-LOOKS = os.environ.get("CARREL_LOOKS", "").split()
-"""Such as `ko-dark-1440 ja-light-390`: pages in that language, in full size in `test-results/looks`, for the eye."""
 MOST = 0.02
 """The fraction of a picture's cells of 8 by 8 pixels that may differ."""
 
@@ -115,22 +113,6 @@ def test_pages_look_as_before(open_desk: Opener, prepared: Running, theme: str, 
         if part > MOST:
             differing[name] = f"{part:.1%}"
     assert not differing, f"look at them in {RESULTS / 'screens'}"
-
-
-@pytest.mark.skipif(not LOOKS, reason="pictures for the eye, by CARREL_LOOKS")
-def test_pages_are_looked_at(open_desk: Opener, prepared: Running) -> None:
-    for look in LOOKS:
-        language, theme, width = look.split("-")
-        size = {"width": int(width), "height": _HEIGHTS[int(width)]}
-        desk = Desk(open_desk(stranger=True, color_scheme=theme, viewport=size).page, prepared)
-        desk.go("/")
-        desk.sign_in()
-        desk.page.evaluate("language => localStorage.setItem('carrel.language', language)", language)
-        desk.page.reload()
-        for path in PATHS:
-            desk.turn_to(path)
-            expect(desk.page.locator(".mantine-Skeleton-root")).to_have_count(0)
-            desk.page.screenshot(path=RESULTS / "looks" / look / f"{_name(path)}.png", animations="disabled")
 
 
 _HEIGHTS = {1440: 900, 820: 1180, 390: 844}

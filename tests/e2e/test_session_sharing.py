@@ -24,15 +24,21 @@ def sharing_of(desk: Desk, session: str) -> Locator:
     return desk.detail(session, "Sharing")
 
 
+def addressed(desk: Desk, session: str, email: str) -> Locator:
+    """The tab of sharing, with this person filled in."""
+    drawer = sharing_of(desk, session)
+    people = drawer.get_by_label("People", exact=True).last
+    people.fill(email)
+    people.press("Enter")
+    return drawer
+
+
 def test_a_shared_session_is_used_by_another_person_until_it_is_revoked(
     open_desk: Opener, desk: Desk, carrel: Running, own_session: str
 ) -> None:
     guest, email = guest_of(open_desk, carrel, "/sessions?owner=shared")
     expect(guest.page.get_by_label("Shared with me")).to_be_checked()
-    drawer = sharing_of(desk, own_session)
-    people = drawer.get_by_label("People", exact=True).last
-    people.fill(email)
-    people.press("Enter")
+    drawer = addressed(desk, own_session, email)
     drawer.get_by_label("Access", exact=True).click()
     desk.page.get_by_role("option", name="Use", exact=True).click()
     drawer.get_by_role("button", name="Share", exact=True).click()
@@ -59,10 +65,7 @@ def test_who_is_told_of_a_shared_session_leaves_it(
 ) -> None:
     guest, email = guest_of(open_desk, carrel, "/sessions?owner=shared")
     expect(guest.page.get_by_label("Shared with me")).to_be_checked()
-    drawer = sharing_of(desk, own_session)
-    people = drawer.get_by_label("People", exact=True).last
-    people.fill(email)
-    people.press("Enter")
+    drawer = addressed(desk, own_session, email)
     drawer.get_by_role("button", name="Share", exact=True).click()
     notice = guest.page.get_by_text(re.compile(f"shared {re.escape(own_session)} with you"))
     expect(notice).to_be_visible()

@@ -166,8 +166,8 @@ class FakeWorld:
             )
         ]
         self.hosts: dict[str, HostUsage] = {}
-        self.disk_spaces: list[DiskSpace] = []
         """By node, of those that can be measured."""
+        self.disk_spaces: list[DiskSpace] = []
         self.local_images: set[str] = set()
         self.image_labels: dict[str, Mapping[str, str]] = {}
         """By image."""

@@ -95,7 +95,7 @@ async def announce_share(
     notice = SessionNotice(at=now, state=session.state, reason=reason)
     kind = NotificationKind.SHARED
     message = _message(notice, session, owner, project, domain, kind, link)
-    webhooks = [*await _webhooks(tx, session, kind, own=False)]
+    by_webhook: list[UserId] = []
     for user in (await tx.execute(select(User).where(User.id.in_(recipients), User.active))).scalars():
         chosen = choices.of(user.notifications)[kind]
         if NotificationChannel.MAIL in chosen:
@@ -103,7 +103,11 @@ async def announce_share(
             letter = letters.shared_session(language, email=by, name=session.name, link=link)
             await outbox.put(tx, seal, user.email, letter, now, _MAIL_LIFETIME)
         if NotificationChannel.WEBHOOK in chosen:
-            webhooks += await _live_webhooks(tx, kind, Webhook.user_id == user.id)
+            by_webhook.append(user.id)
+    webhooks = [
+        *await _webhooks(tx, session, kind, own=False),
+        *await _live_webhooks(tx, kind, Webhook.user_id.in_(by_webhook)),
+    ]
     for webhook in webhooks:
         await deliveries.put(tx, webhook, message, now, session=session.id)
 

@@ -36,8 +36,8 @@ from carrel.queue.services import QueueServices
 from carrel.scheduling.changes import Kind, SuggestedChange
 from carrel.scheduling.estimate import StartEstimate
 from carrel.scheduling.reasons import Blocked
-from carrel.sessions import queries as session_queries
 from carrel.sessions import service as sessions
+from carrel.sessions import session_json
 from carrel.sessions.routes import Ref
 from carrel.sessions.schemas import SessionDetail, SessionResize
 from carrel.sessions.spec import SessionSpec
@@ -99,7 +99,7 @@ async def resize_session(
     async with services.database.transaction() as tx:
         session = await resize_requests.request(tx, services.clock, actor, ref, body.container, slots)
     async with services.database.transaction() as tx:
-        detail = await session_queries.detail(tx, services.seal, actor, session)
+        detail = await session_json.detail(tx, services.seal, actor, session)
     return Response(detail, status_code=202, media_type="application/json")
 
 

@@ -11,7 +11,7 @@ from carrel.http.fast_path import FastRoute
 from carrel.http.query import QueryBool
 from carrel.http.services import Services, ServicesOf
 from carrel.permissions.decide import Actor
-from carrel.sessions import environment, graph, mounting, queries, repeating, service, timeline
+from carrel.sessions import environment, graph, mounting, queries, repeating, service, session_json, timeline
 from carrel.sessions.schemas import (
     CountQuery,
     HistoryList,
@@ -41,7 +41,7 @@ def _json(body: bytes, status: int = 200) -> Response:
 async def _detail(services: Services, actor: Actor, session: SessionId, status: int = 200) -> Response:
     """The session as the change left it."""
     async with services.database.transaction() as tx:
-        return _json(await queries.detail(tx, services.seal, actor, session), status)
+        return _json(await session_json.detail(tx, services.seal, actor, session), status)
 
 
 @router.post(
@@ -93,7 +93,7 @@ async def list_sessions(
     By default an array is one row: its first session, with the array's counts. It counts as live while one of its
     sessions is.
     """
-    return _json(await queries.page(services.database, actor, query))
+    return _json(await session_json.page(services.database, actor, query))
 
 
 router.add_api_route(
@@ -121,7 +121,7 @@ async def counts(
 
     Of a list with ended sessions only the newest 10,000 rows are counted.
     """
-    return await queries.counts(services.database, actor, query)
+    return await session_json.counts(services.database, actor, query)
 
 
 @router.get(
@@ -135,7 +135,7 @@ async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) ->
     """Get one session with its environment and apps. The name of an array gives its first session."""
     async with services.database.transaction() as tx:
         session, _ = await service.find_any(tx, actor, ref)
-        return _json(await queries.detail(tx, services.seal, actor, session.id))
+        return _json(await session_json.detail(tx, services.seal, actor, session.id))
 
 
 @router.patch(

@@ -5,7 +5,7 @@ from databases import sql
 from session_kit import fill_history
 
 from carrel.db.database import Database
-from carrel.sessions import queries
+from carrel.sessions import session_json
 from carrel.sessions.schemas import CountQuery, SessionQuery
 
 _READ = """
@@ -24,7 +24,7 @@ async def test_a_page_reads_few_rows_of_a_long_history(database, people):
     await fill_history(database, people, 20_000)
     for actor, owner in ((people.user, "me"), (people.superadmin, "all")):
         before = await _rows_read(database)
-        await queries.page(database, actor, SessionQuery(state="all", owner=owner, limit=20))
+        await session_json.page(database, actor, SessionQuery(state="all", owner=owner, limit=20))
         assert await _rows_read(database) - before < 100, owner
 
 
@@ -33,10 +33,12 @@ async def test_counts_read_the_newest_rows_of_a_long_history(database, people):
     for state in ("ended", "all", "ERROR"):
         for actor, owner in ((people.user, "me"), (people.superadmin, "all")):
             before = await _rows_read(database)
-            counted = await queries.counts(database, actor, CountQuery(state=state, owner=owner))
-            assert await _rows_read(database) - before < queries.COUNTED + 100, (state, owner)
+            counted = await session_json.counts(database, actor, CountQuery(state=state, owner=owner))
+            assert await _rows_read(database) - before < session_json.COUNTED + 100, (state, owner)
             assert not counted.complete
-            assert [one.count for one in counted.kinds] == ([] if state == "ERROR" else [queries.COUNTED])
+            assert [one.count for one in counted.kinds] == (
+                [] if state == "ERROR" else [session_json.COUNTED]
+            )
 
 
 _TO_ARRAYS = """
@@ -57,7 +59,7 @@ async def test_a_page_of_arrays_reads_the_sessions_of_those_that_it_shows(databa
     for state, most in (("all", 3000), ("ended", 3000), ("live", 100)):
         for actor, owner in ((people.user, "me"), (people.superadmin, "all")):
             before = await _rows_read(database)
-            page = await queries.page(database, actor, SessionQuery(state=state, owner=owner, limit=1))
+            page = await session_json.page(database, actor, SessionQuery(state=state, owner=owner, limit=1))
             assert len(orjson.loads(page)["items"]) == (state != "live")
             # A row more than shown tells whether there is another page.
             assert await _rows_read(database) - before < most, (state, owner)

@@ -10,7 +10,7 @@ from session_kit import enqueue, force_state, overwrite
 from sqlalchemy import text
 
 from carrel.core.errors import Conflict, Invalid, NotFound, Refused
-from carrel.sessions import queries, service, transitions, updates
+from carrel.sessions import service, session_json, transitions, updates
 from carrel.sessions.schemas import SessionQuery
 from carrel.tables.session_states import LAUNCHING, LIFECYCLE, SessionState
 from carrel.tables.sessions import Session
@@ -144,7 +144,7 @@ async def test_pages_follow_each_other_without_gap_or_repeat(database, people):
     cursor = None
     while True:
         page = orjson.loads(
-            await queries.page(database, people.user, SessionQuery(state="all", limit=3, cursor=cursor))
+            await session_json.page(database, people.user, SessionQuery(state="all", limit=3, cursor=cursor))
         )
         seen += [item["id"] for item in page["items"]]
         cursor = page["next_cursor"]
@@ -162,7 +162,7 @@ async def test_a_sorted_list_goes_on_where_its_page_ended(database, people, by, 
     cursor = None
     while True:
         page = orjson.loads(
-            await queries.page(
+            await session_json.page(
                 database,
                 people.user,
                 SessionQuery(state="all", limit=2, cursor=cursor, sort=f"-{by}" if down else by),

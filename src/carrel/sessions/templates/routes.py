@@ -6,7 +6,7 @@ from fastapi import APIRouter, Header, Path, Query, Response
 
 from carrel.http.auth import CurrentActor, names
 from carrel.http.services import Services, ServicesOf
-from carrel.sessions import queries
+from carrel.sessions import session_json
 from carrel.sessions.schemas import SessionDetail
 from carrel.sessions.templates import service, template_starts
 from carrel.sessions.templates.schemas import (
@@ -118,7 +118,7 @@ async def start(
         idempotency_key=idempotency_key,
     )
     async with services.database.transaction() as tx:
-        content = await queries.detail(tx, services.seal, actor, session)
+        content = await session_json.detail(tx, services.seal, actor, session)
     return Response(content, status_code=201, media_type="application/json")
 
 
