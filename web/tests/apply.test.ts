@@ -151,3 +151,11 @@ test("users hear of their own sessions, and of others only by preference", () =>
   expect(concernsUser(of(undefined), person(null))).toBe(false);
   expect(concernsUser(of("other"), person("all"))).toBe(true);
 });
+
+test("sessions are counted anew when one is no longer shared", async () => {
+  const counts = ["session-counts", LIVE];
+  client.setQueryData(counts, {});
+  await applyEvent(client, { kind: "session.unshared", data: { id: "a" } }, "me");
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(client.getQueryState(counts)?.isInvalidated).toBe(true);
+});

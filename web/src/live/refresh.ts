@@ -78,7 +78,7 @@ const TOUCHED: Readonly<Record<string, readonly string[]>> = {
   invitation: ["invitations", "folders"],
   quota: ["quotas"],
   // Shared and unshared: other events of sessions have fields to apply.
-  session: ["sessions", "session-shares"],
+  session: ["sessions", "session-shares", "session-counts"],
   schedule: ["schedules"],
 };
 
