@@ -1,5 +1,5 @@
-import { QueryClient } from "@tanstack/react-query";
-import { beforeEach, expect, test, vi } from "vitest";
+import { QueryClient, QueryObserver } from "@tanstack/react-query";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Me } from "@/api/types";
 import type { SessionPages } from "@/cache/patch";
 import { usageFeed } from "@/cache/usage";
@@ -22,6 +22,9 @@ beforeEach(() => {
   client.setQueryData(key(ENDED), pagesOf([[]]));
   shown.mockReset();
 });
+
+// What is to be refreshed is remembered until then.
+afterEach(() => vi.advanceTimersByTimeAsync(10_000));
 
 test("an ended session enters the lists of ended ones without a question to the server, and leaves the live ones", async () => {
   const transition = await applyEvent(
@@ -153,9 +156,11 @@ test("users hear of their own sessions, and of others only by preference", () =>
 });
 
 test("sessions are counted anew when one is no longer shared", async () => {
-  const counts = ["session-counts", LIVE];
-  client.setQueryData(counts, {});
+  const queryFn = vi.fn(async () => ({}));
+  const stop = new QueryObserver(client, { queryKey: ["session-counts", LIVE], queryFn }).subscribe(() => {});
+  await vi.advanceTimersByTimeAsync(5_000);
   await applyEvent(client, { kind: "session.unshared", data: { id: "a" } }, "me");
   await vi.advanceTimersByTimeAsync(5_000);
-  expect(client.getQueryState(counts)?.isInvalidated).toBe(true);
+  expect(queryFn).toHaveBeenCalledTimes(2);
+  stop();
 });
