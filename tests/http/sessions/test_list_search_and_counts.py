@@ -6,7 +6,7 @@ from databases import sql
 from installation import Api, Caller
 from session_kit import force_state, request
 
-from carrel.sessions import queries
+from carrel.sessions import session_json
 from carrel.tables.session_states import SessionState
 
 
@@ -72,7 +72,7 @@ async def test_ended_sessions_are_counted_by_kind_as_the_list_shows_them(api: Ap
     assert await kinds(user, state="ended") == ({"batch": 1, "interactive": 1}, True)
     assert await kinds(user, state="TERMINATED", q="sweep") == ({"batch": 1}, True)
     assert await kinds(await api.as_("colleague"), state="all", owner="all") == ({}, True)
-    monkeypatch.setattr(queries, "COUNTED", 2)
+    monkeypatch.setattr(session_json, "COUNTED", 2)
     assert await kinds(user, state="all") == ({"interactive": 2}, False)
 
 

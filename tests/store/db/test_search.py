@@ -12,7 +12,7 @@ from sqlalchemy.types import String
 
 from carrel.db.database import Database
 from carrel.db.search import bound_part, has_part, part_condition
-from carrel.sessions import queries
+from carrel.sessions import queries, session_json
 from carrel.sessions.schemas import SessionQuery
 
 _LETTERS = st.text(alphabet="abAB%_\\ '-é한", max_size=8)
@@ -36,7 +36,7 @@ async def test_a_rare_part_is_found_by_the_index(database, people, clock, part):
     await fill_history(database, people, 20_000)
     made = await enqueue(database, people.user, name="thesis")
     query = SessionQuery(state="all", q=part, owner="all", limit=20)
-    page = await queries.page(database, people.superadmin, query)
+    page = await session_json.page(database, people.superadmin, query)
     assert [item["id"] for item in orjson.loads(page)["items"]] == [made]
     condition = part_condition("s.name || ' ' || s.image", part)
     plan = await database.search(
