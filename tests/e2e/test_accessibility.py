@@ -16,7 +16,7 @@ AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min
 
 
 def _violations(page: Page) -> list[str]:
-    """Each finding with the first places it was found at; in the other theme, of contrast alone."""
+    """Each violation with the elements that it is about; in the other theme, of contrast alone."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text())
         # Colours are judged where a change of theme ends, not on its way there.
@@ -38,7 +38,7 @@ _EVERY_RULE = "{ resultTypes: ['violations'], rules: { 'target-size': { enabled:
 
 def _found(page: Page, theme: str, options: str) -> list[str]:
     return [
-        f"{theme}: {one['id']}: {one['help']} at {[(node['target'][0], node['html'][:200]) for node in one['nodes'][:3]]}"
+        f"{theme}: {one['id']}: {one['help']} at {[node['html'][:200] for node in one['nodes'][:3]]}"
         for one in page.evaluate(f"axe.run(document, {options})")["violations"]
     ]
 
