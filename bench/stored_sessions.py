@@ -52,7 +52,7 @@ async def make_arrays(own: ControlPlane, size: int) -> None:
     """Make arrays of all ended sessions `desk-1` and so on, in their order."""
     async with own.database.transaction() as tx:
         await tx.execute(text(_MAKE_ARRAYS), {"size": size})
-        await arrays.keep_counts(tx)
+        await arrays.add_up_counts(tx)
     async with own.database.transaction() as tx:
         await tx.execute(text("ANALYZE sessions, session_arrays"))
 

@@ -364,6 +364,32 @@ async def test_a_container_in_its_start_is_listed_without_waiting_for_it(
     ]
 
 
+async def test_one_that_succeeded_is_listed_without_an_inspection(
+    docker_engine: DockerEngine, docker: aiodocker.Docker, installation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image, events = await ensure_tiny_image(), docker_engine._events
+    await docker_engine.list()
+    await people.eventually(lambda: events.connected, within_s=60, every_s=0.05)
+    for code in (0, 3):
+        job = replace(small(image), command=("sh", "-c", f"exit {code}"), once=True)
+        await docker_engine.ensure(job, ProgressLog())
+        shown = await docker.containers.container(f"carrel-{installation}-{job.id}").show()
+
+        def told(daemon_id: str = shown["Id"], code: int = code) -> bool:
+            run = events.last_run(daemon_id)
+            return run is not None and run.exit_code == code
+
+        await people.eventually(told, within_s=60, every_s=0.05)
+        with monkeypatch.context() as patch:
+            if code == 0:
+                patch.setattr(docker_engine, "_inspect", None)
+            [seen] = await docker_engine.list()
+        assert (seen.id, seen.state, seen.exit_code) == (job.id, ObservedState.EXITED, code)
+        assert (seen.out_of_memory, seen.epoch) == (False, job.epoch)
+        assert seen.started_at
+        await docker_engine.remove(job.id, grace_s=0)
+
+
 async def test_nothing_is_left_after_a_purge(
     docker_engine: DockerEngine, docker: aiodocker.Docker, installation: str
 ) -> None:

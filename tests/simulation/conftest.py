@@ -31,6 +31,7 @@ _EMPTIED = (
     "containers",
     "sessions",
     "session_arrays",
+    "array_count_changes",
     "nodes",
 )
 

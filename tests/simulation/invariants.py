@@ -12,6 +12,7 @@ import psycopg
 from psycopg.rows import dict_row
 
 from carrel.engines.port import Observed, ObservedState
+from carrel.sessions.arrays import as_json
 from carrel.sessions.derive import Member, derive
 from carrel.sessions.endings import ending, endings_of, is_met, is_met_by_array
 from carrel.tables.session_states import LIFECYCLE, ContainerRole, ContainerState, SessionState
@@ -217,18 +218,19 @@ def _nobody_waits_in_vain(connection: psycopg.Connection[Any]) -> Iterable[str]:
 
 
 def _arrays_hold_their_limits(connection: psycopg.Connection[Any]) -> Iterable[str]:
-    query = """
-        SELECT r.id, r.max_parallel, r.last_index - r.first_index + 1 AS count, count(*) AS made,
-            r.counts::jsonb AS stored, (SELECT jsonb_agg(c) FROM (SELECT m.state, m.result, count(*) FROM sessions m
-                WHERE m.array_id = r.id GROUP BY 1, 2 ORDER BY 1, 2) c) AS counted,
+    query = f"""
+        SELECT a.id, a.max_parallel, a.last_index - a.first_index + 1 AS count, count(*) AS made,
+            {as_json("a.id")}::jsonb -> 'counts' AS shown,
+            (SELECT jsonb_agg(c) FROM (SELECT m.state, m.result, count(*) FROM sessions m
+                WHERE m.array_id = a.id GROUP BY 1, 2 ORDER BY 1, 2) c) AS counted,
             count(*) FILTER (WHERE EXISTS (SELECT FROM containers c WHERE c.session_id = s.id
                 AND c.state NOT IN ('PENDING', 'EXITED', 'GONE'))) AS placed
-        FROM session_arrays r JOIN sessions s ON s.array_id = r.id GROUP BY r.id"""
+        FROM session_arrays a JOIN sessions s ON s.array_id = a.id GROUP BY a.id"""
     for row in _rows(connection, query):
         if row["made"] != row["count"]:
             yield f"array {row['id']} has {row['made']} of {row['count']} sessions"
-        if row["stored"] not in (None, row["counted"]):
-            yield f"array {row['id']} has stored counts {row['stored']} instead of {row['counted']}"
+        if row["shown"] != row["counted"]:
+            yield f"array {row['id']} shows the counts {row['shown']} instead of {row['counted']}"
         if row["max_parallel"] and row["placed"] > row["max_parallel"]:
             yield f"array {row['id']} has {row['placed']} sessions at once, and may have {row['max_parallel']}"
 

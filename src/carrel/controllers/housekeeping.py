@@ -11,7 +11,6 @@ from carrel.folders import outcomes
 from carrel.folders import tasks as folder_tasks
 from carrel.folders.files import interrupted, leftovers
 from carrel.notifications import deliveries
-from carrel.sessions import arrays
 from carrel.sessions.schedules import plain_variables, runs
 from carrel.sessions.shares import service as session_shares
 from carrel.signin.logins import service as logins
@@ -41,8 +40,8 @@ class Housekeeping:
     async def step(self) -> None:
         """Delete old events, samples, statistics, deliveries, runs of schedules, ended sign-ins and tasks, unverified
         accounts, used tickets, expired shares of sessions, folders in the trash and audit entries, and abandoned
-        uploads. Write missing audit entries of file changes, and the counts of ended arrays. Once, encrypt what an
-        earlier version stored in plain text.
+        uploads. Write missing audit entries of file changes. Once, encrypt what an earlier version stored in plain
+        text.
         """
         now = self._tools.clock.now()
         async with self._tools.transaction() as tx:
@@ -57,7 +56,6 @@ class Housekeeping:
             await deliveries.prune(tx, now)
             await runs.prune(tx, now)
             await folder_tasks.prune(tx, now)
-            await arrays.keep_counts(tx)
             if not self._sealed:
                 await plain_variables.seal_stored(tx, self._tools.seal)
         self._sealed = True

@@ -13,7 +13,7 @@ from carrel.sessions import transitions, updates
 from carrel.sessions.pending_since import WAITS_FOR_OTHERS, WAITS_SINCE
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.session_states import Result, SessionState
-from carrel.tables.sessions import Session
+from carrel.tables.sessions import Session, state_in
 from carrel.usage.idle import rules
 from carrel.usage.idle.rules import IdleAction
 
@@ -66,7 +66,7 @@ async def _near_limit(tx: AsyncSession, now: datetime) -> Sequence[Row[Any]]:
     )
     left_s = Session.time_limit_s - Session.limit_used_s
     over = _over(left_s, Session.started_at, now + rules.LONGEST_NOTICE)
-    return (await tx.execute(statement.where(Session.state == SessionState.RUNNING, *over))).all()
+    return (await tx.execute(statement.where(state_in([SessionState.RUNNING]), *over))).all()
 
 
 async def _waiting_too_long(tx: AsyncSession, now: datetime) -> Sequence[tuple[SessionId, int]]:
@@ -75,7 +75,7 @@ async def _waiting_too_long(tx: AsyncSession, now: datetime) -> Sequence[tuple[S
     rows = await tx.execute(
         select(Session.id, timeout_s)
         .join(ResourceGroup, ResourceGroup.id == Session.group_id)
-        .where(Session.state == SessionState.PENDING, *_over(timeout_s, WAITS_SINCE, now), ~WAITS_FOR_OTHERS)
+        .where(state_in([SessionState.PENDING]), *_over(timeout_s, WAITS_SINCE, now), ~WAITS_FOR_OTHERS)
     )
     return [(session, limit_s) for session, limit_s in rows]
 

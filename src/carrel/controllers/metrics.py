@@ -69,6 +69,8 @@ def succeeded(controller: str) -> None:
 
 def waiting(refusals: Iterable[Refusal]) -> None:
     """Set the pending counts after a plan was applied."""
-    causes = Tally(refusal.cause for refusal in refusals)
+    causes = Tally[Cause]()
+    for refusal in refusals:
+        causes[refusal.cause] += 1 + refusal.behind
     for cause in Cause:
         _REFUSED.labels(cause).set(causes[cause])

@@ -1,6 +1,6 @@
 """Compare the containers of each engine with the sessions in the database, and reconcile differences."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from signal import Signals
@@ -25,6 +25,7 @@ from carrel.tables.session_states import (
     ENDED,
     LAUNCHING,
     LIFECYCLE,
+    PLACED,
     ContainerRole,
     ContainerState,
     OnFailure,
@@ -59,7 +60,9 @@ _OUTCOME = {NodeLoss.END: SessionState.ERROR, NodeLoss.RESCHEDULE: SessionState.
 
 @dataclass(frozen=True)
 class Before:
-    """The live sessions before the engine was queried, with all their containers."""
+    """The placed sessions before the engine was queried, with all their containers, and the pending ones whose
+    containers the engine had the last time.
+    """
 
     marks: Mapping[SessionId, queries.Mark]
     containers: frozenset[str]
@@ -107,7 +110,7 @@ class Findings:
 
 @dataclass(frozen=True)
 class LiveSessions:
-    """All live sessions with their containers, on any engine."""
+    """The placed sessions with their containers, on any engine, and the pending ones whose containers an engine has."""
 
     sessions: Mapping[SessionId, Session]
     containers: Mapping[SessionId, Sequence[Container]]
@@ -253,6 +256,16 @@ def _subject(own: Sequence[Container], some: Sequence[Container]) -> str:
     return f"Its container {names[0]}" if len(names) == 1 else f"Its containers {', '.join(names)}"
 
 
+async def _live(tx: AsyncSession, listed: Set[ContainerId]) -> LiveSessions:
+    """Not the other pending sessions, of which there may be many. listed: what the engine has."""
+    sessions = {one.id: one for one in await queries.in_states(tx, *PLACED)}
+    own = dict(await containers.in_states(tx, *PLACED))
+    if others := listed - {one.id for each in own.values() for one in each}:
+        sessions |= {one.id: one for one in await queries.live_with(tx, others)}
+        own |= await containers.of_each(tx, sessions.keys() - own.keys())
+    return LiveSessions(sessions, own)
+
+
 class Observe:
     """Enforces deadlines and observes each engine."""
 
@@ -265,6 +278,8 @@ class Observe:
         self._tools = tools
         self._took_over = False
         self._machines_seen: dict[EngineId, tuple[Engine, datetime]] = {}
+        self._returned: dict[EngineId, frozenset[SessionId]] = {}
+        """Pending sessions whose containers the engine had in the last look."""
         self._each = EachEngine(tools.engines, self._look)
 
     async def close(self) -> None:
@@ -278,7 +293,7 @@ class Observe:
     async def _look(self, engine_id: EngineId) -> None:
         tools = self._tools
         # 1. read the sessions
-        before = await self._before()
+        before = await self._before(self._returned.get(engine_id, frozenset()))
         # 2. list the containers, and the machines from time to time
         try:
             engine = await tools.engines.of(engine_id)
@@ -297,8 +312,7 @@ class Observe:
         # 3. compare those that did not change meanwhile
         stopped = {ContainerId(o.id) for o in seen if o.state is ObservedState.EXITED}
         async with tools.database.transaction() as tx:
-            sessions = {s.id: s for s in await queries.in_states(tx, *_LIVE)}
-            live = LiveSessions(sessions, await containers.in_states(tx, *_LIVE))
+            live = await _live(tx, {ContainerId(one.id) for one in seen})
             again = [key for key, own in live.containers.items() if any(one.id in stopped for one in own)]
             restarts = await queries.restarts_since(tx, again, now - RESTARTS_COUNTED) if again else {}
             bootstrapping = await queries.with_bootstrap(tx, again) if again else frozenset()
@@ -307,9 +321,14 @@ class Observe:
             {observed.id: observed for observed in seen}, own_nodes, gone, restarts, bootstrapping
         )
         findings = compare(there, before, live)
+        returned = frozenset(s.id for s in live.sessions.values() if s.state == SessionState.PENDING)
+        self._returned[engine_id] = returned
         if findings.lost and machines is None:
             # Their machine may have gone with them.
             del self._machines_seen[engine_id]
+            await self._look(engine_id)
+        elif returned - before.marks.keys():
+            # Whether they were pending all the time shows the next look.
             await self._look(engine_id)
         elif findings:
             await self._apply(findings)
@@ -334,11 +353,11 @@ class Observe:
                 await transitions.renew_deadlines(tx, LIFECYCLE.deadlines, now=now)
         self._took_over = True
 
-    async def _before(self) -> Before:
+    async def _before(self, returned: Collection[SessionId]) -> Before:
         async with self._tools.database.transaction() as tx:
-            known = await containers.ids_in_states(tx, *_LIVE)
+            known = await containers.ids_in_states(tx, *PLACED)
             # Reap removes what is abandoned.
-            return Before(await queries.marks(tx), known | await containers.ids_of_abandoned(tx))
+            return Before(await queries.marks(tx, returned), known | await containers.ids_of_abandoned(tx))
 
     async def _engine_is_away(self, engine: EngineId, error: EngineError) -> None:
         """Close its nodes, and extend restarts: a session must not lose its files because the engine takes long to

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from carrel.controllers import due_deliveries
+from carrel.controllers.array_counts import ArrayCounts
 from carrel.controllers.audit_sealing import AuditSealing
 from carrel.controllers.dependencies import Dependencies
 from carrel.controllers.disk_limits import DiskLimits
@@ -51,5 +52,6 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         Notify(tools),
         due_deliveries.mail(tools),
         due_deliveries.webhooks(tools),
+        ArrayCounts(tools),
         Housekeeping(tools),
     )

@@ -45,7 +45,7 @@ class Schedule:
         """No-op: there are no background tasks."""
 
     async def step(self) -> None:
-        """One pass over all pending sessions.
+        """One pass over all pending sessions that may start.
 
         Load and apply share a transaction. The leader is the only writer of allocations, so the snapshot is still
         valid when the plan is applied.
@@ -57,7 +57,7 @@ class Schedule:
             is_recent = self._arrays_waited and now - self._arrays_waited < timedelta(seconds=self.tick_s)
             if is_recent and not await loading.may_start(tx):
                 return
-            waiting = await loading.waiting(tx, now)
+            waiting = await loading.startable(tx, now)
             if waiting:
                 snapshot = await loading.snapshot(tx, now, waiting)
                 with metrics.PLAN_SECONDS.time():
@@ -92,7 +92,7 @@ class Schedule:
         """Store changed reasons and positions; a long queue moves with every session that ends."""
         if not refusals:
             return
-        stored = await queries.reasons_of_pending(tx)
+        stored = await queries.reasons_of_pending(tx, [session for session, _, _ in refusals])
         await updates.refuse(tx, [one for one in refusals if stored.get(one[0]) != one[1:]])
 
 

@@ -72,27 +72,28 @@ async def _frames(
     request: Request, services: EventServices, actor: Actor, position: str | None
 ) -> AsyncIterator[bytes]:
     """Frames of text/event-stream; a comment every 15 s keeps proxies from closing an idle line."""
-    with _STREAMS.track_inprogress(), services.events.following(actor, position) as events:
-        yield b"event: hello\ndata: {}\n\n"
-        upcoming = asyncio.ensure_future(anext(events, None))
-        looked = asyncio.get_running_loop().time()
-        try:
-            while True:
-                done, _ = await asyncio.wait([upcoming], timeout=PING_S)
-                if asyncio.get_running_loop().time() - looked >= PING_S:
-                    looked = asyncio.get_running_loop().time()
-                    if not await _still_known(request):
+    with _STREAMS.track_inprogress():
+        async with services.events.following(actor, position) as events:
+            yield b"event: hello\ndata: {}\n\n"
+            upcoming = asyncio.ensure_future(anext(events, None))
+            looked = asyncio.get_running_loop().time()
+            try:
+                while True:
+                    done, _ = await asyncio.wait([upcoming], timeout=PING_S)
+                    if asyncio.get_running_loop().time() - looked >= PING_S:
+                        looked = asyncio.get_running_loop().time()
+                        if not await _still_known(request):
+                            return
+                    if not done:
+                        yield b": ping\n\n"
+                        continue
+                    event = upcoming.result()
+                    if event is None:
                         return
-                if not done:
-                    yield b": ping\n\n"
-                    continue
-                event = upcoming.result()
-                if event is None:
-                    return
-                yield _frame(event)
-                upcoming = asyncio.ensure_future(anext(events, None))
-        finally:
-            upcoming.cancel()
+                    yield _frame(event)
+                    upcoming = asyncio.ensure_future(anext(events, None))
+            finally:
+                upcoming.cancel()
 
 
 async def _still_known(request: Request) -> bool:

@@ -2,8 +2,8 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -191,13 +191,19 @@ def _event(row: Any) -> PublishedEvent:
 
 
 class EventStream:
-    """Fans out committed events to the followers in this process, in order, within milliseconds."""
+    """Fans out committed events to the followers in this process, in order, within milliseconds.
+
+    Without followers it reads nothing.
+    """
 
     def __init__(self, database: Database, listener: Listener) -> None:
         self._database = database
         self._wake = asyncio.Event()
         self._followers: dict[asyncio.Queue[PublishedEvent | None], Actor] = {}
         self._position = ""
+        self._behind = False
+        """True if events may have been left unread since the last follower left."""
+        self._beginning = asyncio.Lock()
         listener.subscribe(TOPIC, self._wake.set)
 
     async def start(self) -> None:
@@ -213,6 +219,9 @@ class EventStream:
                 async with asyncio.timeout(pause):
                     await self._wake.wait()
             self._wake.clear()
+            if not self._followers:
+                self._behind, pause = True, None
+                continue
             try:
                 # The end of the transaction that holds events back is not notified, so poll.
                 pause = (
@@ -234,16 +243,24 @@ class EventStream:
             else:
                 queue.put_nowait(event)
 
-    @contextmanager
-    def following(self, actor: Actor, position: str | None) -> Iterator[AsyncIterator[PublishedEvent]]:
+    @asynccontextmanager
+    async def following(
+        self, actor: Actor, position: str | None
+    ) -> AsyncIterator[AsyncIterator[PublishedEvent]]:
         """All events after the position (default: now) that the actor may see.
 
-        Ends only for a reader that falls too far behind. Raises: Invalid.
+        Ends only for a reader that falls too far behind. Raises: Invalid, Unavailable.
         """
         if position:
             parse(position)
         queue: asyncio.Queue[PublishedEvent | None] = asyncio.Queue()
-        self._followers[queue] = actor
+        async with self._beginning:
+            if self._behind and not self._followers:
+                await self.start()
+                self._behind = False
+            self._followers[queue] = actor
+        # Events since the position that was just read may have been announced before there was a follower.
+        self._wake.set()
         try:
             yield self._events(actor, position, queue)
         finally:

@@ -16,7 +16,7 @@ from carrel.engines.port import ROOT_INSIDE
 from carrel.limits.scopes import ceilings, scopes_of
 from carrel.nodes import ledger
 from carrel.nodes.groups import service as groups
-from carrel.scheduling.array_limits import ArrayLimit, set_aside
+from carrel.scheduling.array_limits import REASON, ArrayLimit, set_aside
 from carrel.scheduling.snapshot import (
     SESSIONS,
     ClusterMode,
@@ -119,7 +119,7 @@ _MAY_START = text(f"""
 
 # shut_out: the owner has lost access to the group, which can happen while the session is pending. The plan handles
 # inactive groups. some_wait_for_others: a constant that mostly saves a statement.
-_WAITING = text(f"""
+_WAITING = f"""
     SELECT s.id, s.slots, s.created_at, s.group_id, s.domain_id, s.project_id, s.owner_id, s.access_key, s.priority,
         s.wanted_node, s.avoided_nodes, s.time_limit_s - s.limit_used_s AS left_s, s.rights, s.reason,
         CASE WHEN s.not_before > :now THEN s.not_before END AS not_before,
@@ -132,12 +132,31 @@ _WAITING = text(f"""
         EXISTS (SELECT FROM session_dependencies a JOIN sessions w ON w.id = a.session_id AND w.state = 'PENDING')
             AS some_wait_for_others,
         {allowed_rights.forbidden_as_text()} AS root_forbidden,
-        s.array_id, r.max_parallel, coalesce(p.placed, 0) AS placed
+        s.array_id, r.max_parallel, coalesce(p.placed, 0) AS placed, {{behind}} AS behind
     FROM sessions s JOIN resource_groups g ON g.id = s.group_id JOIN domains d ON d.id = s.domain_id
         LEFT JOIN session_arrays r ON r.id = s.array_id
         LEFT JOIN ({_PLACED_OF_ARRAYS}) AS p ON p.array_id = s.array_id
-    WHERE s.state = 'PENDING'
-""")  # noqa: S608 - no input in it
+        {{queues}}
+    WHERE s.state = 'PENDING' {{which}}
+"""  # noqa: S608 - no input in it
+_ALL = text(_WAITING.format(behind="0", queues="", which=""))
+
+# By array: those known to wait for others of it. turn: 1 may start next; the first one that cannot is kept.
+_IN_ARRAY_QUEUES = f"""
+    SELECT s.id, row_number() OVER w - greatest(r.max_parallel - coalesce(p.placed, 0), 0) AS turn,
+        count(*) OVER (PARTITION BY s.array_id, s.priority) - row_number() OVER w AS behind
+    FROM sessions s JOIN session_arrays r ON r.id = s.array_id LEFT JOIN ({_PLACED_OF_ARRAYS}) AS p ON p.array_id = r.id
+    WHERE s.state = 'PENDING' AND s.reason = format(:in_array_queue, r.max_parallel)
+        AND coalesce(s.not_before <= :now, true)
+    WINDOW w AS (PARTITION BY s.array_id, s.priority ORDER BY s.created_at, s.id)"""  # noqa: S608 - no input in it
+_STARTABLE = text(
+    f"WITH queued AS MATERIALIZED ({_IN_ARRAY_QUEUES})"
+    + _WAITING.format(
+        behind="CASE WHEN q.turn = 1 THEN q.behind ELSE 0 END",
+        queues="LEFT JOIN queued q ON q.id = s.id",
+        which="AND coalesce(q.turn, 0) <= 1",
+    )
+)
 
 _HOLDERS = select(
     Session.id,
@@ -164,7 +183,18 @@ async def waiting(tx: AsyncSession, now: datetime) -> list[PendingSession]:
     """The pending sessions. Set aside are those that back off after a failed start, are to start after others, lack
     storage they need, have lost access to the group or root inside, or wait for others of their array.
     """
-    rows = (await tx.execute(_WAITING, {"now": now})).all()
+    return await _requests(tx, (await tx.execute(_ALL, {"now": now})).all())
+
+
+async def startable(tx: AsyncSession, now: datetime) -> list[PendingSession]:
+    """As `waiting`, without those that wait for others of their array and have more before them than may start: the
+    first of them stands for those behind it. So the length of an array does not matter.
+    """
+    bound = {"now": now, "in_array_queue": REASON.format("%s")}
+    return await _requests(tx, (await tx.execute(_STARTABLE, bound)).all())
+
+
+async def _requests(tx: AsyncSession, rows: Sequence[Any]) -> list[PendingSession]:
     if not rows:
         return []
     kept_back = await mounting.kept_back(tx)
@@ -216,6 +246,7 @@ def _request(row: Any, kept_back: str, after: Sequence[Dependency]) -> PendingSe
         after=frozenset() if for_ever else dependencies.awaited(after),
         array=row.array_id,
         array_most=row.max_parallel,
+        behind=row.behind,
     )
 
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from carrel.core.ids import SessionId
 from carrel.scheduling.snapshot import PendingSession
 
+REASON = "Its array runs at most {} at a time."
+"""Why a session waits for others of its array."""
+
 
 @dataclass(frozen=True, slots=True)
 class ArrayLimit:
@@ -34,11 +37,6 @@ def set_aside(
         own.sort(key=lambda one: (-one.priority, one.since, one.id))
         later |= {one.id: limit.most for one in own[max(limit.most - limit.running, 0) :]}
     return [
-        replace(one, aside=reason(later[one.id]), in_array_queue=True) if one.id in later else one
+        replace(one, aside=REASON.format(later[one.id]), in_array_queue=True) if one.id in later else one
         for one in waiting
     ]
-
-
-def reason(most: int) -> str:
-    """Why a session waits for others of its array."""
-    return f"Its array runs at most {most} at a time."

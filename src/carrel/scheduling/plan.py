@@ -63,9 +63,9 @@ class Planning:
         placements, lines = self._decided(hasty=False)
         # 2. explain the others, after all placements
         refusals = [
-            Refusal(one.id, blocked.sentence, position, blocked.cause)
+            Refusal(one.id, blocked.sentence, position, blocked.cause, one.behind)
             for group in sorted(lines, key=self._name)
-            for position, one in enumerate(lines[group], start=1)
+            for position, one in _positions(lines[group])
             for blocked in (self.blocked(one),)
         ]
         return Plan(tuple(placements), tuple(refusals))
@@ -230,6 +230,13 @@ class Planning:
             room.keeps or self.ceilings.keeping or room.group.order in (QueueOrder.DRF, QueueOrder.FAIR_SHARE)
             for room in waits
         )
+
+
+def _positions(line: Iterable[PendingSession]) -> Iterator[tuple[int, PendingSession]]:
+    position = 1
+    for one in line:
+        yield position, one
+        position += 1 + one.behind
 
 
 def _in_turn(lines: Mapping[GroupId, Iterator[PendingSession]]) -> Iterator[PendingSession]:

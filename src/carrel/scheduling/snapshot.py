@@ -144,7 +144,8 @@ class PendingSession:
     requested node. avoid: nodes used only if no other fits. root: it needs root inside. lasts: its time limit, if any.
     aside: why it is skipped for now but keeps its queue position; "" if not. It ends at `not_before` and once all of
     `after` have ended; without either, that is not known. array: that it belongs to. array_most: how many of the array
-    may run at once, if that is limited. in_array_queue: it is aside for this only.
+    may run at once, if that is limited. in_array_queue: it is aside for this only. behind: how many more of its array
+    are aside right behind it and not in the snapshot.
     """
 
     id: SessionId
@@ -167,6 +168,7 @@ class PendingSession:
     array: SessionId | None = None
     array_most: int | None = None
     in_array_queue: bool = False
+    behind: int = 0
     mixed: tuple[Slots, ...] = ()
 
     @property
@@ -236,13 +238,14 @@ class Placement:
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """Why a session is pending. position: in its group's queue, 1 is next. reason: one sentence for the owner. cause:
-    the kind of obstacle.
+    the kind of obstacle. behind: as of the session.
     """
 
     session: SessionId
     reason: str
     position: int
     cause: "Cause"
+    behind: int = 0
 
 
 class Cause(StrEnum):

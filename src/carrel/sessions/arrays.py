@@ -16,17 +16,24 @@ from carrel.sessions import updates
 from carrel.sessions.spec import ArrayRequest, SessionSpec
 from carrel.tables.dependencies import SessionDependency
 from carrel.tables.folders import FolderMount
-from carrel.tables.session_states import LIFECYCLE, SessionKind, SessionState
+from carrel.tables.session_states import SessionKind, SessionState
 from carrel.tables.sessions import IS_LIVE, Container, Session, SessionArray
 
 MAX_SESSIONS = 10_000
 _MAX_NAME = 64
 
 
-_COUNTS = """(
-    SELECT json_agg(json_build_object('state', c.state, 'result', c.result, 'count', c.count)
-        ORDER BY c.state, c.result)
-    FROM (SELECT m.state, m.result, count(*) AS count FROM sessions m WHERE m.array_id = r.id GROUP BY 1, 2) c)"""
+_ADDED_UP = """(
+    SELECT coalesce(json_agg(json_build_object('state', c.state, 'result', c.result, 'count', c.count)
+        ORDER BY c.state, c.result), '[]')
+    FROM (
+        SELECT p.state, p.result, sum(p.count) AS count FROM (
+            SELECT state, result, count FROM json_to_recordset(r.counts) AS s(state text, result text, count bigint)
+            UNION ALL SELECT h.state, h.result, h.change FROM {changes} h WHERE h.array_id = r.id
+        ) p GROUP BY 1, 2 HAVING sum(p.count) <> 0
+    ) c)"""
+_COUNTS = f"""CASE WHEN EXISTS (SELECT FROM array_count_changes h WHERE h.array_id = r.id)
+    THEN {_ADDED_UP.format(changes="array_count_changes")} ELSE r.counts END"""
 """The sessions of an array `r` by state and result, as JSON."""
 
 
@@ -78,7 +85,7 @@ def span(name: str, first: int, last: int) -> str:
 def as_json(array_id: str) -> str:
     """SQL: the array with this id as `ArrayView` has it; NULL if there is none."""
     return f"""(SELECT json_build_object('id', r.id, 'name', r.name, 'first', r.first_index, 'last', r.last_index,
-    'max_parallel', r.max_parallel, 'counts', coalesce(r.counts, {_COUNTS}))
+    'max_parallel', r.max_parallel, 'counts', {_COUNTS})
     FROM session_arrays r WHERE r.id = {array_id})"""  # noqa: S608 - constants
 
 
@@ -175,16 +182,16 @@ async def complete(
     await updates.announce_created(tx, others, actor=actor)
 
 
-_LIVE = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.live))
-_KEEP_COUNTS = text(f"""
-    UPDATE session_arrays r SET counts = {_COUNTS} WHERE r.counts IS NULL
-        AND NOT EXISTS (SELECT FROM sessions m WHERE m.array_id = r.id AND m.state IN ({_LIVE}))
+_ADD_UP = text(f"""
+    WITH changes AS (DELETE FROM array_count_changes RETURNING array_id, state, result, change)
+    UPDATE session_arrays r SET counts = {_ADDED_UP.format(changes="changes")}
+    WHERE r.id IN (SELECT array_id FROM changes)
 """)  # noqa: S608 - no input in it
 
 
-async def keep_counts(tx: AsyncSession) -> None:
-    """Store the counts of the arrays that have ended since, so that lists need not count their sessions."""
-    await tx.execute(_KEEP_COUNTS)
+async def add_up_counts(tx: AsyncSession) -> None:
+    """Add the changes to the counts of the arrays, so that lists read few of them. Only a leader calls this."""
+    await tx.execute(_ADD_UP)
 
 
 async def lock_live(tx: AsyncSession, session: Session) -> list[SessionId]:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 
 import orjson
-from sqlalchemy import ColumnElement, Select, bindparam, select, text
+from sqlalchemy import ColumnElement, Select, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import NotFound
@@ -26,7 +26,7 @@ from carrel.tables.session_states import (
     OnFailure,
     SessionState,
 )
-from carrel.tables.sessions import Container, Session
+from carrel.tables.sessions import Container, Session, state_in
 
 MAIN = str(ContainerRole.MAIN)
 
@@ -61,7 +61,7 @@ def make(session: SessionId, spec: SessionSpec) -> list[Container]:
 
 async def in_states(tx: AsyncSession, *states: SessionState) -> Mapping[SessionId, Sequence[Container]]:
     """The containers of all sessions in these states, the main one first. One query."""
-    return await _by_session(tx, Container.session_id.in_(select(Session.id).where(_is_in(states))))
+    return await _by_session(tx, Container.session_id.in_(select(Session.id).where(state_in(states))))
 
 
 async def of_each(tx: AsyncSession, sessions: Iterable[SessionId]) -> Mapping[SessionId, Sequence[Container]]:
@@ -79,17 +79,10 @@ async def _by_session(
     return by_session
 
 
-def _is_in(states: Iterable[SessionState]) -> ColumnElement[bool]:
-    # Literal states, so that the prepared plan can use the partial index on live sessions.
-    return Session.state.in_(
-        bindparam("states", sorted(map(str, states)), expanding=True, literal_execute=True)
-    )
-
-
 async def ids_in_states(tx: AsyncSession, *states: SessionState) -> frozenset[ContainerId]:
     """The ids of the containers of all sessions in these states."""
     rows = await tx.execute(
-        select(Container.id).join(Session, Session.id == Container.session_id).where(_is_in(states))
+        select(Container.id).join(Session, Session.id == Container.session_id).where(state_in(states))
     )
     return frozenset(rows.scalars())
 

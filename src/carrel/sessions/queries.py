@@ -1,21 +1,21 @@
 """Reading sessions: by reference, by state, and what the controllers know of them."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
-from sqlalchemy import Select, func, select, text
+from sqlalchemy import Select, func, or_, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import undefer
 
 from carrel.core.errors import Conflict, NotFound
-from carrel.core.ids import ID_LENGTH, SessionId, UserId
+from carrel.core.ids import ID_LENGTH, ContainerId, SessionId, UserId
 from carrel.permissions.decide import Actor
 from carrel.sessions.visibility import (
     visibility,
     visible_as_text,
 )
-from carrel.tables.session_states import LIFECYCLE, SessionState
-from carrel.tables.sessions import Container, HistoryEntry, Session
+from carrel.tables.session_states import PLACED, SessionState
+from carrel.tables.sessions import IS_LIVE, Container, HistoryEntry, Session, state_in
 from carrel.tables.tenancy import User
 
 _VISIBLE = visible_as_text("s")
@@ -118,16 +118,17 @@ async def with_specs(tx: AsyncSession, *states: SessionState) -> list[Session]:
 
 
 def _in_order(states: Iterable[SessionState]) -> Select[Session]:
-    return select(Session).where(Session.state.in_(states)).order_by(Session.created_at, Session.id)
+    return select(Session).where(state_in(states)).order_by(Session.created_at, Session.id)
 
 
-async def reasons_of_pending(tx: AsyncSession) -> dict[SessionId, tuple[str | None, int | None]]:
-    """The last published reason and queue position of each pending session."""
-    rows = await tx.execute(
-        select(Session.id, Session.reason, Session.queue_position).where(
-            Session.state == SessionState.PENDING
-        )
-    )
+_REASONS = text("SELECT id, reason, queue_position FROM sessions WHERE id = ANY(:ids)")
+
+
+async def reasons_of_pending(
+    tx: AsyncSession, sessions: Sequence[SessionId]
+) -> dict[SessionId, tuple[str | None, int | None]]:
+    """The last published reason and queue position of each of these sessions."""
+    rows = await tx.execute(_REASONS, {"ids": sessions})
     return {row.id: (row.reason, row.queue_position) for row in rows}
 
 
@@ -150,14 +151,20 @@ def mark(session: Session) -> Mark:
     return SessionState(session.state), session.attempts, session.restarts
 
 
-async def marks(tx: AsyncSession) -> dict[SessionId, Mark]:
-    """The `mark` of each live session."""
+async def marks(tx: AsyncSession, also: Collection[SessionId]) -> dict[SessionId, Mark]:
+    """The `mark` of each placed session, and of these other ones."""
+    which = or_(state_in(PLACED), Session.id.in_(also)) if also else state_in(PLACED)
     rows = await tx.execute(
-        select(Session.id, Session.state, Session.attempts, Session.restarts).where(
-            Session.state.in_(sorted(LIFECYCLE.live))
-        )
+        select(Session.id, Session.state, Session.attempts, Session.restarts).where(which)
     )
     return {row.id: (SessionState(row.state), row.attempts, row.restarts) for row in rows}
+
+
+async def live_with(tx: AsyncSession, some: Collection[ContainerId]) -> list[Session]:
+    """The live sessions that have any of these containers."""
+    owners = select(Container.session_id).where(Container.id.in_(some))
+    rows = await tx.execute(select(Session).where(Session.id.in_(owners), IS_LIVE))
+    return list(rows.scalars())
 
 
 async def failed_starts(tx: AsyncSession, session: SessionId, cause: str) -> int:
@@ -206,7 +213,5 @@ async def with_bootstrap(tx: AsyncSession, sessions: Iterable[SessionId]) -> fro
 
 async def overdue(tx: AsyncSession, now: datetime) -> list[Session]:
     """Sessions in a transitional state past its deadline."""
-    rows = await tx.execute(
-        select(Session).where(Session.state.in_(sorted(LIFECYCLE.live)), Session.deadline < now)
-    )
+    rows = await tx.execute(select(Session).where(IS_LIVE, Session.deadline < now))
     return list(rows.scalars())

@@ -1,5 +1,6 @@
 """Sessions, their containers, their history, and stored logs."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -7,6 +8,7 @@ from sqlalchemy import (
     ARRAY,
     JSON,
     BigInteger,
+    BindParameter,
     CheckConstraint,
     ColumnElement,
     DateTime,
@@ -54,7 +56,7 @@ COLLAPSED = "array_id IS NULL OR array_id = id"
 
 class SessionArray(Table):
     """Sessions that one request created. id: of its first session. max_parallel: most at once; None: no limit. counts:
-    its sessions by state and result, stored once all have ended, when they no longer change; None before.
+    its sessions by state and result, without the changes in `ArrayCountChange`.
     """
 
     __tablename__ = "session_arrays"
@@ -64,7 +66,23 @@ class SessionArray(Table):
     first_index: Mapped[int]
     last_index: Mapped[int]
     max_parallel: Mapped[int | None]
-    counts: Mapped[list[dict[str, Any]] | None] = mapped_column(JSON(none_as_null=True))
+    counts: Mapped[list[dict[str, Any]]] = mapped_column(JSON, default=list, server_default=text("'[]'"))
+
+
+class ArrayCountChange(Table):
+    """A change of how many sessions of an array have this state and result, not in the array's `counts` yet.
+
+    Triggers write it with the change of the sessions. Rows of its own, because all sessions of an array would wait for
+    each other's transactions if each updated the counts.
+    """
+
+    __tablename__ = "array_count_changes"
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
+    array_id: Mapped[SessionId] = mapped_column(String, index=True)
+    state: Mapped[SessionState] = mapped_column(String(20))
+    result: Mapped[Result | None] = mapped_column(String(20))
+    change: Mapped[int]
 
 
 class Session(Table):
@@ -185,10 +203,16 @@ class Session(Table):
     ended_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
 
 
-# A literal, so that the planner can use the partial index of live sessions.
-IS_LIVE: ColumnElement[bool] = Session.state.in_(
-    bindparam("live_states", sorted(map(str, LIFECYCLE.live)), expanding=True, literal_execute=True)
-)
+def state_in(states: Iterable[SessionState]) -> ColumnElement[bool]:
+    """A condition for sessions in these states."""
+    # Literals, so that prepared plans can use the partial index of live sessions.
+    literals: BindParameter[Any] = bindparam(
+        "states", sorted(map(str, states)), unique=True, expanding=True, literal_execute=True
+    )
+    return Session.state.in_(literals)
+
+
+IS_LIVE: ColumnElement[bool] = state_in(LIFECYCLE.live)
 """A condition for sessions that have not ended."""
 
 

@@ -10,7 +10,6 @@ from limit_kit import limit
 from people import eventually
 from session_kit import force_state, overwrite, request
 
-from carrel.sessions import arrays
 from carrel.tables.session_states import Result, SessionState
 
 
@@ -143,31 +142,6 @@ async def test_lists_show_an_array_as_one_row_with_its_counts(api: Api):
     )
     assert await names(user, state="ended") == ["after", "train-1", "before"]
     assert await names(user, state="live") == []
-
-
-async def test_the_counts_of_an_array_are_stored_once_all_of_it_has_ended(api: Api):
-    user = await api.as_("user")
-    array = (await start_array(user, 1, 3)).json()["id"]
-    await start_array(user, 1, 2, name="later")
-    stored = "SELECT counts FROM session_arrays WHERE id = :id"
-    for number in (1, 2, 3):
-        async with api.database.transaction() as tx:
-            await arrays.keep_counts(tx)
-        assert await scalar(api.database, stored, id=array) is None
-        one = (await user.get(f"/sessions/train-{number}")).json()["id"]
-        await force_state(api.database, one, SessionState.TERMINATED)
-        await overwrite(api.database, one, result=Result.FAILURE if number == 1 else Result.SUCCESS)
-    counted = (await user.get(f"/sessions/{array}")).json()["array"]["counts"]
-    assert sum(one["count"] for one in counted) == 3
-    async with api.database.transaction() as tx:
-        await arrays.keep_counts(tx)
-    assert await scalar(api.database, stored, id=array) == counted
-    assert await scalar(api.database, "SELECT count(*) FROM session_arrays WHERE counts IS NULL") == 1
-    # Lists and details read them without counting.
-    await sql(api.database, "UPDATE session_arrays SET counts = '[]' WHERE id = :id", id=array)
-    assert (await user.get(f"/sessions/{array}")).json()["array"]["counts"] == []
-    [row] = (await user.get("/sessions", params={"state": "ended"})).json()["items"]
-    assert row["array"]["counts"] == []
 
 
 async def test_pages_of_collapsed_arrays_have_each_row_once(api: Api):

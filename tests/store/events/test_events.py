@@ -1,5 +1,6 @@
 """The event log in a real database: its order, what is held back, and what is old."""
 
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -9,6 +10,7 @@ from sqlalchemy import text
 from carrel.core.clock import SystemClock
 from carrel.core.errors import Invalid
 from carrel.db.database import Database
+from carrel.db.listener import Listener
 from carrel.events import service
 
 _WRITE = text("""INSERT INTO events (kind, object_kind, object_id, owner_id, project_id, domain_id, data)
@@ -38,6 +40,41 @@ async def test_a_position_is_where_one_goes_on(database: Database, people: Peopl
             rest = (await service.after(tx, str(happening.position))).events
             assert [h.object_id for h in rest] == [h.object_id for h in everything[place + 1 :]]
         assert (await service.after(tx, await service.end_of_log(tx))).events == []
+
+
+async def test_a_stream_without_followers_reads_nothing_and_a_later_one_misses_nothing(
+    database: Database, people: People
+):
+    listener = Listener(database.url)
+    stream = service.EventStream(database, listener)
+    await stream.start()
+
+    async def write(*ids: str) -> None:
+        async with database.transaction() as tx:
+            for one in ids:
+                await tx.execute(_WRITE, {"id": one, "owner": people.user.user_id})
+
+    async def reading(number: int) -> None:
+        """Whoever begins between two events gets all that follow."""
+        async with stream.following(people.user, None) as events:
+            await write(f"{number} a", f"{number} b")
+            listener.announce(service.TOPIC)
+            seen = []
+            while f"{number} b" not in seen:
+                seen.append((await anext(events)).object_id)
+            assert {f"{number} a", f"{number} b"} <= {*seen}
+            assert "before" not in seen
+
+    running = asyncio.create_task(stream.run())
+    for round_ in range(3):
+        await write("before")
+        position = stream._position
+        listener.announce(service.TOPIC)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert (stream._position, stream._behind) == (position, True)
+        await asyncio.gather(*(reading(round_ * 10 + number) for number in range(5)))
+    running.cancel()
 
 
 async def test_a_long_log_comes_in_batches_that_join(database: Database, people: People):

@@ -10,6 +10,7 @@ import aiodocker
 from carrel.engines.accelerated import cannot_attach
 from carrel.engines.docker.api import disk_full
 from carrel.engines.docker.container_config import LABEL_EPOCH, LABEL_ID
+from carrel.engines.docker.daemon_events import LastRun
 from carrel.engines.docker.pull import pull_error
 from carrel.engines.docker.rights import has_remapping
 from carrel.engines.optional import LIVE_LIMITS
@@ -63,6 +64,24 @@ def created(row: Mapping[str, Any]) -> Observed:
         state=_STATES["created"],
         address=None,
         epoch=int(labels.get(LABEL_EPOCH) or 0),
+    )
+
+
+def succeeded(row: Mapping[str, Any], run: LastRun | None) -> Observed | None:
+    """The state of a container whose process has succeeded, from its row of the list and its last run; None for others.
+
+    Without `out_of_memory`, which events tell.
+    """
+    if row["State"] != "exited" or run is None or run.exit_code != 0:
+        return None
+    labels = row["Labels"]
+    return Observed(
+        id=labels[LABEL_ID],
+        state=ObservedState.EXITED,
+        address=None,
+        exit_code=0,
+        epoch=int(labels.get(LABEL_EPOCH) or 0),
+        started_at=run.started_at,
     )
 
 

@@ -8,6 +8,8 @@ control plane learns about most kills that it missed.
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 import aiodocker
 
@@ -19,6 +21,14 @@ _ACTIONS = ["create", "start", "die", "oom", "stop", "pause", "unpause", "destro
 """Destroy is Docker's event, remove is Podman's. Events of exec are excluded: there are many of them."""
 
 
+@dataclass(frozen=True, slots=True)
+class LastRun:
+    """The last run of a container, from its start. exit_code: None while it has not ended."""
+
+    started_at: datetime
+    exit_code: int | None = None
+
+
 class DaemonEvents:
     """The daemon's events about containers of this installation."""
 
@@ -28,13 +38,18 @@ class DaemonEvents:
         self._task: asyncio.Task[None] | None = None
         self._watchers: set[asyncio.Queue[str | None]] = set()
         self._out_of_memory: set[str] = set()
+        self._runs: dict[str, LastRun] = {}
         self.connected = False
-        self.forget: Callable[[str | None], None] = lambda daemon_id: None
-        """Called with the daemon's id of a changed container, or None if changes may have been missed."""
+        self.forget: Callable[[str | None], None] = lambda container: None
+        """Called with the id of a changed container, or None if changes may have been missed."""
 
     def ran_out_of_memory(self, daemon_id: str) -> bool:
         """True if the memory limit killed one of its processes since the last start, according to events."""
         return daemon_id in self._out_of_memory
+
+    def last_run(self, daemon_id: str) -> LastRun | None:
+        """The last run, if its start was seen and no event was missed since."""
+        return self._runs.get(daemon_id)
 
     def listen(self) -> None:
         """Connect if not connected; requires a running event loop."""
@@ -72,6 +87,7 @@ class DaemonEvents:
             pass  # the end of the stream tells watchers; the next request reports the cause
         finally:
             self.connected = False
+            self._runs.clear()
             self.forget(None)
             for watcher in self._watchers:
                 watcher.put_nowait(None)
@@ -79,12 +95,22 @@ class DaemonEvents:
 
     def _note(self, line: bytes) -> None:
         event = json.loads(line)
-        daemon_id = event["Actor"]["ID"]
-        if event["Action"] == "oom":
-            self._out_of_memory.add(daemon_id)
-        elif event["Action"] in ("start", "destroy", "remove"):
-            self._out_of_memory.discard(daemon_id)
-        self.forget(daemon_id)
-        if container := event["Actor"]["Attributes"].get(LABEL_ID):
+        daemon_id, attributes = event["Actor"]["ID"], event["Actor"]["Attributes"]
+        run = self._runs.pop(daemon_id, None)
+        match event["Action"]:
+            case "oom":
+                self._out_of_memory.add(daemon_id)
+            case "start":
+                run = LastRun(datetime.fromtimestamp(event["timeNano"] / 1e9, UTC))
+                self._out_of_memory.discard(daemon_id)
+            case "destroy" | "remove":
+                run = None
+                self._out_of_memory.discard(daemon_id)
+            case "die":
+                run = run and replace(run, exit_code=int(attributes["exitCode"]))
+        if run:
+            self._runs[daemon_id] = run
+        if container := attributes.get(LABEL_ID):
+            self.forget(container)
             for watcher in self._watchers:
                 watcher.put_nowait(container)

@@ -102,9 +102,10 @@ class DockerEngine(Adjusting):
         self._disk_place: tuple[str, str] | None = None
         self._disk_limit = DiskLimit(self._api, self._names)
         self._seen: dict[str, tuple[object, Observed]] = {}
+        self._looking: dict[str, object] = {}
+        """The last inspections in progress whose containers have not changed since, by a mark of each."""
         self._private: dict[str, str | None] = {}
         """Private networks of the containers that were started here."""
-        self._changes = 0
         self._has_init: bool | None = None
         self._takes_profile: bool | None = None
 
@@ -175,7 +176,7 @@ class DockerEngine(Adjusting):
                 if permit:
                     await permit()
                 await self._start(spec)
-            inspected = await self._inspect(name)
+            inspected = await self._look(spec.id, name)
             if not spec.mounts:
                 await self._homes.check(name, spec.image, inspected["Image"], root=spec.root)
             return self._observed(inspected)
@@ -426,46 +427,55 @@ class DockerEngine(Adjusting):
         return await self._api.call("GET", f"containers/{name}/json")
 
     def _observed(self, inspected: Any) -> Observed:
-        one = answers.observed(inspected)
-        if self._events.ran_out_of_memory(inspected["Id"]):
-            return replace(one, out_of_memory=True)
-        return one
+        return self._with_memory(answers.observed(inspected), inspected["Id"])
+
+    def _with_memory(self, one: Observed, daemon_id: str) -> Observed:
+        return replace(one, out_of_memory=True) if self._events.ran_out_of_memory(daemon_id) else one
+
+    async def _look(self, container: str, name: str) -> Any:
+        """Inspect it. The result is kept while the event stream is connected and no event names the container."""
+        mark = self._looking[container] = object()
+        try:
+            inspected = await self._inspect(name)
+        finally:
+            unchanged = self._looking.get(container) is mark
+            if unchanged:
+                del self._looking[container]
+        if unchanged and self._events.connected:
+            says = inspected["State"]["Status"], answers.address(inspected)
+            self._seen[container] = says, self._observed(inspected)
+        return inspected
 
     async def _look_at(self, row: Any, at_once: asyncio.Semaphore) -> Observed | None:
-        """The full state of a row of the list; None if it was just deleted.
-
-        A cached inspection is valid while the event stream is connected, no event named the container and its row is
-        unchanged.
-        """
+        """The full state of a row of the list; None if it was just deleted."""
         if row["State"] == "created":
             # The row says it all, and an inspection would wait for a start in progress.
             return answers.created(row)
-        daemon_id, row_says = row["Id"], (row["State"], answers.address(row))
-        known = self._seen.get(daemon_id)
-        if known is not None and known[0] == row_says:
+        daemon_id, container = row["Id"], row["Labels"][LABEL_ID]
+        if one := answers.succeeded(row, self._events.last_run(daemon_id)):
+            return self._with_memory(one, daemon_id)
+        known = self._seen.get(container)
+        if known is not None and known[0] == (row["State"], answers.address(row)):
             return known[1]
         async with at_once:
-            changes = self._changes
             try:
-                one = self._observed(await self._inspect(daemon_id))
+                return self._observed(await self._look(container, daemon_id))
             except aiodocker.DockerError as error:
                 if error.status == 404:
                     return None
                 raise
-        if self._events.connected and changes == self._changes:
-            self._seen[daemon_id] = (row_says, one)
-        return one
 
-    def _forget(self, daemon_id: str | None) -> None:
-        self._changes += 1
-        if daemon_id is None:
+    def _forget(self, container: str | None) -> None:
+        if container is None:
             # After an outage, containers may be stopped and rules may be missing.
             self._seen.clear()
+            self._looking.clear()
             self._networks.forget()
             self._firewall.forget()
             self._disk_limit.forget()
         else:
-            self._seen.pop(daemon_id, None)
+            self._seen.pop(container, None)
+            self._looking.pop(container, None)
 
     async def _measure(self, row: Any, at_once: asyncio.Semaphore) -> ContainerUsage | None:
         async with at_once:
