@@ -10,7 +10,6 @@ import aiodocker
 from carrel.engines.accelerated import cannot_attach
 from carrel.engines.docker.api import disk_full
 from carrel.engines.docker.container_config import LABEL_EPOCH, LABEL_ID
-from carrel.engines.docker.pull import pull_error
 from carrel.engines.docker.rights import has_remapping
 from carrel.engines.optional import LIVE_LIMITS
 from carrel.engines.port import (
@@ -26,6 +25,7 @@ from carrel.engines.port import (
     Observed,
     ObservedState,
 )
+from carrel.engines.pulling import pull_error
 from carrel.engines.refused import RefusedProcess, forbidden, missing, unstartable
 
 _NO_TAG = "<none>:<none>"
