@@ -1,0 +1,13 @@
+"""One cluster for all tests of this folder; a test that breaks it repairs it."""
+
+from collections.abc import Iterator
+
+import pytest
+from own_cluster import Cluster
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """There is no skipping: what is missing is an error."""
+    with Cluster() as cluster:
+        yield cluster
