@@ -89,7 +89,7 @@ class Node:
         """Pull from this registry without TLS."""
         folder = self._home / "registries" / registry
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "hosts.toml").write_text(f'[host."http://{registry}"]\n')
+        (folder / "hosts.toml").write_text(f'server = "http://{registry}"\n[host."http://{registry}"]\n')
 
     def check(self) -> None:
         """Raises: RuntimeError if one of its programs has ended."""

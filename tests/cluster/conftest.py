@@ -5,6 +5,8 @@ from collections.abc import Iterator
 import pytest
 from own_cluster import Cluster
 
+pytest.register_assert_rewrite("carrel.engines.conformance", "carrel.engines.conformance_kit")
+
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:

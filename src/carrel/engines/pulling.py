@@ -16,7 +16,7 @@ def pull_error(image: str, text: str) -> EngineError:
     registry = _registry(image)
     if "invalid reference format" in text or "must be lowercase" in text:
         return ImageUnusable(f"{image!r} is not a valid image name; write for example python:3.12.")
-    if re.search(r"manifest (for .* )?(not found|unknown)|manifest unknown|name unknown", text):
+    if re.search(r"manifest (for .* )?(not found|unknown)|manifest unknown|name unknown|: not found$", text):
         return ImageUnusable(f"There is no image named {image} in its registry ({registry}).")
     if re.search(r"pull access denied|unauthorized|denied|authentication required", text):
         return ImageUnusable(
