@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from own_cluster import Cluster
+from service_accounts import apply_rights
 
 pytest.register_assert_rewrite("carrel.engines.conformance", "carrel.engines.conformance_kit")
 
@@ -12,4 +13,5 @@ pytest.register_assert_rewrite("carrel.engines.conformance", "carrel.engines.con
 def cluster() -> Iterator[Cluster]:
     """There is no skipping: what is missing is an error."""
     with Cluster() as cluster:
+        apply_rights(cluster)
         yield cluster

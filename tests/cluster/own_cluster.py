@@ -112,6 +112,11 @@ class Cluster:
             raise RuntimeError(f"{method} {path}: {answer.status} {text.decode(errors='replace')}")
         return json.loads(text) if text.startswith(b"{") else text.decode()
 
+    @property
+    def audit_log(self) -> Path:
+        """Requests of service accounts: an event in JSON on each line."""
+        return self.folder / "audit.log"
+
     def stop_api_server(self) -> None:
         """Kill it. Twice: no-op."""
         if part := self._parts.pop(_API_SERVER, None):
@@ -228,6 +233,8 @@ class Cluster:
             _API_SERVER,
             f"--advertise-address={hub}",
             "--allow-privileged=true",
+            f"--audit-log-path={self.audit_log}",
+            f"--audit-policy-file={self._audit_policy()}",
             "--authorization-mode=Node,RBAC",
             f"--cert-dir={folder}",
             f"--client-ca-file={folder}/ca.pem",
@@ -244,6 +251,16 @@ class Cluster:
             f"--tls-cert-file={folder}/apiserver.pem",
             f"--tls-private-key-file={folder}/apiserver.key",
         )
+
+    def _audit_policy(self) -> Path:
+        """A file: everything of service accounts but those of Kubernetes itself."""
+        path = self.folder / "audit.json"
+        own = {"level": "None", "userGroups": ["system:serviceaccounts:kube-system"]}
+        others = {"level": "Metadata", "userGroups": ["system:serviceaccounts"]}
+        rules = [own, others, {"level": "None"}]
+        kind = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy"}
+        path.write_text(json.dumps({**kind, "omitStages": ["RequestReceived"], "rules": rules}))
+        return path
 
     def _start_controllers(self) -> None:
         folder = self.folder

@@ -3,46 +3,62 @@
 import asyncio
 import uuid
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import cluster_images
 import pytest
 from own_cluster import Cluster
+from service_accounts import NAMESPACE, be_in_cluster, by_token
 from tiny_registry import TinyRegistry
 
 from carrel.engines.conformance import EngineConformance, EngineFaultConformance
+from carrel.engines.conformance_claim import ClaimConformance
 from carrel.engines.conformance_kit import EngineHarness, run
 from carrel.engines.conformance_mounts import MountConformance
-from carrel.engines.conformance_networks import FileConformance
+from carrel.engines.conformance_networks import BarrierConformance, FileConformance
 from carrel.engines.conformance_start import StartConformance
 from carrel.engines.kubernetes import KubernetesEngine
 from carrel.engines.kubernetes.cluster_access import ClusterAccess
-from carrel.engines.port import Engine
+from carrel.engines.port import IN_PLACE_RESTART, LOG_STREAMS, OOM_EVENTS, Claimant, Engine
 
-_NAMESPACE = "sessions"
+_IN_POD = ClusterAccess()
 
 
 class KubernetesHarness:
+    """With Carrel's own rights: the engine has a token, and others are in a pod, as it seems."""
+
     measures_disk = True
+    lacks = frozenset({IN_PLACE_RESTART, LOG_STREAMS, OOM_EVENTS})
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self.installation = f"test-{uuid.uuid4().hex[:8]}"
         self.engines: list[KubernetesEngine] = []
-        self.engine: Engine = self.another()
+        self.engine: Engine = self._made(self.installation, access=by_token(cluster))
         self.image = cluster_images.tiny("work")
         self.shellless_image = cluster_images.tiny("shellless")
         self.pullable_image = self.unknown_image = ""
 
     def another(self) -> Engine:
-        access = ClusterAccess(kubeconfig=self.cluster.kubeconfig.read_text())
-        self.engines.append(KubernetesEngine(access, self.installation, namespace=_NAMESPACE))
+        return self._made(self.installation)
+
+    def claiming(self, claimant: Claimant) -> KubernetesEngine:
+        return self._made(self.installation, claimant)
+
+    def neighbour(self) -> KubernetesEngine:
+        return self._made(f"{self.installation}-next")
+
+    def _made(
+        self, installation: str, claimant: Claimant | None = None, access: ClusterAccess = _IN_POD
+    ) -> KubernetesEngine:
+        self.engines.append(KubernetesEngine(access, installation, claimant=claimant, namespace=NAMESPACE))
         return self.engines[-1]
 
     async def pass_time(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
     async def vanish(self, container: str) -> None:
-        path = f"/api/v1/namespaces/{_NAMESPACE}/pods/carrel-{self.installation}-{container}"
+        path = f"/api/v1/namespaces/{NAMESPACE}/pods/carrel-{self.installation}-{container}"
         await asyncio.to_thread(self.cluster.call, "DELETE", path, {"gracePeriodSeconds": 0})
 
     async def exhaust_memory(self, container: str) -> None:
@@ -68,7 +84,10 @@ class KubernetesHarness:
 
 
 @pytest.fixture
-async def harness(cluster: Cluster) -> AsyncIterator[EngineHarness]:
+async def harness(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> AsyncIterator[EngineHarness]:
+    be_in_cluster(cluster, monkeypatch, tmp_path)
     harness = KubernetesHarness(cluster)
     async with TinyRegistry(cluster.address) as registry:
         for node in cluster.nodes:
@@ -79,39 +98,16 @@ async def harness(cluster: Cluster) -> AsyncIterator[EngineHarness]:
         await harness.close()
 
 
-AT_NEW_POD = "a container that has ended is started again as a new pod"
-
-
 class TestKubernetesEngine(EngineConformance):
-    """Strict: a test that begins to pass must lose its mark."""
-
-    @pytest.mark.xfail(strict=True, reason=AT_NEW_POD)
-    async def test_a_start_that_the_engine_forgot_does_not_run_the_command_again(
-        self, harness: EngineHarness
-    ) -> None:
-        await super().test_a_start_that_the_engine_forgot_does_not_run_the_command_again(harness)
-
-    @pytest.mark.xfail(strict=True, reason=AT_NEW_POD)
-    async def test_log_of_a_restarted_container_goes_on(self, harness: EngineHarness) -> None:
-        await super().test_log_of_a_restarted_container_goes_on(harness)
-
-    @pytest.mark.xfail(strict=True, reason="only the end of the main process has a reason in the API")
-    async def test_a_child_killed_by_the_memory_limit_is_told(self, harness: EngineHarness) -> None:
-        await super().test_a_child_killed_by_the_memory_limit_is_told(harness)
-
-    @pytest.mark.xfail(strict=True, reason="PodLogsQuerySplitStreams is off")
-    async def test_logs_tell_streams_and_times_apart(self, harness: EngineHarness) -> None:
-        await super().test_logs_tell_streams_and_times_apart(harness)
+    pass
 
 
-class TestKubernetesEngineStart(StartConformance, FileConformance):
-    @pytest.mark.xfail(strict=True, reason=AT_NEW_POD)
-    async def test_a_restart_keeps_what_the_session_made_of_them(self, harness: EngineHarness) -> None:
-        await super().test_a_restart_keeps_what_the_session_made_of_them(harness)
+class TestKubernetesEngineStart(StartConformance, BarrierConformance, FileConformance):
+    pass
 
-    @pytest.mark.xfail(strict=True, reason=AT_NEW_POD)
-    async def test_a_bootstrap_script_that_succeeded_is_not_repeated(self, harness: EngineHarness) -> None:
-        await super().test_a_bootstrap_script_that_succeeded_is_not_repeated(harness)
+
+class TestKubernetesClaim(ClaimConformance):
+    pass
 
 
 class TestKubernetesEngineMounts(MountConformance):

@@ -139,7 +139,6 @@ ROLES |= set("queries routes schemas service services settings".split())
 # One noun in several layers, with every place of it.
 SAME_NOUN = {
     "authorization": {"folders/files/authorization.py", "gateway/authorization.py"},
-    "claim": {"engines/docker/claim.py", "server/claim.py"},
     "dependencies": {"controllers/dependencies.py", "sessions/dependencies.py", "tables/dependencies.py"},
     "engines": {"engines", "nodes/engines", "server/engines.py"},
     "idle": {"controllers/idle.py", "usage/idle"},

@@ -1,13 +1,22 @@
 """Conversions between the port and Kubernetes, without a cluster."""
 
+from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from carrel.engines.kubernetes.pod_answers import nodes, observed, quantity
 from carrel.engines.kubernetes.pod_logs import _Lines
-from carrel.engines.kubernetes.pods import PodNames, files_secret, literal, manifest
-from carrel.engines.port import IDLE, ContainerSpec, InitialFile, LogRecord, Mount, ObservedState
+from carrel.engines.kubernetes.pods import (
+    PodNames,
+    files_secret,
+    literal,
+    manifest,
+    node_of,
+    require_supported,
+)
+from carrel.engines.port import IDLE, ContainerSpec, EngineError, InitialFile, LogRecord, Mount, ObservedState
 
 _NAMES = PodNames("lab", "carrel")
 
@@ -27,6 +36,19 @@ def test_a_pod_is_bound_to_the_node_that_was_chosen_and_may_not_start() -> None:
     assert term == {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-b"]}]}
     assert pod["schedulingGates"]
     assert "affinity" not in pod_of(spec())
+
+
+def test_the_node_of_a_pod_is_the_chosen_one_until_it_has_one() -> None:
+    pod: Any = manifest(spec(node="node-b"), _NAMES)
+    assert node_of(pod) == "node-b"
+    pod["spec"]["nodeName"] = "node-c"
+    assert node_of(pod) == "node-c"
+    assert node_of(manifest(spec(), _NAMES)) == ""
+
+
+def test_the_rights_in_the_documents_are_those_of_the_package() -> None:
+    rights = (files("carrel.engines.kubernetes") / "rights.yaml").read_text()
+    assert f"```yaml\n{rights}```" in (Path(__file__).parents[3] / "docs/reference/engine.md").read_text()
 
 
 def test_both_containers_are_restricted_and_limited() -> None:
@@ -65,6 +87,14 @@ def test_private_files_are_in_a_volume_and_public_ones_in_the_secret() -> None:
     assert secret["data"] == {"0": "MQ==", "1": "Mg==", "2": "Mw=="}
     assert secret["metadata"]["ownerReferences"][0]["uid"] == "u"
     assert files_secret(spec(), _NAMES, {}) is None
+
+
+def test_files_that_no_secret_holds_are_refused_before_there_is_a_pod() -> None:
+    half = InitialFile("/etc/carrel/half", bytes(1 << 19))
+    require_supported(spec(files=(half, half)))
+    with pytest.raises(EngineError, match=r"have 1\.5 MiB; .* 1 MiB") as refused:
+        require_supported(spec(files=(half, half, half)))
+    assert not refused.value.retriable
 
 
 def test_a_part_of_a_directory_is_a_link_in_the_home() -> None:

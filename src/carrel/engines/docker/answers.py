@@ -14,6 +14,9 @@ from carrel.engines.docker.rights import has_remapping
 from carrel.engines.optional import LIVE_LIMITS
 from carrel.engines.port import (
     IDLE,
+    IN_PLACE_RESTART,
+    LOG_STREAMS,
+    OOM_EVENTS,
     ROOT_INSIDE,
     ContainerGone,
     ContainerSpec,
@@ -136,6 +139,9 @@ def node(
     """The daemon's machine. images: its image list. found: capabilities probed elsewhere."""
     options = " ".join(info.get("SecurityOptions") or ())
     claims = {
+        IN_PLACE_RESTART: True,
+        LOG_STREAMS: True,
+        OOM_EVENTS: _product(version) == "Docker" and bool(info.get("MemoryLimit")),
         "init": has_init(version),
         "seccomp": has_seccomp(info),
         "apparmor": "name=apparmor" in options,

@@ -17,7 +17,6 @@ from carrel.engines.port import (
     NodeInfo,
     Observed,
     ObservedState,
-    require_pullable,
 )
 from carrel.engines.pulling import pull_error
 
@@ -107,10 +106,10 @@ def mount_error(events: Iterable[Mapping[str, Any]]) -> MountUnusable | None:
 
 def _image_error(spec: ContainerSpec, text: str) -> EngineError:
     if spec.image.startswith(LOCAL_IMAGES):
-        try:
-            require_pullable(spec.image)
-        except ImageUnusable as error:
-            return error
+        return ImageUnusable(
+            f"The image {spec.image} was built on Carrel's machine: no registry has it, and neither has the node. Push "
+            "it to a registry from which the cluster pulls, and use its name there, or import it into the nodes."
+        )
     return pull_error(spec.image, text)
 
 

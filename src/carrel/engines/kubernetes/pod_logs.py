@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
 from carrel.engines.kubernetes.pods import SESSION
-from carrel.engines.port import ContainerGone, LogRecord
+from carrel.engines.port import ContainerGone, EngineUnavailable, LogRecord
 
 _STDOUT = 1
 _LINE_BYTES = 1 << 20
@@ -27,7 +27,7 @@ async def read_logs(
         params["sinceTime"] = since[:19].decode() + "Z"
     lines = _Lines()
     try:
-        async with api.stream(f"{path}/log", params=params, silent_s=None) as content:
+        async with api.stream(f"{path}/log", params=params, may_be_silent=True) as content:
             while block := await content.readany():
                 # The server only knows whole seconds.
                 records = [one for one in lines.split(block) if since is None or one.at >= since]
@@ -36,6 +36,8 @@ async def read_logs(
     except ApiError as error:
         if error.status == 404:
             raise ContainerGone(f"There is no container {path.rsplit('/', 1)[1]}.") from error
+        if error.status >= 500:
+            raise EngineUnavailable("The node of the container does not respond.") from error
         if error.status != 400 or "waiting to start" not in error.message:
             raise
 

@@ -8,18 +8,20 @@ import asyncio
 import json
 import secrets
 import shlex
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import aiohttp
 
+from carrel.engines.kubernetes.cluster_nodes import ClusterNodes
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
 from carrel.engines.kubernetes.pod_answers import observed
 from carrel.engines.kubernetes.pods import SESSION
 from carrel.engines.port import (
     ContainerGone,
     EngineError,
+    EngineUnavailable,
     ExecStream,
     ObservedState,
     TerminalSize,
@@ -63,6 +65,7 @@ done 2>/dev/null
 @asynccontextmanager
 async def run_process(
     api: KubernetesApi,
+    nodes: ClusterNodes,
     path: str,
     command: Sequence[str],
     env: Mapping[str, str],
@@ -77,7 +80,7 @@ async def run_process(
     exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in variables.items())
     refusals = tuple(shlex.quote(one(command[0]).sentence) for one in (missing, forbidden))
     words = ["/bin/sh", "-c", exports + _RUN % refusals, "sh", *command]
-    await require_running(api, path)
+    await _require_running(api, nodes, path)
     async with _socket(api, path, words, terminal) as socket:
         process = KubernetesProcess(socket, with_terminal=terminal is not None)
         if terminal is not None:
@@ -89,6 +92,26 @@ async def run_process(
                 await run_quietly(api, path, ["/bin/sh", "-c", _HANG_UP % f"{_MARK}={mark}"])
 
 
+async def send_input(api: KubernetesApi, nodes: ClusterNodes, path: str, content: bytes) -> None:
+    """Write to the standard input of the main process. Raises: ContainerGone, EngineUnavailable, EngineError."""
+    pod = await _require_running(api, nodes, path)
+    if not any(one["name"] == SESSION and one.get("stdin") for one in pod["spec"]["containers"]):
+        name = path.rsplit("/", 1)[1]
+        raise EngineError(f"The container {name} has no standard input.", retriable=True)
+    passed_on = False
+    async with api.socket(f"{path}/attach", [("container", SESSION), ("stdin", "true")]) as socket:
+        for chunk in _chunks(content):
+            await socket.send_bytes(bytes([_STDIN]) + chunk)
+        # Only of this connection: the process goes on reading. The server reports when it has everything.
+        await socket.send_bytes(bytes([_CLOSE, _STDIN]))
+        async for message in socket:
+            if message.type is aiohttp.WSMsgType.BINARY and message.data[0] == _STATUS and message.data[1:]:
+                passed_on = json.loads(message.data[1:]).get("status") == "Success"
+    if not passed_on:
+        await _require_running(api, nodes, path)
+        raise EngineUnavailable("The cluster did not pass the input on.")
+
+
 async def run_quietly(api: KubernetesApi, path: str, words: Sequence[str]) -> None:
     """Run a command to its end; a pod that is gone is ignored."""
     with suppress(EngineError, ApiError):
@@ -97,21 +120,20 @@ async def run_quietly(api: KubernetesApi, path: str, words: Sequence[str]) -> No
                 pass
 
 
-async def require_running(api: KubernetesApi, path: str) -> Any:
+async def _require_running(api: KubernetesApi, nodes: ClusterNodes, path: str) -> Any:
     """The pod. Raises: ContainerGone, EngineUnavailable."""
+    name = path.rsplit("/", 1)[1]
+    gone = ContainerGone(f"The container {name} is not running.")
     try:
         pod = await api.call("GET", path)
     except ApiError as error:
         if error.status != 404:
             raise
-        raise gone(path) from error
+        raise gone from error
     if observed(pod).state is not ObservedState.RUNNING:
-        raise gone(path)
+        raise gone
+    await nodes.require(pod["spec"]["nodeName"])
     return pod
-
-
-def gone(path: str) -> ContainerGone:
-    return ContainerGone(f"The container {path.rsplit('/', 1)[1]} is not running.")
 
 
 @asynccontextmanager
@@ -144,9 +166,10 @@ class KubernetesProcess:
                 if message.type is not aiohttp.WSMsgType.BINARY:
                     continue
                 channel, content = message.data[0], message.data[1:]
+                # A connection begins with an empty message of each channel.
                 if channel in (_STDOUT, _STDERR) and content:
                     yield channel, content
-                elif channel == _STATUS:
+                elif channel == _STATUS and content:
                     self._set_code(_exit_code(json.loads(content)))
         except (aiohttp.ClientError, ConnectionError):
             pass  # the connection broke
@@ -158,10 +181,10 @@ class KubernetesProcess:
             self._code.set_result(code)
 
     async def write(self, chunk: bytes) -> None:
-        for begin in range(0, len(chunk), _CHUNK_BYTES):
+        for part in _chunks(chunk):
             if not self._input_open or self.ended:
                 return
-            await self._send(bytes([_STDIN]) + chunk[begin : begin + _CHUNK_BYTES])
+            await self._send(bytes([_STDIN]) + part)
 
     async def close_stdin(self) -> None:
         if not self._input_open:
@@ -193,6 +216,11 @@ class KubernetesProcess:
             self._input_open = False
         finally:
             sending.cancel()
+
+
+def _chunks(content: bytes) -> Iterator[bytes]:
+    for begin in range(0, len(content), _CHUNK_BYTES):
+        yield content[begin : begin + _CHUNK_BYTES]
 
 
 def _exit_code(status: Mapping[str, Any]) -> int:

@@ -1,48 +1,60 @@
 """The start of a pod: from its creation behind a gate to its first process."""
 
-import asyncio
-import contextlib
 from collections.abc import Mapping
+from contextlib import aclosing
 from typing import Any
 
-from carrel.engines.kubernetes import pod_answers
+from carrel.engines.kubernetes import pod_answers, pod_end
+from carrel.engines.kubernetes.cluster_nodes import ClusterNodes
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
-from carrel.engines.kubernetes.pods import SESSION, PodNames, files_secret, manifest
-from carrel.engines.port import ContainerGone, ContainerSpec, Progress, ProgressSink
+from carrel.engines.kubernetes.pod_watch import OnePod
+from carrel.engines.kubernetes.pods import SESSION, PodNames, files_secret, manifest, node_of
+from carrel.engines.port import ContainerSpec, Progress, ProgressSink
 
 _LOOK_S = 1.0
 """Events of the pod are read this often while it does not change."""
 _UNGATED = {"op": "remove", "path": "/spec/schedulingGates"}
 
 
-async def create(api: KubernetesApi, names: PodNames, spec: ContainerSpec) -> Any:
-    """The pod of this container behind its gate, or the existing one; and its files.
+async def create(api: KubernetesApi, names: PodNames, nodes: ClusterNodes, spec: ContainerSpec) -> Any:
+    """The pod of this container behind its gate, or the existing one on its node; and its files.
 
-    Raises: ApiError, EngineUnavailable.
+    Raises: EngineError if there is one on a node that does not respond, ApiError, EngineUnavailable.
     """
     while True:
         try:
-            pod = await api.call("POST", names.pods, body=manifest(spec, names))
+            pod = await api.create(names.namespace, "pods", manifest(spec, names))
+            break
         except ApiError as error:
-            if error.status == 404:
-                await _create_namespace(api, names)
-                continue
             if error.reason != "AlreadyExists":
                 raise
-            with contextlib.suppress(ApiError):
-                pod = await api.call("GET", names.path(spec.id))
-                if "deletionTimestamp" not in pod["metadata"]:
-                    break
-                await absent(api, names, pod)
+        if (existing := await _existing(api, names, spec.id)) is None:
             continue
-        break
+        if "deletionTimestamp" in existing["metadata"]:
+            await pod_end.absent(api, names, nodes, existing)
+        elif spec.node and node_of(existing) != spec.node:
+            # Its former node is lost, as far as the caller knows.
+            await pod_end.delete(api, names, nodes, existing, seconds=1)
+        else:
+            pod = existing
+            break
     if is_gated(pod) and (secret := files_secret(spec, names, pod)):
         try:
-            await api.call("POST", names.secrets, body=secret)
+            await api.create(names.namespace, "secrets", secret)
         except ApiError as error:
             if error.reason != "AlreadyExists":
                 raise
     return pod
+
+
+async def _existing(api: KubernetesApi, names: PodNames, container: str) -> Any:
+    """The pod of this container; None if it is gone again."""
+    try:
+        return await api.call("GET", names.path(container))
+    except ApiError as error:
+        if error.status != 404:
+            raise
+        return None
 
 
 def is_gated(pod: Mapping[str, Any]) -> bool:
@@ -61,18 +73,24 @@ async def open_gate(api: KubernetesApi, names: PodNames, container: str) -> None
 
 
 async def started(
-    api: KubernetesApi, names: PodNames, spec: ContainerSpec, pod: Mapping[str, Any], progress: ProgressSink
+    api: KubernetesApi,
+    names: PodNames,
+    nodes: ClusterNodes,
+    spec: ContainerSpec,
+    pod: Mapping[str, Any],
+    progress: ProgressSink,
 ) -> Any:
     """The pod, once its main process has begun.
 
     Raises: ImageUnusable, MountUnusable, EngineError, ContainerGone, ApiError, EngineUnavailable.
     """
     pulls = _Pulls(spec.image, progress)
-    changes = _OnePod(api, names, pod)
-    try:
+    async with aclosing(OnePod(api, names, pod)) as changes:
         while not has_begun(pod):
             if error := pod_answers.start_error(spec, pod):
                 raise error
+            if node := pod["spec"].get("nodeName"):
+                await nodes.require(node)
             changed = await changes.next(_LOOK_S)
             if changed is not None:
                 pod = changed
@@ -80,8 +98,6 @@ async def started(
             pulls.note(events)
             if lost := pod_answers.mount_error(events):
                 raise lost
-    finally:
-        await changes.close()
     progress(Progress("start"))
     return pod
 
@@ -94,74 +110,9 @@ def has_begun(pod: Mapping[str, Any]) -> bool:
 
 async def ended(api: KubernetesApi, names: PodNames, pod: Mapping[str, Any]) -> None:
     """Wait until its main process has ended. Raises: ContainerGone, ApiError, EngineUnavailable."""
-    changes = _OnePod(api, names, pod)
-    try:
+    async with aclosing(OnePod(api, names, pod)) as changes:
         while "terminated" not in pod_answers.container_state(pod, SESSION):
             pod = await changes.next(None)
-    finally:
-        await changes.close()
-
-
-async def absent(api: KubernetesApi, names: PodNames, pod: Mapping[str, Any]) -> None:
-    """Wait until this pod is gone. Raises: ApiError, EngineUnavailable."""
-    try:
-        there = await api.call("GET", f"{names.pods}/{pod['metadata']['name']}")
-    except ApiError as error:
-        if error.status != 404:
-            raise
-        return
-    if there["metadata"]["uid"] != pod["metadata"]["uid"]:
-        return
-    changes = _OnePod(api, names, there)
-    try:
-        with contextlib.suppress(ContainerGone):
-            while True:
-                await changes.next(None)
-    finally:
-        await changes.close()
-
-
-class _OnePod:
-    """The changes of one pod."""
-
-    def __init__(self, api: KubernetesApi, names: PodNames, pod: Mapping[str, Any]) -> None:
-        metadata = pod["metadata"]
-        self._api = api
-        self._path = names.pods
-        self._chosen = {"fieldSelector": f"metadata.name={metadata['name']}"}
-        self._uid = metadata["uid"]
-        self._version = metadata["resourceVersion"]
-        self._pending: asyncio.Task[Any] | None = None
-        self._events = api.changes(self._path, self._chosen, self._version)
-
-    async def next(self, within_s: float | None) -> Any:
-        """The changed pod; None if it does not change in time. Raises: ContainerGone if it was deleted."""
-        if self._pending is None:
-            self._pending = asyncio.ensure_future(self._advance())
-        await asyncio.wait({self._pending}, timeout=within_s)
-        if not self._pending.done():
-            return None
-        pod, self._pending = self._pending.result(), None
-        return pod
-
-    async def close(self) -> None:
-        if self._pending is not None:
-            self._pending.cancel()
-            await asyncio.wait({self._pending})
-        await self._events.aclose()  # type: ignore[attr-defined]
-
-    async def _advance(self) -> Any:
-        while True:
-            async for event in self._events:
-                if event["type"] == "BOOKMARK":
-                    continue
-                pod = event["object"]
-                if event["type"] == "DELETED" or pod["metadata"]["uid"] != self._uid:
-                    raise ContainerGone(f"The container {pod['metadata']['name']} was removed.")
-                self._version = pod["metadata"]["resourceVersion"]
-                return pod
-            # The server ended the watch.
-            self._events = self._api.changes(self._path, self._chosen, self._version)
 
 
 class _Pulls:
@@ -187,12 +138,3 @@ async def _events(api: KubernetesApi, names: PodNames, pod: Mapping[str, Any]) -
     chosen = {"fieldSelector": f"involvedObject.uid={pod['metadata']['uid']}"}
     answer = await api.call("GET", f"api/v1/namespaces/{names.namespace}/events", params=chosen)
     return answer["items"]
-
-
-async def _create_namespace(api: KubernetesApi, names: PodNames) -> None:
-    try:
-        body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": names.namespace}}
-        await api.call("POST", "api/v1/namespaces", body=body)
-    except ApiError as error:
-        if error.reason != "AlreadyExists":
-            raise

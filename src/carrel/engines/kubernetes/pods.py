@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from carrel.core.units import format_size
 from carrel.engines.accelerated import cannot_attach
 from carrel.engines.port import (
     LOCAL_IMAGES,
@@ -45,6 +46,8 @@ _VOLUME = PurePosixPath("/run/carrel/session")
 _FILES = PurePosixPath("/run/carrel/files")
 _FOLDERS = PurePosixPath("/run/carrel/folders")
 _MIB = 1 << 20
+_FILES_MAX_BYTES = _MIB
+"""The most that Kubernetes takes in a secret."""
 _SHM_MAX = 1024 * _MIB
 _SHM_MIN = 64 * _MIB
 
@@ -65,10 +68,6 @@ class PodNames:
         """The path of all pods in the namespace."""
         return f"api/v1/namespaces/{self.namespace}/pods"
 
-    @property
-    def secrets(self) -> str:
-        return f"api/v1/namespaces/{self.namespace}/secrets"
-
     def pod(self, container: str) -> str:
         return f"carrel-{self.installation}-{container}"
 
@@ -85,6 +84,12 @@ def require_supported(spec: ContainerSpec) -> None:
         raise EngineError(message, retriable=False, code="root_unsupported")
     if spec.network:
         raise EngineError("Private networks are not supported in this cluster.", retriable=False)
+    if (size_bytes := sum(len(file.content) for file in spec.files)) > _FILES_MAX_BYTES:
+        raise EngineError(
+            f"Its dotfiles and scripts have {format_size(size_bytes)}; a container in this cluster can begin with "
+            f"{format_size(_FILES_MAX_BYTES)} of files.",
+            retriable=False,
+        )
 
 
 def manifest(spec: ContainerSpec, names: PodNames) -> dict[str, object]:
@@ -115,6 +120,7 @@ def manifest(spec: ContainerSpec, names: PodNames) -> dict[str, object]:
             {"name": name, "value": literal(value)} for name, value in {**_environment(), **spec.env}.items()
         ],
         "workingDir": spec.workdir,
+        "stdin": spec.stdin,
         "volumeMounts": list(_main_mounts(spec)),
     }
     return {
@@ -193,6 +199,17 @@ def _placement(spec: ContainerSpec) -> dict[str, object]:
     chosen = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [spec.node]}]}
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [chosen]}}
     return {"tolerations": stay, "affinity": {"nodeAffinity": required}}
+
+
+def node_of(pod: Mapping[str, Any]) -> str:
+    """The node of a pod, or the one that we chose for it; "" if we chose none and it has none yet."""
+    spec = pod["spec"]
+    affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}
+    for term in required.get("nodeSelectorTerms") or ():
+        for field in term.get("matchFields") or ():
+            return str(spec.get("nodeName") or field["values"][0])
+    return str(spec.get("nodeName") or "")
 
 
 def _volumes(spec: ContainerSpec, names: PodNames) -> Iterator[dict[str, object]]:

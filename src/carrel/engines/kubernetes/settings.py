@@ -53,7 +53,9 @@ def _make(settings: KubernetesSettings) -> Connect:
         token=settings.token.get_secret_value() if settings.token else "",
         authority=settings.authority,
     )
-    return lambda context: KubernetesEngine(access, context.installation, namespace=settings.namespace)
+    return lambda context: KubernetesEngine(
+        access, context.installation, claimant=context.claimant, namespace=settings.namespace
+    )
 
 
 PLUGIN = Plugin(KubernetesSettings, _make, "Kubernetes")
