@@ -1,7 +1,8 @@
 """A container registry in one process, with images nobody has: for tests of pulling.
 
 `async with TinyRegistry() as registry` serves on a free port of 127.0.0.1, which Docker daemons on this
-machine trust without TLS. `registry.add(name)` puts a new image there and returns its reference.
+machine trust without TLS; others need another address, and to be told that it has no TLS. `registry.add(name)`
+puts a new image there and returns its reference.
 """
 
 import gzip
@@ -23,7 +24,8 @@ _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 class TinyRegistry:
     """Manifests and blobs by digest, read-only for its clients."""
 
-    def __init__(self) -> None:
+    def __init__(self, host: str = "127.0.0.1") -> None:
+        self._host = host
         self._blobs: dict[str, bytes] = {}
         self._manifests: dict[str, bytes] = {}
         self._runner: web.AppRunner | None = None
@@ -38,9 +40,9 @@ class TinyRegistry:
         app.router.add_get("/v2/{name}/blobs/{digest}", self._blob)
         self._runner = web.AppRunner(app)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        site = web.TCPSite(self._runner, self._host, 0)
         await site.start()
-        self.address = f"127.0.0.1:{self._runner.addresses[0][1]}"
+        self.address = f"{self._host}:{self._runner.addresses[0][1]}"
         return self
 
     async def __aexit__(

@@ -13,6 +13,7 @@ from tiny_registry import TinyRegistry
 from carrel.accelerators.fake import FakeAccelerators
 from carrel.core.ids import new_id
 from carrel.engines.conformance import EngineConformance
+from carrel.engines.conformance_claim import ClaimConformance
 from carrel.engines.conformance_kit import (
     EngineHarness,
     ProgressLog,
@@ -25,7 +26,7 @@ from carrel.engines.conformance_kit import (
     spec,
 )
 from carrel.engines.conformance_mounts import MountConformance, directory, mounting
-from carrel.engines.conformance_networks import FileConformance, NetworkConformance
+from carrel.engines.conformance_networks import BarrierConformance, FileConformance, NetworkConformance
 from carrel.engines.conformance_optional import OptionalConformance
 from carrel.engines.conformance_start import StartConformance
 from carrel.engines.docker import DockerEngine
@@ -34,6 +35,7 @@ from carrel.engines.docker.firewall import rules, run_here
 from carrel.engines.optional import LiveLimits
 from carrel.engines.port import (
     WORK_UID,
+    Claimant,
     ContainerSpec,
     Engine,
     EngineError,
@@ -47,6 +49,7 @@ from carrel.engines.port import (
 
 class DockerHarness:
     measures_disk = True
+    lacks = frozenset[str]()
 
     def __init__(self, engine: DockerEngine, installation: str, docker: aiodocker.Docker) -> None:
         self.engine: Engine = engine
@@ -57,6 +60,14 @@ class DockerHarness:
 
     def another(self) -> Engine:
         self.others.append(DockerEngine(docker_url(), self.installation))
+        return self.others[-1]
+
+    def claiming(self, claimant: Claimant) -> DockerEngine:
+        self.others.append(DockerEngine(docker_url(), self.installation, claimant=claimant))
+        return self.others[-1]
+
+    def neighbour(self) -> DockerEngine:
+        self.others.append(DockerEngine(docker_url(), f"{self.installation}-next"))
         return self.others[-1]
 
     async def pass_time(self, seconds: float) -> None:
@@ -114,7 +125,7 @@ async def _forget_image(docker: aiodocker.Docker, reference: str) -> None:
             raise
 
 
-class TestDockerNetworks(NetworkConformance, FileConformance):
+class TestDockerNetworks(NetworkConformance, BarrierConformance, FileConformance):
     pass
 
 
@@ -184,6 +195,10 @@ class TestDockerEngineOptional(OptionalConformance):
         assert error.code == "limits_refused"
         assert await harness.limits(container) == {"cpu": 500, "mem": 64 << 20}
         assert b"4321" in (await run(harness.engine, container, "ps")).stdout
+
+
+class TestDockerClaim(ClaimConformance):
+    pass
 
 
 class TestDockerEngineStart(StartConformance):

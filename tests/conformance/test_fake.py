@@ -9,7 +9,7 @@ from carrel.engines.conformance import EngineConformance, EngineFaultConformance
 from carrel.engines.conformance_disk import DiskLimitConformance
 from carrel.engines.conformance_kit import FaultyHarness
 from carrel.engines.conformance_mounts import MountConformance
-from carrel.engines.conformance_networks import NetworkConformance
+from carrel.engines.conformance_networks import BarrierConformance, NetworkConformance
 from carrel.engines.conformance_optional import OptionalConformance
 from carrel.engines.conformance_start import StartConformance
 from carrel.engines.fake import FakeEngine, FakeWorld, VirtualClock
@@ -23,6 +23,7 @@ class FakeHarness:
     unknown_image = "nowhere:1"
     shellless_image = "mute:1"
     measures_disk = True
+    lacks = frozenset[str]()
 
     def __init__(self) -> None:
         self.clock = VirtualClock()
@@ -79,7 +80,7 @@ class TestFakeEngine(EngineConformance):
     pass
 
 
-class TestFakeNetworks(NetworkConformance):
+class TestFakeNetworks(NetworkConformance, BarrierConformance):
     pass
 
 

@@ -53,6 +53,7 @@ SLEEPING = {
     "conformance/test_docker_restart.py": "time of a real engine, for the suite that engines share",
     "conformance/test_isolation.py": "the window of a measurement",
     "conformance/test_neighbours.py": "programs inside of containers",
+    "cluster/test_kubernetes.py": "time of a real engine, for the suite that engines share",
     "crash/control_plane.py": "the pace of a reader who never stops",
     "crash/place.py": "the moment of a kill",
     "crash/test_kill_minus_nine.py": "the moment of a kill",
@@ -133,12 +134,11 @@ def test_no_module_has_a_name_that_says_nothing():
 
 
 # The same part of several nouns.
-ROLES = set("administration conformance conformance_kit fake make metrics port".split())
+ROLES = set("administration conformance conformance_kit engine fake make metrics port".split())
 ROLES |= set("queries routes schemas service services settings".split())
 # One noun in several layers, with every place of it.
 SAME_NOUN = {
     "authorization": {"folders/files/authorization.py", "gateway/authorization.py"},
-    "claim": {"engines/docker/claim.py", "server/claim.py"},
     "dependencies": {"controllers/dependencies.py", "sessions/dependencies.py", "tables/dependencies.py"},
     "engines": {"engines", "nodes/engines", "server/engines.py"},
     "idle": {"controllers/idle.py", "usage/idle"},

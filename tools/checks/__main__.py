@@ -23,7 +23,7 @@ STATE = ROOT / ".tools" / "checks"
 # Tests that restart daemons mostly wait and measure shares of a core: they run serially, before others use the same
 # core. The others also wait, for databases and clocks: three at a time keep two cores busy. Browser tests run
 # without others: two at a time, each with an installation of its own, keep both cores busy.
-CONTAINERS = ("conformance", "crash")
+CONTAINERS = ("conformance", "crash", "cluster")
 BROWSER = ("e2e",)
 
 

@@ -21,6 +21,9 @@ _FOR_CONTAINERS = [
     ("mkfs.btrfs", "btrfs-progs"),
     *((shell, shell) for shell in ("zsh", "fish")),
 ]
+_STORE_OF_CLUSTERS = "etcd-server"
+_FOR_CLUSTER = [("etcd", _STORE_OF_CLUSTERS), ("containerd", "containerd"), ("runc", "runc")]
+_NETWORK_PLUGINS = ("/usr/lib/cni/bridge", "containernetworking-plugins")
 _FOR_BROWSER = [("chromium-headless-shell", "chromium-headless-shell")]
 _FONTS = ("/usr/share/fonts", "fonts-noto-cjk")
 _POSTGRESQL = ("/usr/lib/postgresql", "postgresql")
@@ -80,7 +83,8 @@ def _preparing(consent: Consent, missing: Collection[str]) -> Consent:
             _keep_postgresql_from_starting()
         if agreed and _DIRECTORY in missing:
             _run_as_root(f"mkdir -p {_NO_DIRECTORY.parent} && touch {_NO_DIRECTORY}")
-        for server in {_MONITORING, *_PROXIES} & set(missing if agreed else ()):
+        for package in {_MONITORING, *_PROXIES, _STORE_OF_CLUSTERS} & set(missing if agreed else ()):
+            server = package.removesuffix("-server")
             _run_as_root(f"mkdir -p {_UNITS} && ln -sfn /dev/null {_UNITS}/{server}.service")
         return agreed
 
@@ -108,12 +112,16 @@ def _missing_packages(folders: Collection[str]) -> list[str]:
     packages = [] if set(folders) <= set(_WITHOUT_CONTAINERS) else list(_FOR_CONTAINERS)
     if "e2e" in folders:
         packages += _FOR_BROWSER
+    if "cluster" in folders:
+        packages += _FOR_CLUSTER
     if "http" in folders:
         packages += [(server, server) for server in (_DIRECTORY, _MONITORING, *_PROXIES)]
         packages += [*_WEBDAV, *_IN_DOCUMENTS, ("systemd-analyze", "systemd")]
     missing = [package for program, package in packages if not _has(program)]
     if "store" in folders and has_apt() and not any(Path(_POSTGRESQL[0]).glob("*/bin/initdb")):
         missing.append(_POSTGRESQL[1])
+    if "cluster" in folders and not Path(_NETWORK_PLUGINS[0]).exists():
+        missing.append(_NETWORK_PLUGINS[1])
     if "e2e" in folders and not any(Path(_FONTS[0]).rglob("*CJK*")):
         missing.append(_FONTS[1])
     return list(dict.fromkeys(missing))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 # Fast ones first. Proofs that are run by hand (tests/fresh) contain no test_*.py.
-_ORDER = ("unit", "store", "simulation", "conformance", "http", "crash", "e2e")
+_ORDER = ("unit", "store", "simulation", "conformance", "http", "crash", "cluster", "e2e")
 FOLDERS = tuple(
     sorted(
         {
@@ -26,6 +26,8 @@ FOLDERS = tuple(
         key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name),
     )
 )
+ON_REQUEST = ("cluster",)
+"""Parts that run only if they are named: they build Kubernetes first."""
 PARTS = ("lint", "generated", "web", "sizes", *FOLDERS)
 _EXAMPLES = """\
 examples:
@@ -64,7 +66,8 @@ def parse(arguments: Sequence[str]) -> Options:
     parser.add_argument("--yes", action="store_true", help="install what is missing without asking")
     parser.add_argument("--only", metavar="PART[,PART]", help=f"some of: {', '.join(PARTS)}")
     known, rest = parser.parse_known_args(arguments)
-    parts = known.only.split(",") if known.only is not None else list(PARTS)
+    everything = [part for part in PARTS if part not in ON_REQUEST]
+    parts = known.only.split(",") if known.only is not None else everything
     for part in parts:
         if part not in PARTS:
             near = difflib.get_close_matches(part, PARTS, n=1)

@@ -12,7 +12,14 @@ from carrel.controllers import lifetime
 from carrel.controllers.each_engine import EachEngine
 from carrel.controllers.loop import ENGINE_TOPIC, Tools
 from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId
-from carrel.engines.port import BOOTSTRAP_FAILED, Engine, EngineError, Observed, ObservedState
+from carrel.engines.port import (
+    BOOTSTRAP_FAILED,
+    IN_PLACE_RESTART,
+    Engine,
+    EngineError,
+    Observed,
+    ObservedState,
+)
 from carrel.nodes import service as nodes
 from carrel.nodes.engines import service as registry
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
@@ -49,6 +56,8 @@ _UNCONFIRMED = (
 )
 _UNPREPARED = "Its bootstrap script failed; the end of the log shows why."
 _OOM = "A process was killed because the session reached its memory limit."
+_FILES_KEPT = "files are kept, processes are not"
+_FILES_LOST = "files outside mounted folders are lost, as are processes"
 _LOST_WITH_NODE = {
     NodeLoss.END: "Its node is lost.",
     NodeLoss.RESCHEDULE: "Its node is lost: it is requeued and restarts on another node, without the files "
@@ -118,12 +127,12 @@ class LiveSessions:
 
 @dataclass(frozen=True)
 class OneEngine:
-    """State of one engine. listed: its containers by id. nodes: its nodes. gone: DOWN nodes, as in `nodes.gone`.
-    restarts: recent restarts per session. bootstrapping: sessions with a bootstrap script.
+    """State of one engine. listed: its containers by id. nodes: the capabilities of its nodes. gone: DOWN nodes, as in
+    `nodes.gone`. restarts: recent restarts per session. bootstrapping: sessions with a bootstrap script.
     """
 
     listed: Mapping[str, Observed]
-    nodes: frozenset[NodeId]
+    nodes: Mapping[NodeId, frozenset[str]]
     gone: Mapping[NodeId, NodeLoss | None]
     restarts: Mapping[SessionId, int]
     bootstrapping: frozenset[SessionId] = frozenset()
@@ -183,7 +192,8 @@ def _compare_session(
             _add_completed(findings, session, own, completed)
         else:
             again = engine.restarts.get(session.id, 0) < MAX_RESTARTS
-            _add_exited(findings, session, own, exited, again=again)
+            kept = all(one.node_id and IN_PLACE_RESTART in engine.nodes[one.node_id] for one, _ in exited)
+            _add_exited(findings, session, own, exited, again=again, kept=kept)
     else:
         findings.moved.extend(
             (one.id, observed.address)
@@ -199,15 +209,16 @@ def _add_exited(
     exited: Sequence[tuple[Container, Observed]],
     *,
     again: bool,
+    kept: bool,
 ) -> None:
-    """The restart, or the end after too many restarts. own: all containers of the session."""
+    """The restart, or the end after too many restarts. own: all containers of the session. kept: with their files."""
     if any(observed.out_of_memory for _, observed in exited):
         why = _OOM
     else:
         why = f"{_subject(own, [one for one, _ in exited])} stopped, for example with the engine."
     if again:
         changes = tuple(ContainerChange(one.id) for one, _ in exited)
-        why += " It was started again; files are kept, processes are not."
+        why += f" It was started again; {_FILES_KEPT if kept else _FILES_LOST}."
         findings.restart.append(Ended(session, changes, why))
     else:
         changes = tuple(ContainerChange(one.id, exit_code=observed.exit_code) for one, observed in exited)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from carrel.core.ids import new_id
 from carrel.engines.conformance_kit import (
     BOUND_S,
+    CONDITIONAL,
     MIB,
     POLL_S,
     EngineHarness,
@@ -27,13 +28,17 @@ from carrel.engines.conformance_kit import (
     log_records,
     look,
     refused,
+    require,
     run,
     running,
     spec,
     whole_log,
 )
 from carrel.engines.port import (
+    IN_PLACE_RESTART,
     LOCAL_IMAGES,
+    LOG_STREAMS,
+    OOM_EVENTS,
     STARTED_BEFORE,
     ContainerGone,
     ContainerUsage,
@@ -63,6 +68,10 @@ class EngineConformance:
             assert node.slots["cpu"] > 0
             assert node.slots["mem"] > 0
         assert [node.name for node in await harness.engine.nodes()] == [node.name for node in nodes]
+
+    async def test_nodes_declare_what_this_suite_tests(self, harness: EngineHarness) -> None:
+        for node in await harness.engine.nodes():
+            assert CONDITIONAL - node.capabilities == harness.lacks
 
     # ensure
 
@@ -109,6 +118,7 @@ class EngineConformance:
     async def test_a_start_that_the_engine_forgot_does_not_run_the_command_again(
         self, harness: EngineHarness
     ) -> None:
+        require(harness, IN_PLACE_RESTART)
         idle = spec(harness)
         # Not `once`, so the engine starts it again.
         desired = replace(idle, command=run_once(idle.id, ("sh", "-c", "echo ran; exit 3")))
@@ -252,6 +262,7 @@ class EngineConformance:
         assert not ended.out_of_memory
 
     async def test_a_child_killed_by_the_memory_limit_is_told(self, harness: EngineHarness) -> None:
+        require(harness, OOM_EVENTS)
         desired = spec(harness, mem_bytes=32 * MIB)
         made = await harness.engine.ensure(desired, ProgressLog())
         assert not made.out_of_memory
@@ -389,6 +400,7 @@ class EngineConformance:
         assert await whole_log(harness.engine, desired.id, tail=0) == b""
 
     async def test_logs_tell_streams_and_times_apart(self, harness: EngineHarness) -> None:
+        require(harness, LOG_STREAMS)
         desired = spec(harness, "sh", "-c", "echo out; sleep 0.5; echo err >&2; sleep 0.5; echo end")
         await harness.engine.ensure(desired, ProgressLog())
         await exited(harness, desired.id)
@@ -401,6 +413,7 @@ class EngineConformance:
         assert await log_records(harness.engine, desired.id, since=times[0], follow=True) == records
 
     async def test_log_of_a_restarted_container_goes_on(self, harness: EngineHarness) -> None:
+        require(harness, IN_PLACE_RESTART)
         desired = spec(harness, "sh", "-c", "echo once")
         await harness.engine.ensure(desired, ProgressLog())
         await exited(harness, desired.id)

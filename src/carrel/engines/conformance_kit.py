@@ -4,10 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
+from unittest import SkipTest
 
 from carrel.core.ids import new_id
 from carrel.engines.port import (
     IDLE,
+    IN_PLACE_RESTART,
+    LOG_STREAMS,
+    OOM_EVENTS,
     ContainerSpec,
     Engine,
     EngineError,
@@ -21,6 +25,9 @@ MIB = 1 << 20
 _POLLS = 200
 POLL_S = 0.05
 BOUND_S = 60.0
+
+CONDITIONAL = frozenset({IN_PLACE_RESTART, LOG_STREAMS, OOM_EVENTS})
+"""Capabilities that tests of the common suites need. A node has them unless the harness says that it lacks them."""
 
 E = TypeVar("E", bound=EngineError)
 
@@ -38,6 +45,8 @@ class EngineHarness(Protocol):
     shellless_image: str
     measures_disk: bool
     """True if it can tell the disk space of a container."""
+    lacks: frozenset[str]
+    """Those of CONDITIONAL that its nodes do not have; a test compares it with what they declare."""
 
     def another(self) -> Engine:
         """A second control plane for the same engine, without cached state."""
@@ -83,6 +92,12 @@ class ProgressLog:
 
     def __call__(self, progress: Progress) -> None:
         self.seen.append(progress)
+
+
+def require(harness: EngineHarness, capability: str) -> None:
+    """Skip the test if the nodes do not have the capability. Raises: SkipTest."""
+    if capability in harness.lacks:
+        raise SkipTest(f"the nodes of this engine do not have {capability}")
 
 
 def spec(harness: EngineHarness, *command: str, image: str = "", mem_bytes: int = 64 * MIB) -> ContainerSpec:

@@ -11,12 +11,14 @@ from carrel.engines.conformance_kit import (
     eventually,
     listed,
     refused,
+    require,
     run,
     spec,
     whole_log,
 )
 from carrel.engines.port import (
     IDLE,
+    IN_PLACE_RESTART,
     ContainerGone,
     ContainerSpec,
     EngineError,
@@ -70,7 +72,7 @@ async def reached(harness: EngineHarness, container: str, host: str) -> None:
 
 
 class NetworkConformance:
-    """One test per statement of `PrivateNetwork`, `InitialFile` and `barrier`."""
+    """One test per statement of `PrivateNetwork`."""
 
     async def test_members_reach_each_other_by_name(self, harness: EngineHarness) -> None:
         main, sub = members = together(harness, "main1", "sub1")
@@ -115,6 +117,10 @@ class NetworkConformance:
         await harness.another().ensure(sub, ProgressLog())
         await reached(harness, main.id, "sub1")
 
+
+class BarrierConformance:
+    """One test per statement of `barrier` and `Engine.send`."""
+
     async def test_the_barrier_holds_the_command_until_it_is_opened(self, harness: EngineHarness) -> None:
         desired = waiting(harness, "sh", "-c", "echo began; exit 3")
         made = await harness.engine.ensure(desired, ProgressLog())
@@ -140,9 +146,11 @@ class NetworkConformance:
             return (await listed(harness, desired.id)).state is ObservedState.EXITED
 
         await eventually(harness, ended, "the command ended")
+        assert await whole_log(harness.engine, desired.id) == b"began\n"
         await start(harness, desired)
         await harness.pass_time(1)
-        assert await whole_log(harness.engine, desired.id) == b"began\n"
+        assert (await listed(harness, desired.id)).state is ObservedState.RUNNING
+        assert (await whole_log(harness.engine, desired.id)).count(b"began") <= 1
 
     async def test_a_closed_barrier_stays_closed_and_an_open_one_open(self, harness: EngineHarness) -> None:
         closed, opened = (waiting(harness, "sh", "-c", "echo began; sleep 1000") for _ in range(2))
@@ -215,6 +223,7 @@ class FileConformance:
         assert ran.stdout == b"0 755\n1000 600\n0 644\n"
 
     async def test_a_restart_keeps_what_the_session_made_of_them(self, harness: EngineHarness) -> None:
+        require(harness, IN_PLACE_RESTART)
         file = InitialFile("/etc/carrel/key", b"secret\n", private=True)
         desired = replace(spec(harness), files=(file,))
         await start(harness, desired)

@@ -9,6 +9,7 @@ from carrel.engines.conformance_kit import (
     ProgressLog,
     eventually,
     listed,
+    require,
     run,
     spec,
     whole_log,
@@ -17,6 +18,7 @@ from carrel.engines.port import (
     BOOTSTRAP,
     BOOTSTRAP_FAILED,
     IDLE,
+    IN_PLACE_RESTART,
     WORK_HOME,
     ContainerSpec,
     InitialFile,
@@ -56,6 +58,7 @@ class StartConformance:
         assert await whole_log(harness.engine, desired.id) == b"prepared\nbegan\n"
 
     async def test_a_bootstrap_script_that_succeeded_is_not_repeated(self, harness: EngineHarness) -> None:
+        require(harness, IN_PLACE_RESTART)
         desired = booting(harness, "echo prepared", ("sh", "-c", "echo began"))
         for count in (1, 2):
             await harness.engine.ensure(desired, ProgressLog())

@@ -9,8 +9,7 @@ from pydantic import BaseModel, Field, SecretStr
 from carrel.engines import barrier, fake_shell
 from carrel.engines.context import Connect, EngineContext
 from carrel.engines.fake_optional import FakeAdjusting
-from carrel.engines.fake_world import KILLED_BY_SIGKILL, FakeContainer, FakeWorld, VirtualClock
-from carrel.engines.optional import LIVE_LIMITS
+from carrel.engines.fake_world import CAPABILITIES, KILLED_BY_SIGKILL, FakeContainer, FakeWorld, VirtualClock
 from carrel.engines.port import (
     ContainerGone,
     ContainerSpec,
@@ -317,9 +316,7 @@ def _make(settings: FakeEngineSettings) -> Connect:
 
     def connect(context: EngineContext) -> FakeEngine:
         world = FakeWorld()
-        world.nodes = [
-            NodeInfo(name, "x86_64", slots, "Fake 1", frozenset({"fake", LIVE_LIMITS})) for name in names
-        ]
+        world.nodes = [NodeInfo(name, "x86_64", slots, "Fake 1", CAPABILITIES) for name in names]
         return FakeEngine(world)
 
     return connect

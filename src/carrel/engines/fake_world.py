@@ -21,6 +21,9 @@ from carrel.engines.optional import LIVE_LIMITS, DiskSpace, HostUsage
 from carrel.engines.port import (
     DISK_LIMIT,
     IDLE,
+    IN_PLACE_RESTART,
+    LOG_STREAMS,
+    OOM_EVENTS,
     WORK_HOME,
     ContainerSpec,
     EngineError,
@@ -32,6 +35,8 @@ from carrel.engines.port import (
     TerminalSize,
 )
 
+CAPABILITIES = frozenset({"fake", IN_PLACE_RESTART, LIVE_LIMITS, LOG_STREAMS, OOM_EVENTS})
+"""Of its nodes, unless a test changes them."""
 KILLED_BY_SIGKILL = 137
 _MIB = 1 << 20
 _TURNS = 50
@@ -161,9 +166,7 @@ class FakeWorld:
         self.stops: dict[str, tuple[str, float]] = {}
         """The last signal and grace period of each container's removal, by id."""
         self.nodes: list[NodeInfo] = [
-            NodeInfo(
-                "local", "x86_64", {"cpu": 8000, "mem": 32 << 30}, "Fake 1", frozenset({"fake", LIVE_LIMITS})
-            )
+            NodeInfo("local", "x86_64", {"cpu": 8000, "mem": 32 << 30}, "Fake 1", CAPABILITIES)
         ]
         self.hosts: dict[str, HostUsage] = {}
         """By node, of those that can be measured."""

@@ -7,7 +7,8 @@ at the edges, for every implementation (conformance.py tests it):
     method   already there / again            already gone             engine away or restarted
     nodes    same answer                      -                        Unavailable
     ensure   starts it if stopped, else no-op makes it                 Unavailable; call again
-             (no-op for `once` if it has run)
+             (no-op for `once` if it has run;
+             afresh without IN_PLACE_RESTART)
              an image that is missing is pulled, unless its name begins with LOCAL_IMAGES
     remove   no-op while it is being removed  success                  Unavailable; call again
     list     truth at some moment in the call absent from the answer   Unavailable, never a short list
@@ -23,8 +24,9 @@ If the installation's label is bound to another database (after a copy or move),
 ClaimedElsewhere, a subclass of Unavailable: a copy of an installation never touches the original's containers.
 
 A node that the engine no longer reports is gone with its containers: `list` omits them, `remove` succeeds, and
-`ensure` on it fails while it may create the same container on another node. Containers that return with the node are
-listed again.
+`ensure` on it fails while it may create the same container on another node. An engine that knows a node and gets no
+response from it cannot tell whether containers run there: until somebody says that it is gone, `remove`, and `ensure`
+on another node, raise a retriable EngineError. Containers that return with the node are listed again.
 
 The port must not contain concepts of one engine, such as pods, bridges or overlays.
 """
@@ -45,6 +47,19 @@ ROOT_INSIDE = "root-inside"
 
 DISK_LIMIT = "disk-limit"
 """Capability of nodes whose engine refuses what a container writes beyond its `ContainerSpec.disk_bytes`."""
+
+IN_PLACE_RESTART = "in-place-restart"
+"""Capability of nodes where a container that has ended is started again with its files and its log. Elsewhere, `ensure`
+makes another one of the same id, which begins with those of a new one.
+"""
+
+LOG_STREAMS = "log-streams"
+"""Capability of nodes whose logs tell stdout and stderr apart. Elsewhere, each record is of stdout."""
+
+OOM_EVENTS = "oom-events"
+"""Capability of nodes that report a child killed by the memory limit while the main process goes on. Elsewhere,
+`Observed.out_of_memory` is only of the main process.
+"""
 
 WORK_UID = 1000
 WORK_HOME = "/home/work"
@@ -303,7 +318,7 @@ class Observed:
     """Host that the gateway can connect to while RUNNING; otherwise None."""
     exit_code: int | None = None
     out_of_memory: bool = False
-    """A process (main or child) was killed by the memory limit since the last start."""
+    """A process (main or child, see OOM_EVENTS) was killed by the memory limit since the last start."""
     epoch: int = 0
     started_at: datetime | None = None
 

@@ -92,9 +92,10 @@ async def mark_down(tx: AsyncSession, engine: EngineId) -> None:
         await _publish(tx, Node.id.in_(changed))
 
 
-async def of_engine(tx: AsyncSession, engine: EngineId) -> frozenset[NodeId]:
-    """The nodes of this engine, including those it no longer reports."""
-    return frozenset((await tx.execute(select(Node.id).where(Node.engine_id == engine))).scalars())
+async def of_engine(tx: AsyncSession, engine: EngineId) -> Mapping[NodeId, frozenset[str]]:
+    """The nodes of this engine with their capabilities, including those it no longer reports."""
+    rows = await tx.execute(select(Node.id, Node.capabilities).where(Node.engine_id == engine))
+    return {row.id: frozenset(row.capabilities) for row in rows}
 
 
 def called(ref: str) -> ColumnElement[bool]:

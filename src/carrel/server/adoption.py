@@ -16,7 +16,7 @@ from carrel.core.clock import SystemClock
 from carrel.core.errors import Conflict, Unavailable
 from carrel.db.database import Database
 from carrel.engines.context import Claimable, Purging
-from carrel.engines.docker import ANSWERS_WITHIN_S
+from carrel.engines.label_claim import ANSWERS_WITHIN_S
 from carrel.engines.port import Claimant, ClaimedElsewhere, Engine, EngineError
 from carrel.server import engines
 from carrel.server.bootstrap import Say

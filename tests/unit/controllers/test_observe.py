@@ -9,7 +9,7 @@ import pytest
 
 from carrel.controllers.observe import MAX_RESTARTS, Before, Findings, LiveSessions, OneEngine, compare
 from carrel.core.ids import ContainerId, NodeId, SessionId
-from carrel.engines.port import Observed, ObservedState
+from carrel.engines.port import IN_PLACE_RESTART, Observed, ObservedState
 from carrel.sessions import queries
 from carrel.sessions.containers import ContainerChange
 from carrel.tables.groups import NodeLoss
@@ -22,7 +22,8 @@ ID = SessionId("abcdefghijkl")
 MAIN, SUB = ContainerId("mainmainmain"), ContainerId("subsubsubsub")
 HERE = "10.0.0.7"
 NODE, OTHER_NODE = NodeId("nodenodenode"), NodeId("othernode")
-EMPTY = OneEngine({}, frozenset({NODE}), {}, {})
+KEEPS = frozenset({IN_PLACE_RESTART})
+EMPTY = OneEngine({}, {NODE: KEEPS}, {}, {})
 
 
 def session(state: S = S.RUNNING, **more: object) -> Session:
@@ -62,14 +63,15 @@ def compared(
     restarts: int = 0,
     gone: Mapping[NodeId, NodeLoss | None] | None = None,
     elsewhere: frozenset[NodeId] = frozenset(),
+    capabilities: frozenset[str] = KEEPS,
 ) -> Findings:
     """One comparison of a list with at most one session; before: the same if not given. rows: the main one.
 
-    elsewhere: nodes of another engine.
+    elsewhere: nodes of another engine. capabilities: of all other nodes.
     """
     was = before or now
     own = rows or [row(node=None if was and was.state == S.PENDING else NODE)]
-    here = frozenset(one.node_id for one in own if one.node_id) - elsewhere
+    here = {one.node_id: capabilities for one in own if one.node_id and one.node_id not in elsewhere}
     return compare(
         OneEngine({one.id: one for one in seen if one}, here, gone or {}, {ID: restarts}),
         Before({was.id: queries.mark(was)}, frozenset(one.id for one in own))
@@ -124,6 +126,12 @@ def test_a_stopped_container_is_started_again_and_says_so():
     findings = compared(container(ObservedState.EXITED), now=session())
     assert nothing_but(findings, "restart")
     assert "files are kept" in findings.restart[0].reason
+
+
+def test_a_restart_without_its_files_says_so():
+    findings = compared(container(ObservedState.EXITED), now=session(), capabilities=frozenset())
+    assert nothing_but(findings, "restart")
+    assert "files outside mounted folders are lost" in findings.restart[0].reason
 
 
 def test_restarts_end_when_they_come_too_often():

@@ -15,7 +15,7 @@ from carrel.engines.docker import DockerEngine, answers, rights
 from carrel.engines.docker.container_config import Names, configuration, home_archive
 from carrel.engines.docker.firewall import delete_script, insert_script
 from carrel.engines.docker.network import free_subnet, own_bridge, routed_here
-from carrel.engines.docker.pull import Layers, pull_error
+from carrel.engines.docker.pull import Layers
 from carrel.engines.port import (
     IDLE,
     ContainerGone,
@@ -24,6 +24,7 @@ from carrel.engines.port import (
     ImageUnusable,
     ObservedState,
 )
+from carrel.engines.pulling import pull_error
 
 NAMES = Names("test")
 RANGE = IPv4Network("10.213.0.0/16")

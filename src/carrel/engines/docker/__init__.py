@@ -4,8 +4,7 @@ Belongs here: all code that depends on Docker. `engine.py` implements the port a
 modules are its parts. Decision 0002 describes the network isolation of sessions.
 """
 
-from carrel.engines.docker.claim import ANSWERS_WITHIN_S
 from carrel.engines.docker.engine import DockerEngine
 from carrel.engines.docker.settings import PLUGIN, DockerSettings
 
-__all__ = ["ANSWERS_WITHIN_S", "PLUGIN", "DockerEngine", "DockerSettings"]
+__all__ = ["PLUGIN", "DockerEngine", "DockerSettings"]

@@ -7,10 +7,10 @@ import aiodocker
 
 from carrel.engines.docker import answers, host
 from carrel.engines.docker.api import DockerApi, sentences
-from carrel.engines.docker.claim import VolumeClaim
 from carrel.engines.docker.container_config import Names, limits
 from carrel.engines.docker.image_building import DockerImages
 from carrel.engines.docker.pull import Pulls
+from carrel.engines.label_claim import LabelClaim
 from carrel.engines.optional import HostUsage, ImageInfo, limits_below_use
 from carrel.engines.port import ContainerGone, EngineError
 
@@ -18,7 +18,7 @@ from carrel.engines.port import ContainerGone, EngineError
 class Adjusting(DockerImages):
     """Images, live limits, pauses and the machine's usage; the base class of the engine."""
 
-    def __init__(self, api: DockerApi, names: Names, claim: VolumeClaim) -> None:
+    def __init__(self, api: DockerApi, names: Names, claim: LabelClaim) -> None:
         super().__init__(api, Pulls(api))
         self._names = names
         self.claim = claim

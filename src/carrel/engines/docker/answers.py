@@ -11,11 +11,13 @@ from carrel.engines.accelerated import cannot_attach
 from carrel.engines.docker.api import disk_full
 from carrel.engines.docker.container_config import LABEL_EPOCH, LABEL_ID
 from carrel.engines.docker.daemon_events import LastRun
-from carrel.engines.docker.pull import pull_error
 from carrel.engines.docker.rights import has_remapping
 from carrel.engines.optional import LIVE_LIMITS
 from carrel.engines.port import (
     IDLE,
+    IN_PLACE_RESTART,
+    LOG_STREAMS,
+    OOM_EVENTS,
     ROOT_INSIDE,
     ContainerGone,
     ContainerSpec,
@@ -27,6 +29,7 @@ from carrel.engines.port import (
     Observed,
     ObservedState,
 )
+from carrel.engines.pulling import pull_error
 from carrel.engines.refused import RefusedProcess, forbidden, missing, unstartable
 
 _NO_TAG = "<none>:<none>"
@@ -155,6 +158,9 @@ def node(
     """The daemon's machine. images: its image list. found: capabilities probed elsewhere."""
     options = " ".join(info.get("SecurityOptions") or ())
     claims = {
+        IN_PLACE_RESTART: True,
+        LOG_STREAMS: True,
+        OOM_EVENTS: _product(version) == "Docker" and bool(info.get("MemoryLimit")),
         "init": has_init(version),
         "seccomp": has_seccomp(info),
         "apparmor": "name=apparmor" in options,

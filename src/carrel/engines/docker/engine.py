@@ -18,7 +18,7 @@ from carrel.engines.accelerated import attachment_of, node_with
 from carrel.engines.docker import answers, attached, mounts, rights
 from carrel.engines.docker.adjusting import Adjusting
 from carrel.engines.docker.api import ANSWER_S, START_S, DockerApi, filters, sentences
-from carrel.engines.docker.claim import VolumeClaim
+from carrel.engines.docker.claim_volumes import ClaimVolumes
 from carrel.engines.docker.container_config import (
     LABEL_ID,
     LABEL_NETWORK,
@@ -35,6 +35,7 @@ from carrel.engines.docker.helper import image_with_shell
 from carrel.engines.docker.home import Homes
 from carrel.engines.docker.logs import read_logs
 from carrel.engines.docker.network import DEFAULT_RANGE, Networks
+from carrel.engines.label_claim import LabelClaim
 from carrel.engines.optional import DiskSpace
 from carrel.engines.port import (
     DISK_LIMIT,
@@ -74,9 +75,9 @@ class DockerEngine(Adjusting):
 
     Capabilities of its node: `shared-network` (one bridge for all sessions; else one each), `host-firewall` (sessions
     cannot connect to services of this machine), `seccomp-profile` (Carrel's; else the engine's own), `root-inside` (it
-    remaps users), `disk-limit` (of what containers write), `live-limits` (of running containers), `cdi`
-    (Container Device Interface), `init`, `seccomp`,
-    `apparmor`, `rootless`, `cgroup-v2`, `memory-limit`, `swap-limit`, `cpu-limit`, `pids-limit`.
+    remaps users), `disk-limit` (of what containers write), `live-limits` (of running containers),
+    `in-place-restart`, `log-streams`, `oom-events`, `cdi` (Container Device Interface), `init`, `seccomp`, `apparmor`,
+    `rootless`, `cgroup-v2`, `memory-limit`, `swap-limit`, `cpu-limit`, `pids-limit`.
     """
 
     def __init__(
@@ -92,7 +93,7 @@ class DockerEngine(Adjusting):
             raise ValueError(f"{installation!r} cannot name an installation: use a-z, 0-9 and -, at most 31.")
         self._accelerators = accelerators
         api, names = DockerApi(url), Names(installation)
-        super().__init__(api, names, VolumeClaim(api, names, claimant))
+        super().__init__(api, names, LabelClaim(ClaimVolumes(api, names), installation, claimant))
         self._networks = Networks(self._api, self._names, addresses)
         self._firewall = Firewall(self._api, self._names)
         self._homes = Homes(self._api)

@@ -1,0 +1,224 @@
+"""The engine port over one Kubernetes cluster."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from carrel.engines.kubernetes import pod_answers, pod_end, pod_start
+from carrel.engines.kubernetes.claim_objects import ClaimObjects
+from carrel.engines.kubernetes.cluster_access import ClusterAccess
+from carrel.engines.kubernetes.cluster_nodes import ClusterNodes
+from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi, sentences
+from carrel.engines.kubernetes.pod_changes import PodChanges
+from carrel.engines.kubernetes.pod_logs import read_logs
+from carrel.engines.kubernetes.pod_processes import run_process, run_quietly, send_input
+from carrel.engines.kubernetes.pods import (
+    LABEL_ID,
+    LABEL_INSTALLATION,
+    PodNames,
+    grace,
+    node_of,
+    require_supported,
+)
+from carrel.engines.label_claim import LabelClaim
+from carrel.engines.port import (
+    Claimant,
+    ContainerGone,
+    ContainerSpec,
+    ContainerUsage,
+    EngineError,
+    EngineUnavailable,
+    ExecStream,
+    LogRecord,
+    NodeInfo,
+    Observed,
+    ObservedState,
+    Permit,
+    ProgressSink,
+    TerminalSize,
+)
+
+_UNFINISHED = "status.phase!=Succeeded,status.phase!=Failed"
+_SUMMARIES_AT_ONCE = 32
+_SUMMARY_S = 10.0
+
+
+class KubernetesEngine:
+    """One cluster; a pod per container, in one namespace, which is created if it is missing.
+
+    installation: label that distinguishes our pods from those of other installations; a-z, 0-9 and -.
+    claimant: the database that the label must be bound to; None: not checked.
+
+    A container that has ended is started again as a new pod: only its folders are kept.
+    Capabilities of its nodes: `cpu-limit`, `memory-limit`, `seccomp`.
+    """
+
+    def __init__(
+        self,
+        access: ClusterAccess,
+        installation: str,
+        *,
+        claimant: Claimant | None = None,
+        namespace: str = "carrel",
+    ) -> None:
+        if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,30}", installation):
+            raise ValueError(f"{installation!r} cannot name an installation: use a-z, 0-9 and -, at most 31.")
+        self._api = KubernetesApi(access)
+        self._names = PodNames(installation, namespace)
+        self.claim = LabelClaim(ClaimObjects(self._api, self._names), installation, claimant)
+        self._nodes = ClusterNodes(self._api)
+        self._place = self._api, self._names, self._nodes
+        self._changes = PodChanges(self._api, self._names)
+
+    async def nodes(self) -> Sequence[NodeInfo]:
+        with sentences():
+            await self.claim.require()
+            await self.claim.answer()
+            machines = await self._nodes.ready()
+            chosen = {
+                "fieldSelector": _UNFINISHED,
+                "labelSelector": f"{LABEL_INSTALLATION}!={self._names.installation}",
+            }
+            foreign, _ = await self._api.items("api/v1/pods", chosen)
+        return pod_answers.nodes(machines, foreign)
+
+    async def ensure(
+        self, spec: ContainerSpec, progress: ProgressSink, permit: Permit | None = None
+    ) -> Observed:
+        require_supported(spec)
+        with sentences():
+            await self.claim.require()
+            # 1. Create it behind its gate, or adopt it; one that has ended makes room for another.
+            pod = await pod_start.create(*self._place, spec)
+            while (seen := pod_answers.observed(pod)).state is ObservedState.EXITED and not spec.once:
+                await pod_end.delete(*self._place, pod, seconds=1)
+                pod = await pod_start.create(*self._place, spec)
+            if node := pod["spec"].get("nodeName"):
+                await self._nodes.require(node)
+            if seen.state is not ObservedState.STARTING:
+                return seen
+            # 2. Let it go to its node.
+            if pod_start.is_gated(pod):
+                if permit:
+                    await permit()
+                await pod_start.open_gate(self._api, self._names, spec.id)
+            # 3. Wait for its main process.
+            try:
+                return pod_answers.observed(await pod_start.started(*self._place, spec, pod, progress))
+            except EngineUnavailable:
+                raise
+            except EngineError:
+                # The next attempt begins anew, instead of when the kubelet tries again.
+                with suppress(EngineError, ApiError):
+                    await pod_end.delete(*self._place, pod, seconds=1)
+                raise
+
+    async def remove(self, container: str, *, grace_s: float, signal: str = "SIGTERM") -> None:
+        with sentences():
+            await self.claim.require()
+            try:
+                pod = await self._api.call("GET", self._names.path(container))
+            except ApiError as error:
+                if error.status != 404:
+                    raise
+                return
+            if grace_s > 0 and signal != "SIGTERM":
+                if await self._nodes.are_ready([node_of(pod)]):
+                    await self._signal(pod, signal, grace_s)
+                grace_s = 0
+            await pod_end.delete(*self._place, pod, seconds=grace(grace_s))
+
+    async def list(self) -> Sequence[Observed]:
+        with sentences():
+            await self.claim.require()
+            pods, _ = await self._api.items(self._names.pods, {"labelSelector": self._names.selector})
+            ready = await self._nodes.are_ready(
+                {node for pod in pods if (node := pod["spec"].get("nodeName"))}
+            )
+        return tuple(
+            pod_answers.observed(pod) for pod in pods if pod["spec"].get("nodeName", "") in {"", *ready}
+        )
+
+    def watch(self) -> AsyncIterator[str]:
+        return self._changes.watch()
+
+    @asynccontextmanager
+    async def exec(
+        self, container: str, command: Sequence[str], *, env: Mapping[str, str], terminal: TerminalSize | None
+    ) -> AsyncIterator[ExecStream]:
+        path = self._names.path(container)
+        with sentences():
+            await self.claim.require()
+            async with run_process(self._api, self._nodes, path, command, env, terminal) as process:
+                yield process
+
+    async def send(self, container: str, content: bytes) -> None:
+        with sentences():
+            await self.claim.require()
+            await send_input(self._api, self._nodes, self._names.path(container), content)
+
+    async def logs(
+        self, container: str, *, follow: bool, tail: int | None = None, since: bytes | None = None
+    ) -> AsyncIterator[Sequence[LogRecord]]:
+        path = self._names.path(container)
+        with sentences():
+            await self.claim.require()
+            async for records in read_logs(self._api, path, follow=follow, tail=tail, since=since):
+                yield records
+
+    async def usage(self) -> Sequence[ContainerUsage]:
+        with sentences():
+            await self.claim.require()
+            pods, _ = await self._api.items(
+                self._names.pods,
+                {"labelSelector": self._names.selector, "fieldSelector": "status.phase=Running"},
+            )
+            running = [pod for pod in pods if pod_answers.observed(pod).state is ObservedState.RUNNING]
+            names = await self._nodes.are_ready({pod["spec"]["nodeName"] for pod in running})
+        ours = {pod["metadata"]["uid"]: pod["metadata"]["labels"][LABEL_ID] for pod in running}
+        at_once = asyncio.Semaphore(_SUMMARIES_AT_ONCE)
+        summaries = await asyncio.gather(*(self._summary(name, at_once) for name in names))
+        return tuple(usage for one in summaries for usage in pod_answers.usages(one, ours))
+
+    # Beyond the port: administration of the installation.
+
+    async def purge(self) -> None:
+        """Delete all pods of this installation with their files, and the claim of its label. Twice: no-op.
+
+        Raises: ClaimedElsewhere.
+        """
+        with sentences():
+            await self.claim.require()
+            pods, _ = await self._api.items(self._names.pods, {"labelSelector": self._names.selector})
+            await asyncio.gather(*(pod_end.delete(*self._place, pod, seconds=1) for pod in pods))
+            await self.claim.release()
+
+    async def release_if_idle(self) -> int:
+        """The number of containers. Without them, only the claim of the label remains: otherwise a copy of the database
+        could take it.
+        """
+        return len(await self.list())
+
+    async def close(self) -> None:
+        """Close connections; containers are unaffected. Twice: no-op."""
+        await self._changes.close()
+        await self._api.close()
+
+    async def _signal(self, pod: Mapping[str, Any], signal: str, grace_s: float) -> None:
+        """Send the signal to the main process, and wait for its end, at most for the grace period."""
+        path = f"{self._names.pods}/{pod['metadata']['name']}"
+        words = ["/bin/sh", "-c", f"kill -{signal.removeprefix('SIG')} 1"]
+        with suppress(TimeoutError, ContainerGone):
+            async with asyncio.timeout(grace_s):
+                await run_quietly(self._api, path, words)
+                await pod_start.ended(self._api, self._names, pod)
+
+    async def _summary(self, node: str, at_once: asyncio.Semaphore) -> Any:
+        """A node's readings; empty if it does not answer, or if they may not be read."""
+        async with at_once:
+            with suppress(ApiError, EngineUnavailable):
+                path = f"api/v1/nodes/{node}/proxy/stats/summary"
+                return await self._api.call("GET", path, timeout_s=_SUMMARY_S)
+            return {}

@@ -1,0 +1,281 @@
+"""The client of the API server: requests, streams, and the distinction between errors and outages.
+
+An error response raises `ApiError` with its status, which callers translate; a server that is unreachable, hangs, drops
+the connection or refuses our credentials raises `EngineUnavailable`.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from http import HTTPStatus
+from typing import Any
+
+import aiohttp
+
+from carrel.engines.kubernetes.cluster_access import ApiSession, ClusterAccess, open_session
+from carrel.engines.port import EngineError, EngineUnavailable
+
+_CONNECT_S = 5.0
+_ANSWER_S = 30.0
+_HEARTBEAT_S = 30.0
+_SILENT_S = 90.0
+"""A stream without any byte for so long is dead: the server sends a bookmark every minute."""
+_PAGE = 500
+_UNAUTHORIZED = 401
+_BUSY = 429
+GONE = 410
+"""The status for a resource version that is too old."""
+_ATTEMPTS = 5
+_LONGEST_WAIT_S = 10.0
+_PATCH = "application/json-patch+json"
+_PROTOCOL = "v5.channel.k8s.io"
+
+Params = Mapping[str, str] | Sequence[tuple[str, str]]
+
+
+class ApiError(Exception):
+    """An error response. reason: machine-readable, such as "AlreadyExists"."""
+
+    def __init__(self, status: int, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
+        self.message = message.rstrip(".")
+
+
+class KubernetesApi:
+    """Connections to one API server; opened on first use, so the object can be created outside of an event loop."""
+
+    def __init__(self, access: ClusterAccess) -> None:
+        self._access = access
+        self._session: ApiSession | None = None
+        self._former: list[ApiSession] = []
+        """With other certificates; streams may still use their connections."""
+        self._opening = asyncio.Lock()
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Params = (),
+        body: object = None,
+        timeout_s: float | None = None,
+    ) -> Any:
+        """The decoded response. A busy server is asked again when it says. Raises: ApiError, EngineUnavailable."""
+        timeout = aiohttp.ClientTimeout(total=timeout_s or _ANSWER_S, sock_connect=_CONNECT_S)
+        with self._answering():
+            for attempt in range(_ATTEMPTS):
+                async with self._request(method, path, params, body, timeout) as response:
+                    if response.status != _BUSY or attempt == _ATTEMPTS - 1:
+                        await _require_success(response)
+                        return await response.json()
+                    wait_s = _retry_after_s(response)
+                await asyncio.sleep(min(wait_s, _LONGEST_WAIT_S))
+        raise AssertionError("unreachable")
+
+    async def create(self, namespace: str, kind: str, body: object) -> Any:
+        """Create an object in a namespace, which is created too if it is missing. kind: plural.
+
+        Raises: ApiError, EngineUnavailable; EngineError if the namespace is missing and we may not create it.
+        """
+        path = f"api/v1/namespaces/{namespace}/{kind}"
+        while True:
+            try:
+                return await self.call("POST", path, body=body)
+            except ApiError as error:
+                if error.status != 404:
+                    raise
+            await self._create_namespace(namespace)
+
+    async def _create_namespace(self, name: str) -> None:
+        body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        try:
+            await self.call("POST", "api/v1/namespaces", body=body)
+        except ApiError as error:
+            if error.status == 403:
+                message = f"There is no namespace {name} in the cluster, and Carrel may not create it."
+                raise EngineError(message, retriable=True) from error
+            if error.reason != "AlreadyExists":
+                raise
+
+    async def items(self, path: str, params: Mapping[str, str]) -> tuple[list[Any], str]:
+        """All objects of a list, read in pages at one resource version, and that version.
+
+        Raises: ApiError, EngineUnavailable.
+        """
+        items: list[Any] = []
+        page = {**params, "limit": str(_PAGE)}
+        while True:
+            try:
+                answer = await self.call("GET", path, params=page)
+            except ApiError as error:
+                if error.status != GONE or "continue" not in page:
+                    raise
+                # That version is compacted already: all at once, at a newer one.
+                items, page = [], {**params}
+                continue
+            items += answer["items"]
+            if not (following := answer["metadata"].get("continue")):
+                return items, answer["metadata"]["resourceVersion"]
+            page["continue"] = following
+
+    @asynccontextmanager
+    async def stream(
+        self, path: str, *, params: Params, may_be_silent: bool = False
+    ) -> AsyncIterator[aiohttp.StreamReader]:
+        """The response body as a stream. Without any byte for long, it ends as unavailable, unless it may be silent.
+
+        Raises: ApiError, EngineUnavailable; the latter also within the `async with` block.
+        """
+        silent_s = None if may_be_silent else _SILENT_S
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S, sock_read=silent_s)
+        with self._answering():
+            async with self._request("GET", path, params, None, timeout) as response:
+                await _require_success(response)
+                yield response.content
+
+    async def changes(self, path: str, params: Mapping[str, str], version: str) -> AsyncIterator[Any]:
+        """Watch events from a resource version on, with bookmarks. Ends when the server ends it.
+
+        Raises: ApiError (410: the version is too old), EngineUnavailable.
+        """
+        watching = {**params, "watch": "true", "allowWatchBookmarks": "true", "resourceVersion": version}
+        async with self.stream(path, params=watching) as lines:
+            async for line in lines:
+                event = json.loads(line)
+                if event["type"] == "ERROR":
+                    failed = event["object"]
+                    raise ApiError(
+                        failed.get("code", 500), failed.get("reason", ""), failed.get("message", "")
+                    )
+                yield event
+
+    @asynccontextmanager
+    async def socket(
+        self, path: str, params: Sequence[tuple[str, str]]
+    ) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
+        """A connection of channels. Raises: ApiError, EngineUnavailable; the latter also within the block."""
+        with self._answering():
+            session = await self._open()
+            try:
+                connection = await self._connect(session, path, params)
+            except ApiError as error:
+                if error.status != _UNAUTHORIZED or not await self._renew(session):
+                    raise
+                connection = await self._connect(await self._open(), path, params)
+            try:
+                yield connection
+            finally:
+                await connection.close()
+
+    async def _connect(
+        self, session: ApiSession, path: str, params: Sequence[tuple[str, str]]
+    ) -> aiohttp.ClientWebSocketResponse:
+        try:
+            return await session.client.ws_connect(
+                f"{session.url}/{path}",
+                params=params,
+                headers=await session.headers(),
+                protocols=(_PROTOCOL,),
+                max_msg_size=0,
+                heartbeat=_HEARTBEAT_S,
+            )
+        except aiohttp.WSServerHandshakeError as error:
+            # Its body, which explains it, is lost.
+            raise ApiError(error.status, "", HTTPStatus(error.status).phrase) from error
+
+    async def close(self) -> None:
+        """Close all connections. Twice: no-op."""
+        sessions, self._former = [*self._former, *filter(None, [self._session])], []
+        self._session = None
+        for session in sessions:
+            await session.client.close()
+
+    async def patch(self, path: str, *operations: Mapping[str, object]) -> Any:
+        """Apply a JSON patch. Raises: ApiError, EngineUnavailable."""
+        return await self.call("PATCH", path, body=list(operations))
+
+    @asynccontextmanager
+    async def _request(
+        self, method: str, path: str, params: Params, body: object, timeout: aiohttp.ClientTimeout
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        for last in (False, True):
+            session = await self._open()
+            headers = {**await session.headers(), "Accept": "application/json"}
+            headers["Content-Type"] = _PATCH if method == "PATCH" else "application/json"
+            async with session.client.request(
+                method,
+                f"{session.url}/{path}",
+                params=params,
+                data=None if body is None else json.dumps(body),
+                headers=headers,
+                timeout=timeout,
+            ) as response:
+                if response.status != _UNAUTHORIZED or last or not await self._renew(session):
+                    yield response
+                    return
+
+    async def _renew(self, session: ApiSession) -> bool:
+        """Read the credentials again, which the server does not accept. False if they are the same."""
+        if not self._access.may_change:
+            return False
+        async with self._opening:
+            if self._session is session:
+                renewed = await open_session(self._access, session)
+                if renewed.client is not session.client:
+                    self._former.append(session)
+                elif await renewed.headers() == await session.headers():
+                    return False
+                self._session = renewed
+            return True
+
+    async def _open(self) -> ApiSession:
+        async with self._opening:
+            if self._session is None:
+                self._session = await open_session(self._access)
+            return self._session
+
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
+        try:
+            yield
+        except ApiError as error:
+            if error.status == _UNAUTHORIZED:
+                raise EngineUnavailable("The cluster does not accept Carrel's credentials.") from error
+            if error.status in (502, 503, 504):
+                raise EngineUnavailable("The API server of the cluster does not respond.") from error
+            raise
+        except TimeoutError as error:
+            raise EngineUnavailable("The API server of the cluster took too long to respond.") from error
+        except (aiohttp.ClientError, ConnectionError) as error:
+            raise EngineUnavailable("The API server of the cluster does not respond.") from error
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """Translate unexpected error responses to an `EngineError` with the server's message."""
+    try:
+        yield
+    except ApiError as error:
+        raise EngineError(
+            f"The cluster refused: {error.message}.", retriable=error.status >= 500 or error.status == _BUSY
+        ) from error
+
+
+def _retry_after_s(response: aiohttp.ClientResponse) -> float:
+    """Servers send seconds; proxies before them may send a date of their own clock."""
+    text = response.headers.get("Retry-After", "")
+    return float(text) if text.isdecimal() else 1.0
+
+
+async def _require_success(response: aiohttp.ClientResponse) -> None:
+    if response.status < 400:
+        return
+    text = await response.text(errors="replace")
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        answer = {}
+    raise ApiError(response.status, answer.get("reason", ""), answer.get("message", text[:500]))

@@ -1,0 +1,209 @@
+"""Conversion of the API server's objects to port types. Pure: decoded JSON in, port types out."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from carrel.engines.kubernetes.pods import LABEL_EPOCH, LABEL_ID, OCCUPIED, PREPARE, SESSION
+from carrel.engines.port import (
+    IDLE,
+    LOCAL_IMAGES,
+    ContainerSpec,
+    ContainerUsage,
+    EngineError,
+    ImageUnusable,
+    MountUnusable,
+    NodeInfo,
+    Observed,
+    ObservedState,
+)
+from carrel.engines.pulling import pull_error
+
+_KILLED = 137
+_PULLS_FAILED = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull")
+_CREATES_FAILED = ("CreateContainerConfigError", "CreateContainerError", "RunContainerError", "StartError")
+_NO_PROGRAM = re.compile(r"no such file or directory|executable file not found")
+_UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18}
+_BINARY = {f"{unit}i": 1 << (10 * power) for power, unit in enumerate("KMGTPE", 1)}
+_CAPABILITIES = frozenset({"cpu-limit", "memory-limit", "seccomp"})
+
+
+def observed(pod: Mapping[str, Any]) -> Observed:
+    """The state of a pod."""
+    labels, status = pod["metadata"]["labels"], pod["status"]
+    state = container_state(pod, SESSION)
+    running, ended = state.get("running"), state.get("terminated")
+    over = ended is not None or status.get("phase") in ("Failed", "Succeeded")
+    current = running or ended or {}
+    started_at = current.get("startedAt")
+    return Observed(
+        id=labels[LABEL_ID],
+        state=ObservedState.EXITED
+        if over
+        else ObservedState.RUNNING
+        if running is not None
+        else ObservedState.STARTING,
+        address=status.get("podIP") if running is not None and not over else None,
+        # A pod that was evicted may have no exit code.
+        exit_code=(ended or {}).get("exitCode", _KILLED) if over else None,
+        out_of_memory=(ended or {}).get("reason") == "OOMKilled",
+        epoch=int(labels.get(LABEL_EPOCH) or 0),
+        started_at=datetime.fromisoformat(started_at) if started_at else None,
+    )
+
+
+def container_state(pod: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The state of one of its containers: one of waiting, running and terminated; empty before there is one."""
+    status = pod["status"]
+    for one in (*status.get("containerStatuses", ()), *status.get("initContainerStatuses", ())):
+        if one["name"] == name:
+            state: Mapping[str, Any] = one["state"]
+            return state
+    return {}
+
+
+def start_error(spec: ContainerSpec, pod: Mapping[str, Any]) -> EngineError | None:
+    """The error of a start that does not succeed by itself; None while it may."""
+    for name in (PREPARE, SESSION):
+        state = container_state(pod, name)
+        failed = state.get("terminated") or state.get("waiting") or {}
+        reason, text = failed.get("reason", ""), failed.get("message", "").rstrip(".")
+        if reason in _PULLS_FAILED:
+            return _image_error(spec, text)
+        if reason in _CREATES_FAILED:
+            return _create_error(spec, text, preparing=name == PREPARE)
+        if name == PREPARE and failed.get("exitCode") == OCCUPIED:
+            return MountUnusable(
+                f"The image {spec.image} already has a file where a folder is to be mounted; choose another path.",
+                retriable=False,
+            )
+        if name == PREPARE and failed.get("exitCode"):
+            return EngineError("The session's home could not be prepared.", retriable=True)
+    for condition in pod["status"].get("conditions", ()):
+        if condition["type"] == "PodScheduled" and condition.get("reason") == "Unschedulable":
+            return EngineError(
+                f"The cluster does not place it: {condition['message'].rstrip('.')}.", retriable=True
+            )
+    return None
+
+
+def pulled(pod: Mapping[str, Any]) -> bool:
+    """True if its image has just been pulled, or is there."""
+    return "running" in container_state(pod, PREPARE)
+
+
+def mount_error(events: Iterable[Mapping[str, Any]]) -> MountUnusable | None:
+    """The error of a directory that is missing on the node; None if there is none."""
+    for event in events:
+        match = re.search(r"hostPath type check failed: (.+) is not a directory", event.get("message") or "")
+        if event["reason"] == "FailedMount" and match:
+            return MountUnusable(
+                f"The directory {match[1]}, which is to be mounted, is not on the node.", retriable=True
+            )
+    return None
+
+
+def _image_error(spec: ContainerSpec, text: str) -> EngineError:
+    if spec.image.startswith(LOCAL_IMAGES):
+        return ImageUnusable(
+            f"The image {spec.image} was built on Carrel's machine: no registry has it, and neither has the node. Push "
+            "it to a registry from which the cluster pulls, and use its name there, or import it into the nodes."
+        )
+    return pull_error(spec.image, text)
+
+
+def _create_error(spec: ContainerSpec, text: str, *, preparing: bool) -> EngineError:
+    if "exec format error" in text:
+        return ImageUnusable(f"The image {spec.image} does not support the architecture of this node.")
+    if _NO_PROGRAM.search(text):
+        if preparing or spec.command[0] == IDLE[0]:
+            return ImageUnusable(
+                f"The image {spec.image} has no shell (/bin/sh), so a session cannot run in it."
+            )
+        return EngineError(
+            f"The image {spec.image} cannot run the command {spec.command[0]!r}.",
+            retriable=False,
+            code="command_unusable",
+        )
+    return EngineError(f"The container could not be started: {text}.", retriable=True)
+
+
+def nodes(
+    machines: Sequence[Mapping[str, Any]], foreign: Sequence[Mapping[str, Any]]
+) -> tuple[NodeInfo, ...]:
+    """The cluster's machines. foreign: pods that are not ours, whose requests are not offered."""
+    return tuple(
+        _node(one, [pod for pod in foreign if pod["spec"].get("nodeName") == one["metadata"]["name"]])
+        for one in machines
+    )
+
+
+def _node(machine: Mapping[str, Any], foreign: Sequence[Mapping[str, Any]]) -> NodeInfo:
+    status = machine["status"]
+    allocatable = status["allocatable"]
+    taken = [_requests(pod) for pod in foreign]
+    return NodeInfo(
+        name=machine["metadata"]["name"],
+        architecture=status["nodeInfo"]["architecture"],
+        slots={
+            "cpu": max(quantity(allocatable["cpu"], 1000) - sum(cpu for cpu, _ in taken), 0),
+            "mem": max(quantity(allocatable["memory"]) - sum(mem for _, mem in taken), 0),
+        },
+        engine=f"Kubernetes {status['nodeInfo']['kubeletVersion'].removeprefix('v')}",
+        capabilities=_CAPABILITIES,
+        images=frozenset(name for image in status.get("images", ()) for name in image.get("names") or ()),
+        labels=dict(machine["metadata"].get("labels") or {}),
+    )
+
+
+def _requests(pod: Mapping[str, Any]) -> tuple[int, int]:
+    """What a pod reserves on its node: millicores and bytes. The largest of what it needs at once."""
+
+    def requested(container: Mapping[str, Any]) -> tuple[int, int]:
+        requests = (container.get("resources") or {}).get("requests") or {}
+        return quantity(requests.get("cpu", "0"), 1000), quantity(requests.get("memory", "0"))
+
+    spec = pod["spec"]
+    initial = spec.get("initContainers") or ()
+    # Those that are restarted run beside the main containers.
+    steady = [*spec["containers"], *(one for one in initial if one.get("restartPolicy") == "Always")]
+    running = [requested(one) for one in steady]
+    before = [requested(one) for one in initial]
+    overhead = requested({"resources": {"requests": spec.get("overhead") or {}}})
+    cpu, mem = (
+        max(sum(one[kind] for one in running), *(one[kind] for one in before), 0) + overhead[kind]
+        for kind in (0, 1)
+    )
+    return cpu, mem
+
+
+def quantity(text: str, scale: int = 1) -> int:
+    """A quantity of Kubernetes, such as "250m", "2" or "64Mi", times the scale; rounded up."""
+    match = re.fullmatch(r"([0-9.]+(?:e[0-9]+)?)([a-zA-Z]*)", text)
+    if match is None:
+        raise ValueError(f"{text!r} is no quantity")
+    number, unit = float(match[1]), match[2]
+    small = {"n": 10**9, "u": 10**6, "m": 1000}.get(unit)
+    exact = number * scale / small if small else number * scale * (_BINARY.get(unit) or _UNITS[unit])
+    return -int(-exact // 1)
+
+
+def usages(summary: Mapping[str, Any], ours: Mapping[str, str]) -> Iterable[ContainerUsage]:
+    """Readings from a node's summary. ours: uid of a pod -> id of its container."""
+    for pod in summary.get("pods", ()):
+        container = ours.get(pod["podRef"]["uid"])
+        stats = next((one for one in pod.get("containers", ()) if one["name"] == SESSION), None)
+        if container is None or stats is None or "usageCoreNanoSeconds" not in stats.get("cpu", {}):
+            continue
+        interfaces = (pod.get("network") or {}).get("interfaces") or ()
+        disk = [stats.get("rootfs") or {}, *(one for one in pod.get("volume", ()) if one["name"] == SESSION)]
+        measured = [one["usedBytes"] for one in disk if "usedBytes" in one]
+        yield ContainerUsage(
+            container,
+            cpu_ns=stats["cpu"]["usageCoreNanoSeconds"],
+            mem_bytes=(stats.get("memory") or {}).get("workingSetBytes", 0),
+            rx_bytes=sum(one.get("rxBytes", 0) for one in interfaces) if interfaces else None,
+            tx_bytes=sum(one.get("txBytes", 0) for one in interfaces) if interfaces else None,
+            disk_bytes=sum(measured) if len(measured) == len(disk) > 1 else None,
+        )

@@ -1,0 +1,73 @@
+"""The end of a pod: its deletion, and the wait until nothing of it is left."""
+
+from collections.abc import Mapping
+from contextlib import aclosing
+from typing import Any
+
+from carrel.engines.kubernetes.cluster_nodes import ClusterNodes, Responding, not_known_to_end
+from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
+from carrel.engines.kubernetes.pod_watch import OnePod
+from carrel.engines.kubernetes.pods import PodNames
+from carrel.engines.port import ContainerGone
+
+_LOOK_S = 2.0
+"""The node is looked at this often while the pod does not end."""
+
+
+async def delete(
+    api: KubernetesApi, names: PodNames, nodes: ClusterNodes, pod: Mapping[str, Any], *, seconds: int
+) -> None:
+    """Delete the pod and wait for its end; the cluster deletes its files with it. seconds: grace period. Twice: no-op.
+
+    Raises: EngineError if its node does not respond, ApiError, EngineUnavailable.
+    """
+    try:
+        deleted = await _request(api, names, pod, seconds)
+        if deleted["kind"] == "Pod":
+            await absent(api, names, nodes, deleted)
+    except ApiError as error:
+        # 409: another pod has its name since.
+        if error.status not in (404, 409):
+            raise
+
+
+async def absent(api: KubernetesApi, names: PodNames, nodes: ClusterNodes, pod: Mapping[str, Any]) -> None:
+    """Wait until this pod, which is being deleted, is gone.
+
+    Raises: EngineError if its node does not respond, ApiError, EngineUnavailable.
+    """
+    try:
+        # The version in the answer to a deletion cannot be watched from.
+        there = await api.call("GET", f"{names.pods}/{pod['metadata']['name']}")
+    except ApiError as error:
+        if error.status != 404:
+            raise
+        return
+    if there["metadata"]["uid"] != pod["metadata"]["uid"]:
+        return
+    try:
+        async with aclosing(OnePod(api, names, there)) as changes:
+            while True:
+                await _require_ending(api, names, nodes, there)
+                there = await changes.next(_LOOK_S) or there
+    except ContainerGone:
+        return
+
+
+async def _require_ending(
+    api: KubernetesApi, names: PodNames, nodes: ClusterNodes, pod: Mapping[str, Any]
+) -> None:
+    """Check that the pod's node will end it; without its node, it is forgotten at once."""
+    node = pod["spec"].get("nodeName")
+    if not node or await nodes.are_ready([node]):
+        return
+    state = await nodes.state(node)
+    if state is Responding.AWAY:
+        raise not_known_to_end(node)
+    if state is Responding.GONE:
+        await _request(api, names, pod, 0)
+
+
+async def _request(api: KubernetesApi, names: PodNames, pod: Mapping[str, Any], seconds: int) -> Any:
+    body = {"gracePeriodSeconds": seconds, "preconditions": {"uid": pod["metadata"]["uid"]}}
+    return await api.call("DELETE", f"{names.pods}/{pod['metadata']['name']}", body=body)

@@ -1,0 +1,230 @@
+"""Processes in pods, as byte streams over a WebSocket of channels.
+
+Kubernetes runs a command with the environment of the main process, so a shell sets the variables and reports commands
+that cannot be run. Source: v5.channel.k8s.io (Kubernetes 1.29).
+"""
+
+import asyncio
+import json
+import secrets
+import shlex
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import aiohttp
+
+from carrel.engines.kubernetes.cluster_nodes import ClusterNodes
+from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
+from carrel.engines.kubernetes.pod_answers import observed
+from carrel.engines.kubernetes.pods import SESSION
+from carrel.engines.port import (
+    ContainerGone,
+    EngineError,
+    EngineUnavailable,
+    ExecStream,
+    ObservedState,
+    TerminalSize,
+)
+from carrel.engines.refused import forbidden, missing
+
+_STDIN, _STDOUT, _STDERR, _STATUS, _RESIZE, _CLOSE = 0, 1, 2, 3, 4, 255
+_CHUNK_BYTES = 32 * 1024
+_END_OF_TRANSMISSION = b"\x04"
+_KILLED = 137
+_MARK = "CARREL_PROCESS"
+"""Environment variable that identifies the processes of one exec in a container."""
+
+_RUN = """
+carrel_try() {
+  case $1 in
+    */*) if [ ! -e "$1" ]; then return 127; fi; if [ -f "$1" ] && [ -x "$1" ]; then return 0; fi; return 126;;
+  esac
+  code=127 IFS=:
+  for folder in $PATH; do
+    if [ -f "$folder/$1" ]; then if [ -x "$folder/$1" ]; then code=0; break; fi; code=126; fi
+  done
+  unset IFS
+  return $code
+}
+carrel_try "$1"
+case $? in 127) echo %s >&2; exit 127;; 126) echo %s >&2; exit 126;; esac
+unset -f carrel_try; unset code folder
+exec "$@"
+"""
+# Finds processes by the mark in their environment, which children inherit. Uses only shell builtins.
+_HANG_UP = """
+for folder in /proc/[0-9]*; do
+  while read -r line || [ -n "$line" ]; do
+    case "$line" in *%s*) kill -HUP "${folder#/proc/}"; break;; esac
+  done <"$folder/environ"
+done 2>/dev/null
+"""
+
+
+@asynccontextmanager
+async def run_process(
+    api: KubernetesApi,
+    nodes: ClusterNodes,
+    path: str,
+    command: Sequence[str],
+    env: Mapping[str, str],
+    terminal: TerminalSize | None,
+) -> AsyncIterator[ExecStream]:
+    """Start a process in the main container of the pod at this path.
+
+    Raises: ContainerGone, EngineUnavailable.
+    """
+    mark = secrets.token_hex(8)
+    variables = {**env, _MARK: mark}
+    exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in variables.items())
+    refusals = tuple(shlex.quote(one(command[0]).sentence) for one in (missing, forbidden))
+    words = ["/bin/sh", "-c", exports + _RUN % refusals, "sh", *command]
+    await _require_running(api, nodes, path)
+    async with _socket(api, path, words, terminal) as socket:
+        process = KubernetesProcess(socket, with_terminal=terminal is not None)
+        if terminal is not None:
+            await process.resize(terminal)
+        try:
+            yield process
+        finally:
+            if terminal is None and not process.ended:
+                await run_quietly(api, path, ["/bin/sh", "-c", _HANG_UP % f"{_MARK}={mark}"])
+
+
+async def send_input(api: KubernetesApi, nodes: ClusterNodes, path: str, content: bytes) -> None:
+    """Write to the standard input of the main process. Raises: ContainerGone, EngineUnavailable, EngineError."""
+    pod = await _require_running(api, nodes, path)
+    if not any(one["name"] == SESSION and one.get("stdin") for one in pod["spec"]["containers"]):
+        name = path.rsplit("/", 1)[1]
+        raise EngineError(f"The container {name} has no standard input.", retriable=True)
+    passed_on = False
+    async with api.socket(f"{path}/attach", [("container", SESSION), ("stdin", "true")]) as socket:
+        for chunk in _chunks(content):
+            await socket.send_bytes(bytes([_STDIN]) + chunk)
+        # Only of this connection: the process goes on reading. The server reports when it has everything.
+        await socket.send_bytes(bytes([_CLOSE, _STDIN]))
+        async for message in socket:
+            if message.type is aiohttp.WSMsgType.BINARY and message.data[0] == _STATUS and message.data[1:]:
+                passed_on = json.loads(message.data[1:]).get("status") == "Success"
+    if not passed_on:
+        await _require_running(api, nodes, path)
+        raise EngineUnavailable("The cluster did not pass the input on.")
+
+
+async def run_quietly(api: KubernetesApi, path: str, words: Sequence[str]) -> None:
+    """Run a command to its end; a pod that is gone is ignored."""
+    with suppress(EngineError, ApiError):
+        async with _socket(api, path, words, None) as socket:
+            async for _ in socket:
+                pass
+
+
+async def _require_running(api: KubernetesApi, nodes: ClusterNodes, path: str) -> Any:
+    """The pod. Raises: ContainerGone, EngineUnavailable."""
+    name = path.rsplit("/", 1)[1]
+    gone = ContainerGone(f"The container {name} is not running.")
+    try:
+        pod = await api.call("GET", path)
+    except ApiError as error:
+        if error.status != 404:
+            raise
+        raise gone from error
+    if observed(pod).state is not ObservedState.RUNNING:
+        raise gone
+    await nodes.require(pod["spec"]["nodeName"])
+    return pod
+
+
+@asynccontextmanager
+async def _socket(
+    api: KubernetesApi, path: str, words: Sequence[str], terminal: TerminalSize | None
+) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
+    on = {"container": SESSION, "stdin": "true", "stdout": "true"}
+    on |= {"tty": "true"} if terminal else {"stderr": "true"}
+    async with api.socket(f"{path}/exec", [*on.items(), *(("command", word) for word in words)]) as socket:
+        yield socket
+
+
+class KubernetesProcess:
+    """An `ExecStream` over the API server's channels."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse, *, with_terminal: bool) -> None:
+        self._socket = socket
+        self._with_terminal = with_terminal
+        self._input_open = True
+        self._code: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    @property
+    def ended(self) -> bool:
+        """True once its exit code is known."""
+        return self._code.done()
+
+    async def output(self) -> AsyncIterator[tuple[int, bytes]]:
+        try:
+            async for message in self._socket:
+                if message.type is not aiohttp.WSMsgType.BINARY:
+                    continue
+                channel, content = message.data[0], message.data[1:]
+                # A connection begins with an empty message of each channel.
+                if channel in (_STDOUT, _STDERR) and content:
+                    yield channel, content
+                elif channel == _STATUS and content:
+                    self._set_code(_exit_code(json.loads(content)))
+        except (aiohttp.ClientError, ConnectionError):
+            pass  # the connection broke
+        # A process whose connection broke has lost its container, as far as anybody can tell.
+        self._set_code(_KILLED)
+
+    def _set_code(self, code: int) -> None:
+        if not self._code.done():
+            self._code.set_result(code)
+
+    async def write(self, chunk: bytes) -> None:
+        for part in _chunks(chunk):
+            if not self._input_open or self.ended:
+                return
+            await self._send(bytes([_STDIN]) + part)
+
+    async def close_stdin(self) -> None:
+        if not self._input_open:
+            return
+        if self._with_terminal:
+            # A terminal has no end of file; this key signals it to programs that read lines.
+            await self.write(_END_OF_TRANSMISSION)
+        else:
+            await self._send(bytes([_CLOSE, _STDIN]))
+        self._input_open = False
+
+    async def resize(self, size: TerminalSize) -> None:
+        if self._with_terminal:
+            content = json.dumps({"Width": size.cols, "Height": size.rows})
+            await self._send(bytes([_RESIZE]) + content.encode())
+
+    async def exit_code(self) -> int:
+        return await asyncio.shield(self._code)
+
+    async def _send(self, message: bytes) -> None:
+        sending = asyncio.ensure_future(self._socket.send_bytes(message))
+        try:
+            # Once it has ended, nothing reads.
+            either: set[asyncio.Future[Any]] = {sending, self._code}
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if sending.done():
+                sending.result()
+        except (aiohttp.ClientError, ConnectionError):
+            self._input_open = False
+        finally:
+            sending.cancel()
+
+
+def _chunks(content: bytes) -> Iterator[bytes]:
+    for begin in range(0, len(content), _CHUNK_BYTES):
+        yield content[begin : begin + _CHUNK_BYTES]
+
+
+def _exit_code(status: Mapping[str, Any]) -> int:
+    if status.get("status") == "Success":
+        return 0
+    causes = (status.get("details") or {}).get("causes") or ()
+    return next((int(one["message"]) for one in causes if one.get("reason") == "ExitCode"), _KILLED)

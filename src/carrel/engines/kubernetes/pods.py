@@ -1,0 +1,330 @@
+"""Conversion of a `ContainerSpec` to a pod: names and labels, manifest, and the secret with its initial files.
+
+A pod has two containers of the same image, both as the session's user:
+
+    prepare   before the start: the home with what the image has in it, private files, links to folders
+    session   the main process
+
+They share the volume `session`, in which the home is: a session writes to its home, and not to a layer of the image,
+because only a volume can have files of ours that belong to its user. Public files come from the secret itself, whose
+files belong to root.
+"""
+
+import math
+import shlex
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from carrel.core.units import format_size
+from carrel.engines.accelerated import cannot_attach
+from carrel.engines.port import (
+    LOCAL_IMAGES,
+    WORK_HOME,
+    WORK_UID,
+    ContainerSpec,
+    EngineError,
+    InitialFile,
+    Mount,
+)
+
+LABEL_INSTALLATION = "carrel.installation"
+LABEL_ID = "carrel.id"
+LABEL_EPOCH = "carrel.epoch"
+SESSION = "session"
+"""The container of the main process."""
+PREPARE = "prepare"
+GATE = "carrel.dev/start"
+"""The scheduling gate of a pod that may not start yet."""
+OCCUPIED = 77
+"""Exit code of `prepare` if the place of a folder is occupied."""
+
+_HOME = PurePosixPath(WORK_HOME)
+_VOLUME = PurePosixPath("/run/carrel/session")
+_FILES = PurePosixPath("/run/carrel/files")
+_FOLDERS = PurePosixPath("/run/carrel/folders")
+_MIB = 1 << 20
+_FILES_MAX_BYTES = _MIB
+"""The most that Kubernetes takes in a secret."""
+_SHM_MAX = 1024 * _MIB
+_SHM_MIN = 64 * _MIB
+
+
+@dataclass(frozen=True, slots=True)
+class PodNames:
+    """Names of this installation's objects in a namespace."""
+
+    installation: str
+    namespace: str
+
+    @property
+    def selector(self) -> str:
+        return f"{LABEL_INSTALLATION}={self.installation}"
+
+    @property
+    def pods(self) -> str:
+        """The path of all pods in the namespace."""
+        return f"api/v1/namespaces/{self.namespace}/pods"
+
+    def pod(self, container: str) -> str:
+        return f"carrel-{self.installation}-{container}"
+
+    def path(self, container: str) -> str:
+        return f"{self.pods}/{self.pod(container)}"
+
+
+def require_supported(spec: ContainerSpec) -> None:
+    """Raises: EngineError for what a pod cannot have."""
+    if spec.devices:
+        raise cannot_attach("Accelerators are not supported in this cluster.")
+    if spec.root:
+        message = "A session in this cluster cannot have root."
+        raise EngineError(message, retriable=False, code="root_unsupported")
+    if spec.network:
+        raise EngineError("Private networks are not supported in this cluster.", retriable=False)
+    if (size_bytes := sum(len(file.content) for file in spec.files)) > _FILES_MAX_BYTES:
+        raise EngineError(
+            f"Its dotfiles and scripts have {format_size(size_bytes)}; a container in this cluster can begin with "
+            f"{format_size(_FILES_MAX_BYTES)} of files.",
+            retriable=False,
+        )
+
+
+def manifest(spec: ContainerSpec, names: PodNames) -> dict[str, object]:
+    """The pod, with the gate that keeps it from starting.
+
+    An unprivileged process as in Pod Security's `restricted`: user 1000, no capabilities and no way to gain them, the
+    runtime's seccomp profile, no service account.
+    """
+    common = {
+        "image": spec.image,
+        "imagePullPolicy": "Never" if spec.image.startswith(LOCAL_IMAGES) else "IfNotPresent",
+        "resources": {"limits": limits(spec.slots), "requests": limits(spec.slots)},
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+    }
+    preparing = {
+        **common,
+        "name": PREPARE,
+        "command": ["/bin/sh", "-c", literal(_preparation(spec))],
+        "env": [{"name": "HOME", "value": str(_VOLUME)}],
+        "workingDir": str(_VOLUME),
+        "volumeMounts": [_mounted(SESSION, _VOLUME), *_secret_mounts(spec)],
+    }
+    main = {
+        **common,
+        "name": SESSION,
+        "command": [literal(word) for word in spec.command],
+        "env": [
+            {"name": name, "value": literal(value)} for name, value in {**_environment(), **spec.env}.items()
+        ],
+        "workingDir": spec.workdir,
+        "stdin": spec.stdin,
+        "volumeMounts": list(_main_mounts(spec)),
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": names.pod(spec.id), "labels": _labels(spec, names)},
+        "spec": {
+            "schedulingGates": [{"name": GATE}],
+            **_placement(spec),
+            "restartPolicy": "Never",
+            "hostname": spec.hostname,
+            "automountServiceAccountToken": False,
+            "enableServiceLinks": False,
+            "dnsPolicy": "Default",
+            "securityContext": {
+                "runAsNonRoot": True,
+                "runAsUser": WORK_UID,
+                "runAsGroup": WORK_UID,
+                "seccompProfile": {"type": "RuntimeDefault"},
+            },
+            "initContainers": [preparing],
+            "containers": [main],
+            "volumes": list(_volumes(spec, names)),
+        },
+    }
+
+
+def files_secret(spec: ContainerSpec, names: PodNames, pod: Mapping[str, Any]) -> dict[str, object] | None:
+    """The secret with its initial files, deleted with the pod; None if there are none."""
+    if not spec.files:
+        return None
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": names.pod(spec.id), "uid": pod["metadata"]["uid"]}
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {
+            "name": names.pod(spec.id),
+            "labels": _labels(spec, names),
+            "ownerReferences": [owner],
+        },
+        "data": {str(number): b64encode(file.content).decode() for number, file in enumerate(spec.files)},
+    }
+
+
+def limits(slots: Mapping[str, int]) -> dict[str, str]:
+    """Resources for these slots, which are guaranteed and enforced; omitted slots set nothing."""
+    resources = {}
+    if millis := slots.get("cpu", 0):
+        resources["cpu"] = f"{millis}m"
+    if mem_bytes := slots.get("mem", 0):
+        resources["memory"] = str(mem_bytes)
+    return resources
+
+
+def literal(text: str) -> str:
+    """The text, protected from Kubernetes, which replaces $(NAME) in commands and variables."""
+    return text.replace("$", "$$")
+
+
+def _labels(spec: ContainerSpec, names: PodNames) -> dict[str, str]:
+    return {LABEL_INSTALLATION: names.installation, LABEL_ID: spec.id, LABEL_EPOCH: str(spec.epoch)}
+
+
+def _environment() -> Mapping[str, str]:
+    return {"HOME": WORK_HOME, "USER": "work", "LOGNAME": "work"}
+
+
+def _placement(spec: ContainerSpec) -> dict[str, object]:
+    """The node that we chose, which the cluster's scheduler confirms. We decide what happens if the node is lost."""
+    stay = [
+        {"key": f"node.kubernetes.io/{state}", "operator": "Exists", "effect": "NoExecute"}
+        for state in ("not-ready", "unreachable")
+    ]
+    if not spec.node:
+        return {"tolerations": stay}
+    chosen = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [spec.node]}]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [chosen]}}
+    return {"tolerations": stay, "affinity": {"nodeAffinity": required}}
+
+
+def node_of(pod: Mapping[str, Any]) -> str:
+    """The node of a pod, or the one that we chose for it; "" if we chose none and it has none yet."""
+    spec = pod["spec"]
+    affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}
+    for term in required.get("nodeSelectorTerms") or ():
+        for field in term.get("matchFields") or ():
+            return str(spec.get("nodeName") or field["values"][0])
+    return str(spec.get("nodeName") or "")
+
+
+def _volumes(spec: ContainerSpec, names: PodNames) -> Iterator[dict[str, object]]:
+    yield {"name": SESSION, "emptyDir": {}}
+    if shm_bytes := _shm_bytes(spec):
+        yield {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": str(shm_bytes)}}
+    if spec.files:
+        items = [
+            {"key": str(number), "path": str(number), "mode": 0o755 if file.executable else 0o644}
+            for number, file in enumerate(spec.files)
+        ]
+        yield {"name": "files", "secret": {"secretName": names.pod(spec.id), "items": items}}
+    for number, mount in enumerate(spec.mounts):
+        # An existing directory only: a missing one is an error, and is never created.
+        yield {"name": f"folder-{number}", "hostPath": {"path": mount.source, "type": "Directory"}}
+
+
+def _shm_bytes(spec: ContainerSpec) -> int:
+    if spec.shm_bytes:
+        return spec.shm_bytes
+    mem_bytes = spec.slots.get("mem", 0)
+    return min(max(mem_bytes // 2, _SHM_MIN), _SHM_MAX) if mem_bytes else 0
+
+
+def _secret_mounts(spec: ContainerSpec) -> list[dict[str, object]]:
+    return [_mounted("files", _FILES, read_only=True)] if spec.files else []
+
+
+def _main_mounts(spec: ContainerSpec) -> Iterator[dict[str, object]]:
+    yield _mounted(SESSION, _HOME, subpath="home")
+    yield _mounted(SESSION, PurePosixPath("/etc/passwd"), subpath="passwd")
+    if _shm_bytes(spec):
+        yield _mounted("shm", PurePosixPath("/dev/shm"))
+    for number, file in enumerate(spec.files):
+        path = PurePosixPath(file.path)
+        if not file.private:
+            yield _mounted("files", path, subpath=str(number), read_only=True)
+        elif _HOME not in path.parents:
+            yield _mounted(SESSION, path, subpath=f"private/{number}")
+    for number, mount in enumerate(spec.mounts):
+        linked = _is_linked(mount)
+        target = _FOLDERS / str(number) if linked else PurePosixPath(mount.target)
+        subpath = "" if linked else mount.subpath
+        yield _mounted(f"folder-{number}", target, subpath=subpath, read_only=mount.read_only)
+
+
+def _mounted(
+    volume: str, path: PurePosixPath, *, subpath: str = "", read_only: bool = False
+) -> dict[str, object]:
+    return {
+        "name": volume,
+        "mountPath": str(path),
+        **({"subPath": subpath} if subpath else {}),
+        **({"readOnly": True} if read_only else {}),
+    }
+
+
+def _is_linked(mount: Mount) -> bool:
+    """In the home, a part of a directory and a target below the first level are links that resolve inside only."""
+    parents = PurePosixPath(mount.target).parents
+    return _HOME in parents and (bool(mount.subpath) or parents[0] != _HOME)
+
+
+_BEGIN = f"""umask 022
+mkdir -p home private
+if [ -d {WORK_HOME} ]; then cp -a {WORK_HOME}/. home/ 2>/dev/null || :; fi
+cat /etc/passwd >passwd 2>/dev/null || : >passwd
+known=
+while IFS=: read -r name _ number rest; do
+  if [ "$name" = work ] || [ "$number" = {WORK_UID} ]; then known=1; fi
+done <passwd
+if [ ! "$known" ]; then echo 'work:x:{WORK_UID}:{WORK_UID}:work:{WORK_HOME}:/bin/sh' >>passwd; fi
+set -e
+"""
+
+
+def _preparation(spec: ContainerSpec) -> str:
+    """The script of `prepare`, in the volume."""
+    lines = []
+    workdir = PurePosixPath(spec.workdir)
+    if _HOME in workdir.parents and not any(workdir.is_relative_to(one.target) for one in spec.mounts):
+        lines.append(f"mkdir -p {_in_volume(workdir)}")
+    for number, file in enumerate(spec.files):
+        lines += _file_lines(number, file)
+    for number, mount in enumerate(spec.mounts):
+        if _is_linked(mount):
+            lines += _link_lines(PurePosixPath(mount.target), _FOLDERS / str(number) / mount.subpath)
+    return _BEGIN + "\n".join(lines)
+
+
+def _file_lines(number: int, file: InitialFile) -> Sequence[str]:
+    path = PurePosixPath(file.path)
+    in_home = _HOME in path.parents
+    made = _in_volume(path) if in_home else f"private/{number}"
+    ways = [f"mkdir -p {_in_volume(path.parent)}"] if in_home else []
+    if not file.private:
+        return ways
+    mode = "700" if file.executable else "600"
+    return [*ways, f"cp {_FILES}/{number} {made}", f"chmod {mode} {made}"]
+
+
+def _link_lines(target: PurePosixPath, place: PurePosixPath) -> Sequence[str]:
+    made = _in_volume(target)
+    return [
+        f"mkdir -p {_in_volume(target.parent)}",
+        f"if [ -e {made} ] || [ -h {made} ]; then exit {OCCUPIED}; fi",
+        f"ln -s {shlex.quote(str(place))} {made}",
+    ]
+
+
+def _in_volume(path: PurePosixPath) -> str:
+    """The place of a path below the home, quoted for the shell."""
+    return shlex.quote(str("home" / path.relative_to(_HOME)))
+
+
+def grace(seconds: float) -> int:
+    """Kubernetes counts whole seconds, and forgets a pod at once if they are 0."""
+    return max(math.ceil(seconds), 1)

@@ -1,0 +1,97 @@
+"""The engine needs every right that rights.yaml has, and none that it has not."""
+
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import cluster_images
+import pytest
+from own_cluster import Cluster
+from service_accounts import ACCOUNT, NAMESPACE, by_token, create, documents, granted, used
+
+from carrel.engines import barrier
+from carrel.engines.conformance_kit import HarnessListener, ProgressLog, run
+from carrel.engines.kubernetes import KubernetesEngine
+from carrel.engines.port import Claimant, ContainerSpec, EngineError, InitialFile
+
+_US = Claimant("1111", "/var/lib/carrel on alpha")
+_BY_WEBSOCKET = {("Role", ("create", resource)) for resource in ("pods/attach", "pods/exec")}
+"""Audited as GET; `test_a_websocket_needs_the_right_to_create` shows that they are needed."""
+
+
+@asynccontextmanager
+async def engine_of(cluster: Cluster, account: str = ACCOUNT) -> AsyncIterator[KubernetesEngine]:
+    label = f"test-{uuid.uuid4().hex[:8]}"
+    engine = KubernetesEngine(by_token(cluster, account), label, claimant=_US, namespace=NAMESPACE)
+    yield engine
+    await engine.close()
+
+
+async def live(engine: KubernetesEngine) -> None:
+    """The life of a container and of its installation, with every method of the engine."""
+    await engine.nodes()
+    listener = HarnessListener(engine)
+    spec = ContainerSpec(
+        "abc",
+        cluster_images.tiny("work"),
+        {"cpu": 100, "mem": 64 << 20},
+        files=(InitialFile("/etc/carrel/note", b"1"),),
+        command=barrier.behind(("sleep", "1000")),
+        stdin=True,
+    )
+    await engine.ensure(spec, ProgressLog())
+    await engine.send("abc", barrier.OPEN)
+    assert (await run(engine, "abc", "cat", "/etc/carrel/note")).stdout == b"1"
+    assert [record async for record in engine.logs("abc", follow=False)] == []
+    assert [one.id for one in await engine.list()] == ["abc"]
+    assert len(await engine.usage()) <= 1
+    await engine.remove("abc", grace_s=0)
+    listener.task.cancel()
+    await engine.claim.holder_answers(within_s=0)
+    await engine.claim.others()
+    assert await engine.release_if_idle() == 0
+    await engine.purge()
+
+
+async def test_every_right_is_used_and_no_other_is_asked_for(cluster: Cluster) -> None:
+    since = cluster.audit_log.stat().st_size
+    async with engine_of(cluster) as engine:
+        await live(engine)
+    allowed, refused = used(cluster, since)
+    assert allowed | _BY_WEBSOCKET == granted()
+    assert refused == set()
+
+
+def account(cluster: Cluster, name: str, verb: str, resource: str) -> None:
+    """Create an account with Carrel's rights but this one."""
+    for one in documents():
+        named = {**one, "metadata": {**one["metadata"], "name": f"{one['metadata']['name']}-{name}"}}
+        if "rules" in one:
+            named["rules"] = [
+                {**rule, "resources": [kind], "verbs": verbs}
+                for rule in one["rules"]
+                for kind in rule["resources"]
+                if (verbs := [each for each in rule["verbs"] if (each, kind) != (verb, resource)])
+            ]
+        if "roleRef" in one:
+            named["roleRef"] = {**one["roleRef"], "name": f"{one['roleRef']['name']}-{name}"}
+            named["subjects"] = [{**one["subjects"][0], "name": f"{ACCOUNT}-{name}"}]
+        create(cluster, named)
+
+
+async def test_a_websocket_needs_the_right_to_create(cluster: Cluster) -> None:
+    account(cluster, "reads", "create", "pods/exec")
+    async with engine_of(cluster, f"{ACCOUNT}-reads") as engine:
+        with pytest.raises(EngineError, match="Forbidden"):
+            await live(engine)
+        await engine.purge()
+
+
+async def test_without_the_right_to_read_usage_it_is_not_known(cluster: Cluster) -> None:
+    account(cluster, "unmetered", "get", "nodes/proxy")
+    async with engine_of(cluster, f"{ACCOUNT}-unmetered") as engine:
+        await engine.nodes()
+        spec = ContainerSpec("abc", cluster_images.tiny("work"), {"cpu": 100, "mem": 64 << 20})
+        await engine.ensure(spec, ProgressLog())
+        assert await engine.usage() == ()
+        await engine.purge()

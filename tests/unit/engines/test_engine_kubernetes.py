@@ -1,0 +1,189 @@
+"""Conversions between the port and Kubernetes, without a cluster."""
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrel.engines.kubernetes.pod_answers import nodes, observed, quantity
+from carrel.engines.kubernetes.pod_logs import _Lines
+from carrel.engines.kubernetes.pods import (
+    PodNames,
+    files_secret,
+    literal,
+    manifest,
+    node_of,
+    require_supported,
+)
+from carrel.engines.port import IDLE, ContainerSpec, EngineError, InitialFile, LogRecord, Mount, ObservedState
+
+_NAMES = PodNames("lab", "carrel")
+
+
+def spec(**more: Any) -> ContainerSpec:
+    return ContainerSpec("abc", "python:3.12", {"cpu": 500, "mem": 64 << 20}, **more)
+
+
+def pod_of(spec: ContainerSpec) -> Any:
+    return manifest(spec, _NAMES)["spec"]
+
+
+def test_a_pod_is_bound_to_the_node_that_was_chosen_and_may_not_start() -> None:
+    pod = pod_of(spec(node="node-b"))
+    required = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    [term] = required["nodeSelectorTerms"]
+    assert term == {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-b"]}]}
+    assert pod["schedulingGates"]
+    assert "affinity" not in pod_of(spec())
+
+
+def test_the_node_of_a_pod_is_the_chosen_one_until_it_has_one() -> None:
+    pod: Any = manifest(spec(node="node-b"), _NAMES)
+    assert node_of(pod) == "node-b"
+    pod["spec"]["nodeName"] = "node-c"
+    assert node_of(pod) == "node-c"
+    assert node_of(manifest(spec(), _NAMES)) == ""
+
+
+def test_the_rights_in_the_documents_are_those_of_the_package() -> None:
+    rights = (files("carrel.engines.kubernetes") / "rights.yaml").read_text()
+    assert f"```yaml\n{rights}```" in (Path(__file__).parents[3] / "docs/reference/engine.md").read_text()
+
+
+def test_both_containers_are_restricted_and_limited() -> None:
+    pod = pod_of(spec())
+    assert pod["securityContext"]["runAsNonRoot"]
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert not pod["automountServiceAccountToken"]
+    for container in (*pod["initContainers"], *pod["containers"]):
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+        }
+        assert container["resources"]["limits"] == {"cpu": "500m", "memory": "67108864"}
+        assert container["resources"]["requests"] == container["resources"]["limits"]
+
+
+def test_commands_and_variables_are_taken_literally() -> None:
+    assert literal("$(HOME) $$ $x") == "$$(HOME) $$$$ $$x"
+    [main] = pod_of(spec(env={"A": "$(HOME)"}))["containers"]
+    assert main["command"] == [word.replace("$", "$$") for word in IDLE]
+    assert {"name": "A", "value": "$$(HOME)"} in main["env"]
+
+
+def test_private_files_are_in_a_volume_and_public_ones_in_the_secret() -> None:
+    files = (
+        InitialFile("/etc/carrel/key", b"1", private=True),
+        InitialFile("/etc/carrel/hosts", b"2"),
+        InitialFile("/home/work/.ssh/id", b"3", private=True),
+    )
+    [main] = pod_of(spec(files=files))["containers"]
+    mounted = {one["mountPath"]: (one["name"], one.get("subPath")) for one in main["volumeMounts"]}
+    assert mounted["/etc/carrel/key"] == ("session", "private/0")
+    assert mounted["/etc/carrel/hosts"] == ("files", "1")
+    assert "/home/work/.ssh/id" not in mounted
+    secret: Any = files_secret(spec(files=files), _NAMES, {"metadata": {"uid": "u"}})
+    assert secret["data"] == {"0": "MQ==", "1": "Mg==", "2": "Mw=="}
+    assert secret["metadata"]["ownerReferences"][0]["uid"] == "u"
+    assert files_secret(spec(), _NAMES, {}) is None
+
+
+def test_files_that_no_secret_holds_are_refused_before_there_is_a_pod() -> None:
+    half = InitialFile("/etc/carrel/half", bytes(1 << 19))
+    require_supported(spec(files=(half, half)))
+    with pytest.raises(EngineError, match=r"have 1\.5 MiB; .* 1 MiB") as refused:
+        require_supported(spec(files=(half, half, half)))
+    assert not refused.value.retriable
+
+
+def test_a_part_of_a_directory_is_a_link_in_the_home() -> None:
+    mounts = (
+        Mount("/data", "/home/work/data"),
+        Mount("/data", "/home/work/deep/er", "a b"),
+        Mount("/data", "/srv/part", "part", read_only=True),
+    )
+    pod = pod_of(spec(mounts=mounts))
+    [main] = pod["containers"]
+    mounted = {one["name"]: one for one in main["volumeMounts"]}
+    assert mounted["folder-0"]["mountPath"] == "/home/work/data"
+    assert mounted["folder-1"]["mountPath"] == "/run/carrel/folders/1"
+    assert "subPath" not in mounted["folder-1"]
+    assert mounted["folder-2"] == {
+        "name": "folder-2",
+        "mountPath": "/srv/part",
+        "subPath": "part",
+        "readOnly": True,
+    }
+    [script] = [one["command"][2] for one in pod["initContainers"]]
+    assert "ln -s '/run/carrel/folders/1/a b' home/deep/er" in script
+
+
+@pytest.mark.parametrize(
+    ("text", "scale", "number"),
+    [
+        ("2", 1000, 2000),
+        ("250m", 1000, 250),
+        ("1500m", 1, 2),
+        ("64Mi", 1, 64 << 20),
+        ("1e3", 1, 1000),
+        ("1k", 1, 1000),
+    ],
+)
+def test_quantities(text: str, scale: int, number: int) -> None:
+    assert quantity(text, scale) == number
+
+
+def test_what_other_pods_reserve_is_not_offered() -> None:
+    machine = {
+        "metadata": {"name": "a", "labels": {}},
+        "status": {
+            "allocatable": {"cpu": "4", "memory": "8Gi"},
+            "nodeInfo": {"architecture": "amd64", "kubeletVersion": "v1.36.3"},
+        },
+    }
+    small, large = {"cpu": "100m", "memory": "1Gi"}, {"cpu": "1"}
+    other = {
+        "spec": {
+            "nodeName": "a",
+            "containers": [{"resources": {"requests": small}}, {"resources": {"requests": small}}],
+            "initContainers": [{"resources": {"requests": large}}],
+        }
+    }
+    elsewhere = {"spec": {"nodeName": "b", "containers": [{"resources": {"requests": large}}]}}
+    [node] = nodes([machine], [other, elsewhere])
+    assert node.slots == {"cpu": 3000, "mem": 6 << 30}
+    assert node.engine == "Kubernetes 1.36.3"
+
+
+def test_states_of_pods() -> None:
+    def seen(**status: Any) -> Any:
+        return observed({"metadata": {"labels": {"carrel.id": "abc", "carrel.epoch": "7"}}, "status": status})
+
+    def main(**state: Any) -> Any:
+        return [{"name": "session", "state": state}]
+
+    assert seen(phase="Pending").state is ObservedState.STARTING
+    running = seen(
+        phase="Running",
+        podIP="10.0.0.1",
+        containerStatuses=main(running={"startedAt": "2026-01-02T03:04:05Z"}),
+    )
+    assert (running.state, running.address, running.epoch) == (ObservedState.RUNNING, "10.0.0.1", 7)
+    killed = seen(phase="Failed", containerStatuses=main(terminated={"exitCode": 137, "reason": "OOMKilled"}))
+    assert (killed.state, killed.exit_code, killed.out_of_memory) == (ObservedState.EXITED, 137, True)
+    evicted = seen(phase="Failed", reason="Evicted")
+    assert (evicted.state, evicted.exit_code) == (ObservedState.EXITED, 137)
+
+
+def test_lines_of_a_log_are_records_across_blocks() -> None:
+    lines = _Lines()
+    time = b"2026-01-02T03:04:05.123456789Z"
+    assert lines.split(time + b" o") == []
+    assert lines.split(b"ne\n2026-01-02T04:04:05.5+01:00 two\n") == [
+        LogRecord(time, 1, b"one\n"),
+        LogRecord(b"2026-01-02T03:04:05.500000000Z", 1, b"two\n"),
+    ]
+    [part] = lines.split(time + b" " + b"x" * (1 << 20))
+    assert part == LogRecord(time, 1, b"x" * (1 << 20))
+    assert lines.split(b"end\n") == [LogRecord(time, 1, b"end\n")]
