@@ -2,16 +2,20 @@
 
 import itertools
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
 from alembic import command
 from people import People
+from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import create_engine, text
 
 from carrel.db import revision
-from carrel.db.database import Database, driver_url
+from carrel.db.connecting import driver_url
+from carrel.db.database import Database
 from carrel.db.migrate import configuration
 
 TEMPLATE = "template_carrel"
@@ -99,6 +103,22 @@ def in_database(url: str, name: str) -> str:
     head, _, query = url.partition("?")
     base = head.rsplit("/", 1)[0]
     return f"{base}/{name}?{query}" if query else f"{base}/{name}"
+
+
+@asynccontextmanager
+async def no_connections(database: Database) -> AsyncIterator[None]:
+    """Its server ends all connections to the database, and accepts no more while the block lasts."""
+    name = conninfo_to_dict(database.url)["dbname"]
+    server = in_database(database.url, "postgres")
+    async with await psycopg.AsyncConnection.connect(server, autocommit=True) as admin:
+        await admin.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
+        await admin.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,)
+        )
+        try:
+            yield
+        finally:
+            await admin.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
 
 
 def bring_to(url: str, schema: str) -> None:

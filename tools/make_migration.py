@@ -13,7 +13,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import create_engine
 
-from carrel.db.database import driver_url
+from carrel.db.connecting import driver_url
 from carrel.db.embedded import Embedded
 from carrel.db.migrate import configuration, migrate
 from carrel.server.metadata import METADATA

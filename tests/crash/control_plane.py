@@ -24,9 +24,18 @@ def free_port() -> int:
 class ControlPlaneProcess:
     """`python -m carrel.server.role api,controllers` on a port of its own."""
 
-    def __init__(self, folder: Path, database_url: str, engine_url: str, installation: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        database_url: str,
+        engine_url: str,
+        installation: str,
+        *,
+        name: str = "control-plane",
+    ) -> None:
+        self.name = name
         self.port = free_port()
-        self.log = folder / "control-plane.log"
+        self.log = folder / f"{name}.log"
         self._environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("CARREL_")},
             "CARREL_DATA_DIR": str(folder),
@@ -60,8 +69,10 @@ class Client:
     refusals: the codes of the answers "not now" that it got, one for each.
     """
 
-    def __init__(self, port: int, keypair: tuple[str, str]) -> None:
-        self._http = httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}{API}", auth=keypair, timeout=20)
+    def __init__(self, port: int, keypair: tuple[str, str], **options: Any) -> None:
+        self._http = httpx2.AsyncClient(
+            base_url=f"http://127.0.0.1:{port}{API}", auth=keypair, **{"timeout": 20, **options}
+        )
         self.refusals: list[str] = []
 
     async def get(self, path: str) -> Any:

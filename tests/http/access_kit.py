@@ -95,8 +95,15 @@ class World:
             yield client
 
 
+def bound() -> socket.socket:
+    """A socket on a free port of loopback."""
+    listener = socket.socket(proto=socket.IPPROTO_TCP)
+    listener.bind(("127.0.0.1", 0))
+    return listener
+
+
 @asynccontextmanager
-async def listening(app: Any) -> AsyncIterator[str]:
+async def listening(app: Any, listener: socket.socket | None = None) -> AsyncIterator[str]:
     """The application on a free port of loopback, as the real server runs it."""
     server = uvicorn.Server(
         uvicorn.Config(
@@ -108,32 +115,56 @@ async def listening(app: Any) -> AsyncIterator[str]:
             timeout_graceful_shutdown=1,
         )
     )
-    with socket.socket(proto=socket.IPPROTO_TCP) as listener:
-        listener.bind(("127.0.0.1", 0))
+    with listener or bound() as listener:
         serving = await serving_on(server, [listener])
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         server.should_exit = True
         await serving
 
 
-@pytest.fixture
-async def world(database: Database, people: People, tmp_path: Path) -> AsyncIterator[World]:
-    home = tmp_path / "home"
+@asynccontextmanager
+async def local_engine(folder: Path) -> AsyncIterator[LocalEngine]:
+    """An engine whose processes run below the folder, and end with the block."""
+    home = folder / "home"
     home.mkdir()
     engine = LocalEngine(home)
-    settings = Settings(data_dir=tmp_path, port=8700, apps_domain="localhost")
-    keys = {}
-    async with database.transaction() as tx:
-        for actor in (people.user, people.colleague, people.stranger, people.superadmin):
-            pair = await keypairs.create(tx, SystemClock(), actor)
-            text = f"{pair.access_key}:{pair.secret_key}".encode()
-            keys[actor.user_id] = "Basic " + base64.b64encode(text).decode()
-    async with compose.api(settings, database, only(database, engine)) as app, listening(app) as url:
-        yield World(url, engine, database, people, settings, keys, app.state.services.terminals)
+    yield engine
     for process in engine.processes:
         if process.returncode is None:
             process.kill()
             await process.wait()
 
 
-__all__ = ["PASSWORD", "ClientConnection", "World", "listening", "world"]
+async def keys_of(database: Database, people: People) -> dict[str, str]:
+    """An Authorization header for each user of these tests."""
+    keys = {}
+    async with database.transaction() as tx:
+        for actor in (people.user, people.colleague, people.stranger, people.superadmin):
+            pair = await keypairs.create(tx, SystemClock(), actor)
+            text = f"{pair.access_key}:{pair.secret_key}".encode()
+            keys[actor.user_id] = "Basic " + base64.b64encode(text).decode()
+    return keys
+
+
+@pytest.fixture
+async def world(database: Database, people: People, tmp_path: Path) -> AsyncIterator[World]:
+    settings = Settings(data_dir=tmp_path, port=8700, apps_domain="localhost")
+    keys = await keys_of(database, people)
+    async with (
+        local_engine(tmp_path) as engine,
+        compose.api(settings, database, only(database, engine)) as app,
+        listening(app) as url,
+    ):
+        yield World(url, engine, database, people, settings, keys, app.state.services.terminals)
+
+
+__all__ = [
+    "PASSWORD",
+    "ClientConnection",
+    "World",
+    "bound",
+    "keys_of",
+    "listening",
+    "local_engine",
+    "world",
+]

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from copies_kit import Copies, two_copies
 from files_kit import Folder, folder
 from installation import Api, installation
 from people import People
@@ -36,4 +37,11 @@ async def living(database: Database, people: People, tmp_path: Path) -> AsyncIte
 async def sso(api: Api, tmp_path: Path) -> AsyncIterator[Sso]:
     """The same with a real OpenID provider that it is set up for."""
     async with single_sign_on(api, tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+async def copies(database: Database, people: People, tmp_path: Path) -> AsyncIterator[Copies]:
+    """Two copies of the application behind a load balancer without affinity."""
+    async with two_copies(database, people, tmp_path) as running:
         yield running

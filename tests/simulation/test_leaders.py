@@ -118,7 +118,10 @@ async def test_what_an_old_leader_writes_is_void(postgres: str, database: Databa
     await new.resign()
 
 
-async def test_a_new_leader_waits_for_the_old_ones_transaction(postgres: str, database: Database) -> None:
+async def test_a_new_leader_waits_for_the_old_ones_transaction(
+    postgres: str, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("carrel.db.leader.FORMER_S", 60.0)
     old = await lead(postgres)
     under_old = tools(database, old)
     async with under_old.transaction():

@@ -58,6 +58,7 @@ SLEEPING = {
     "crash/place.py": "the moment of a kill",
     "crash/test_kill_minus_nine.py": "the moment of a kill",
     "crash/test_batch_killed.py": "the moment of a kill",
+    "crash/test_leader_changes.py": "the moment of a kill",
     "crash/test_logs.py": "the moment of a kill",
     "crash/test_disk_full.py": "attempts of a supervisor that has no room to write them down",
     "e2e/test_data.py": "looks again, while the browser goes on",
@@ -331,6 +332,7 @@ def test_no_parameter_is_a_bag_of_anything():
 # What speaks HTTP or WebSocket itself, beside the routes: ASGI applications, middleware, messages of a socket.
 SPEAKS_HTTP = {
     "apps/sockets.py",
+    "apps/terminal_relay.py",
     "apps/streams.py",
     "audit/middleware.py",
     "folders/webdav/app.py",

@@ -29,7 +29,8 @@ from carrel.core.clock import SystemClock
 from carrel.core.errors import Conflict
 from carrel.core.ids import NodeId, new_id
 from carrel.db import revision
-from carrel.db.database import Database, driver_url
+from carrel.db.connecting import driver_url
+from carrel.db.database import Database
 from carrel.db.encryption import SecretBox
 from carrel.db.migrate import migrate
 from carrel.engines.fake import FakeEngine

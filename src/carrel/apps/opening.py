@@ -13,6 +13,7 @@ import aiohttp
 from carrel.apps.app_templates import SECRET_VARIABLE, AppTemplate
 from carrel.apps.container_engines import ContainerEngines
 from carrel.apps.denials import of_engine
+from carrel.apps.start_leases import StartLeases
 from carrel.core.errors import Unavailable
 from carrel.core.host_names import is_this_machine, literal
 from carrel.core.ids import ContainerId, SessionId
@@ -97,10 +98,11 @@ async def running_apps(place: AppServer, templates: Sequence[AppTemplate]) -> Ma
 
 
 class AppStarter:
-    """Starts apps, each at most once at a time."""
+    """Starts apps, each at most once at a time, in all copies of the API."""
 
-    def __init__(self, engines: ContainerEngines) -> None:
+    def __init__(self, engines: ContainerEngines, leases: StartLeases) -> None:
         self._engines = engines
+        self._leases = leases
         self._locks: weakref.WeakValueDictionary[tuple[ContainerId, str], asyncio.Lock] = (
             weakref.WeakValueDictionary()
         )
@@ -109,19 +111,26 @@ class AppStarter:
         """Return when the app responds. Raises: Unavailable (with the end of its log as the hint)."""
         lock = self._locks.setdefault((place.container, app.name), asyncio.Lock())
         async with lock, _client() as client:
-            if await _answers(client, place, app, _PROBE_S):
-                return
-            try:
-                pid = await self._start(place, app) if app.command else None
-                ready = await self._comes_up(client, place, app, pid)
-            except EngineError as error:
-                raise of_engine(error) from error
-            if not ready:
-                raise Unavailable(
-                    "app.not_ready",
-                    f"{app.title} does not respond.",
-                    hint=await self._end_of_log(place.container) or "See the session's log.",
-                )
+            while not await _answers(client, place, app, _PROBE_S):
+                async with self._leases.starting(place.container, app.name) as granted:
+                    if granted and not await _answers(client, place, app, _PROBE_S):
+                        await self._bring_up(client, place, app)
+                        return
+                if not granted:
+                    await asyncio.sleep(_LONGEST_PAUSE_S)
+
+    async def _bring_up(self, client: aiohttp.ClientSession, place: AppServer, app: AppTemplate) -> None:
+        try:
+            pid = await self._start(place, app) if app.command else None
+            ready = await self._comes_up(client, place, app, pid)
+        except EngineError as error:
+            raise of_engine(error) from error
+        if not ready:
+            raise Unavailable(
+                "app.not_ready",
+                f"{app.title} does not respond.",
+                hint=await self._end_of_log(place.container) or "See the session's log.",
+            )
 
     async def _start(self, place: AppServer, app: AppTemplate) -> int | None:
         """Start it; returns its process id in the container."""

@@ -6,6 +6,7 @@ from carrel.apps.access_watch import AccessWatch
 from carrel.apps.container_engines import ContainerEngines
 from carrel.apps.opening import AppsSettings, AppStarter
 from carrel.apps.session_changes import SessionChanges
+from carrel.apps.terminal_relay import TerminalRelay
 from carrel.apps.terminals import Terminals
 from carrel.audit.services import AuditServices
 from carrel.sessions.logs.store import LogStore
@@ -20,6 +21,7 @@ class AccessServices(AuditServices):
     container_engines: ContainerEngines
     activity: Activity
     terminals: Terminals
+    terminal_relay: TerminalRelay
     app_starter: AppStarter
     session_changes: SessionChanges
     access_watch: AccessWatch

@@ -16,7 +16,7 @@ from carrel.http.validation import refusal
 
 _FIRST_MESSAGE_S = 30.0
 _FAREWELL_S = 5.0
-_TRY_AGAIN_LATER = 1013
+TRY_AGAIN_LATER = 1013
 
 
 async def say(socket: WebSocket, **message: object) -> None:
@@ -26,10 +26,11 @@ async def say(socket: WebSocket, **message: object) -> None:
 
 async def refuse(socket: WebSocket, error: CarrelError) -> None:
     """Close with the error as code and reason."""
-    await _close(socket, close_code(error), close_reason(error))
+    await close(socket, close_code(error), close_reason(error))
 
 
-async def _close(socket: WebSocket, code: int, reason: str = "") -> None:
+async def close(socket: WebSocket, code: int, reason: str = "") -> None:
+    """Close. Closed already: no-op."""
     try:
         # A client that does not read misses the close frame; the transport is dropped after this.
         async with asyncio.timeout(_FAREWELL_S):
@@ -53,14 +54,14 @@ async def show_terminal(
     attachment = terminals.attach(terminal, position)
     try:
         await say(socket, type="ready", terminal=terminal.id, offset=attachment.position)
-        await _first_of(
+        await first_of(
             _send_output(socket, terminal, attachment, record_activity),
             _feed(socket, terminal.stream, record_activity, lambda: terminals.hang_up(terminal)),
             asyncio.shield(attachment.lost),
         )
         if attachment.lost.done():
             why = attachment.lost.result()
-            await (refuse(socket, why) if why else _close(socket, _TRY_AGAIN_LATER))
+            await (refuse(socket, why) if why else close(socket, TRY_AGAIN_LATER))
     finally:
         terminals.detach(terminal, attachment)
 
@@ -73,7 +74,7 @@ async def _send_output(
         await socket.send_bytes(piece)
     if terminal.exit_code is not None:
         await say(socket, type="exit", code=terminal.exit_code)
-        await _close(socket, 1000)
+        await close(socket, 1000)
 
 
 async def receive_command(socket: WebSocket) -> ExecStart:
@@ -106,12 +107,12 @@ async def carry_command(
                 record_activity()
                 await socket.send_bytes(bytes((number,)) + chunk)
         await say(socket, type="exit", code=await stream.exit_code())
-        await _close(socket, 1000)
+        await close(socket, 1000)
 
     async def refuse_once_lost() -> None:
         await refuse(socket, await lost)
 
-    await _first_of(send_output(), _feed(socket, stream, record_activity), refuse_once_lost())
+    await first_of(send_output(), _feed(socket, stream, record_activity), refuse_once_lost())
 
 
 async def _feed(
@@ -147,7 +148,7 @@ async def _control(stream: ExecStream, text: str, hang_up: Callable[[], None] | 
         await stream.close_stdin()
 
 
-async def _first_of(*works: Awaitable[CarrelError | None]) -> None:
+async def first_of(*works: Awaitable[CarrelError | None]) -> None:
     """Wait for the first and cancel the others. Raises: the error of the first one."""
     tasks = [asyncio.ensure_future(work) for work in works]
     try:

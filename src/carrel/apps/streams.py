@@ -6,11 +6,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query, WebSocket
 from starlette.websockets import WebSocketDisconnect
 
-from carrel.apps import sockets
+from carrel.apps import sockets, terminal_relay
 from carrel.apps.denials import not_running, of_engine
 from carrel.apps.schemas import MAX_COLUMNS
 from carrel.apps.services import AccessServices
-from carrel.core.errors import CarrelError
+from carrel.apps.terminal_relay import RelayTicket
+from carrel.core.errors import CarrelError, Unauthorized
 from carrel.core.ids import ContainerId
 from carrel.engines.port import EngineError, TerminalSize
 from carrel.http.auth import current_actor
@@ -47,6 +48,9 @@ async def terminal(
             await entry.stream.resize(size)
         else:
             if terminal:
+                ticket = RelayTicket(terminal, inside, actor.user_id, session.id)
+                if await _relayed(socket, services, ticket, size, offset):
+                    return
                 await sockets.say(socket, type="gone")
             async with services.database.transaction() as tx:
                 liked = (await tx.get_one(User, actor.user_id)).preferences.get("shell") or ""
@@ -58,6 +62,48 @@ async def terminal(
         )
 
     await _entering(socket, ref, container, serve)
+
+
+async def _relayed(
+    socket: WebSocket, services: AccessServices, ticket: RelayTicket, size: TerminalSize, offset: int | None
+) -> bool:
+    """Serve the client from the copy of the API that has its terminal. False: no copy has it."""
+    place = ticket.terminal, ticket.container, ticket.user
+    if (address := await services.terminals.locations.elsewhere(*place)) is None:
+        return False
+    authorization = terminal_relay.seal(services.seal, ticket, services.clock.now())
+    return await services.terminal_relay.carry(socket, address, authorization, size, offset)
+
+
+@router.websocket("/terminals/relayed")
+async def relayed_terminal(
+    socket: WebSocket,
+    cols: Annotated[int, Query(ge=1, le=MAX_COLUMNS)] = 80,
+    rows: Annotated[int, Query(ge=1, le=MAX_COLUMNS)] = 24,
+    offset: Annotated[int | None, Query(ge=0, lt=2**62)] = None,
+) -> None:
+    """A terminal of this copy of the API, for another copy that has authorized its client."""
+    await socket.accept()
+    services = services_of(socket, AccessServices)
+    authorization = socket.headers.get("authorization", "")
+    ticket = terminal_relay.unseal(services.seal, authorization, services.clock.now())
+    if ticket is None:
+        await sockets.refuse(socket, Unauthorized("auth.required", "Only other copies may use this."))
+        return
+    entry = services.terminals.find(ticket.terminal, ticket.container, ticket.user)
+    if entry is None:
+        await sockets.refuse(socket, terminal_relay.gone())
+        return
+    record_activity = services.activity.recorder_of(ticket.session)
+    try:
+        await entry.stream.resize(TerminalSize(cols, rows))
+        await sockets.show_terminal(socket, services.terminals, entry, record_activity, position=offset)
+    except CarrelError as error:
+        await sockets.refuse(socket, error)
+    except EngineError as error:
+        await sockets.refuse(socket, of_engine(error))
+    except WebSocketDisconnect:
+        pass
 
 
 @router.websocket("/sessions/{ref}/exec")

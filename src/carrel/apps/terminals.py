@@ -1,4 +1,4 @@
-"""Terminals that outlive their connection.
+"""Terminals that outlive their connection, in one copy of the API; clients of other copies are relayed to it.
 
 A terminal is a shell in a container whose output is always read here. The last megabyte is buffered by position, so
 that a client resumes after a network failure. One client is attached at a time; the newest wins. A slow attached
@@ -19,6 +19,7 @@ import structlog
 from carrel.apps.buffer import OutputBuffer
 from carrel.apps.container_engines import ContainerEngines
 from carrel.apps.denials import of_engine
+from carrel.apps.terminal_locations import TerminalLocations
 from carrel.core.errors import CarrelError, Conflict, Refused, Unavailable
 from carrel.core.ids import ContainerId, UserId, new_id
 from carrel.engines.port import EngineError, ExecStream, TerminalSize
@@ -167,8 +168,9 @@ class Terminal:
 class Terminals:
     """All terminals of this process, by id."""
 
-    def __init__(self, engines: ContainerEngines) -> None:
+    def __init__(self, engines: ContainerEngines, locations: TerminalLocations) -> None:
         self._engines = engines
+        self.locations = locations
         self._terminals: dict[str, Terminal] = {}
         self._held: Counter[ContainerId] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -198,7 +200,8 @@ class Terminals:
 
         Raises: Refused (too many), Conflict (not running), Unavailable.
         """
-        if self._held[container] >= MAX_PER_CONTAINER:
+        elsewhere = await self.locations.count_elsewhere(container)
+        if self._held[container] + elsewhere >= MAX_PER_CONTAINER:
             raise Refused(
                 "terminal.too_many",
                 f"The limit is {MAX_PER_CONTAINER} terminals per container.",
@@ -220,10 +223,16 @@ class Terminals:
                 life.result()
             except EngineError as error:
                 raise of_engine(error) from error
+        terminal = opened.result()
         with suppress(TimeoutError):
             async with asyncio.timeout(_BEGIN_S):
-                await opened.result().begun.wait()
-        return opened.result()
+                await terminal.begun.wait()
+        try:
+            await self.locations.record(terminal.id, container, user)
+        except Unavailable:
+            self.hang_up(terminal)
+            raise
+        return terminal
 
     def attach(self, terminal: Terminal, position: int | None) -> TerminalAttachment:
         """Attach to the terminal; it does not expire while attached."""
@@ -262,12 +271,19 @@ class Terminals:
 
     async def close(self) -> None:
         """Detach all; the shells keep running."""
+        ended = bool(self._terminals)
         for terminal in list(self._terminals.values()):
             self._forget(terminal)
         for task in list(self._tasks):
             task.cancel()
         if self._tasks:
             await asyncio.wait(list(self._tasks))
+        if ended:
+            await self.locations.forget_own()
+
+    async def run(self) -> None:
+        """Tell other copies of the API which terminals this one has, until cancelled."""
+        await self.locations.run(lambda: bool(self._terminals))
 
     async def _live(
         self,
@@ -311,6 +327,7 @@ class Terminals:
         if self._terminals.pop(terminal.id, None):
             self._held[terminal.container] -= 1
             self._held += Counter()  # drops zero counts
+            self._start(self.locations.forget(terminal.id))
         if expiry := self._expiries.pop(terminal.id, None):
             expiry.cancel()
         if life := self._lives.pop(terminal.id, None):

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_asyn
 from sqlalchemy.pool import AsyncAdaptedQueuePool, ConnectionPoolEntry
 
 from carrel.core.errors import Unavailable
-from carrel.db import metrics
+from carrel.db import connecting, metrics
 from carrel.db.embedded import Embedded
 from carrel.db.outage import Outage, is_repeatable
 from carrel.db.reader import StatementReader
@@ -27,11 +27,6 @@ T = TypeVar("T")
 
 CommitHook = Callable[[str], None]
 """Called with "before" and "after" each commit; simulations kill the control plane there."""
-
-
-def driver_url(url: str) -> str:
-    """The database URL for the driver in use (psycopg 3)."""
-    return "postgresql+psycopg://" + url.split("://", 1)[1]
 
 
 class _Pool(AsyncAdaptedQueuePool):
@@ -71,7 +66,7 @@ class Database:
         embedded = data_dir is not None and url == Embedded(data_dir / "postgres").url
         self._outage = Outage(data_dir if embedded else None)
         self._engine = create_async_engine(
-            driver_url(url),
+            connecting.driver_url(url),
             poolclass=_Pool,
             pool_size=pool_size,
             max_overflow=pool_size,
@@ -84,7 +79,7 @@ class Database:
             # Bound values may be secrets, and errors end up in logs.
             hide_parameters=True,
             # Times are returned in UTC, whatever the server's time zone.
-            connect_args={"connect_timeout": 5, "options": "-c timezone=UTC"},
+            connect_args={**connecting.OPTIONS, "options": "-c timezone=UTC"},
         )
         self._sessions = async_sessionmaker(self._engine, expire_on_commit=False)
         self._reader = StatementReader(url, size=pool_size, outage=self._outage)

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 import psycopg
 import structlog
 
-from carrel.db import metrics
+from carrel.db import connecting, metrics
 from carrel.db.database import CHANNEL
 
 log = structlog.get_logger()
 
-Wake = Callable[[], None]
+Wake = Callable[[], object]
 
 
 class Listener:
@@ -38,6 +38,8 @@ class Listener:
             yield
         finally:
             self._subscribers[topic].remove(wake)
+            if not self._subscribers[topic]:
+                del self._subscribers[topic]
 
     def announce(self, topic: str) -> None:
         """Call the topic's subscribers in this process."""
@@ -56,7 +58,7 @@ class Listener:
                 await asyncio.sleep(0.5)
 
     async def _listen(self) -> None:
-        connection = await psycopg.AsyncConnection.connect(self._url, autocommit=True, connect_timeout=5)
+        connection = await psycopg.AsyncConnection.connect(self._url, autocommit=True, **connecting.OPTIONS)
         async with connection:
             await connection.execute(f"LISTEN {CHANNEL}")
             with metrics.LISTENERS_CONNECTED.track_inprogress():

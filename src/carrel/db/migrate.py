@@ -6,7 +6,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import create_engine, text
 
-from carrel.db.database import driver_url
+from carrel.db.connecting import driver_url
 
 _LOCK_KEY = 0x_CA44E2
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import psycopg
 from psycopg.rows import scalar_row
 
-from carrel.db import metrics
+from carrel.db import connecting, metrics
 from carrel.db.outage import Outage
 
 _Connection: TypeAlias = psycopg.AsyncConnection[str]
@@ -112,7 +112,7 @@ class StatementReader:
 
     async def _connect(self) -> _Connection:
         return await psycopg.AsyncConnection.connect(
-            self._url, autocommit=True, connect_timeout=5, options=_OPTIONS, row_factory=scalar_row
+            self._url, autocommit=True, options=_OPTIONS, row_factory=scalar_row, **connecting.OPTIONS
         )
 
 

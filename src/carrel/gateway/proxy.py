@@ -16,7 +16,7 @@ from carrel.gateway.authorization import Authorization, Route
 from carrel.gateway.pages import Denial
 from carrel.gateway.relay import Relay, Written
 from carrel.gateway.request_handler import BodyTooSlow
-from carrel.gateway.scrape import Scrape
+from carrel.gateway.scrape import Scrape, alive
 from carrel.gateway.settings import GatewaySettings
 from carrel.gateway.tunnel import Tunnel
 from carrel.gateway.upstream import ConnectionPool, Unreachable, Upstream
@@ -93,10 +93,12 @@ class Proxy:
         return pages.answer(denial, self._settings.public_url)
 
     async def _own(self, request: web.BaseRequest) -> web.Response:
-        """The gateway's own paths: health, metrics, and its decision for a proxy that carries the traffic itself."""
+        """The gateway's own paths: probes, metrics, and its decision for a proxy that carries the traffic itself."""
         match request.path:
-            case "/.carrel/health":
-                return web.json_response({"status": "ok"}, headers={"Cache-Control": "no-store"})
+            case "/.carrel/health" | "/.carrel/healthz":
+                return alive()
+            case "/.carrel/readyz":
+                return await self._scrape.ready()
             case "/.carrel/auth":
                 return await self._decide(request)
             case "/.carrel/metrics":

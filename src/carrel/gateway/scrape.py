@@ -1,4 +1,4 @@
-"""A metrics endpoint for processes without the API."""
+"""Metrics and probes of processes without the API."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -26,6 +26,7 @@ class Scrape:
     """Serves metrics to authorized clients, as the API does: by keypair or personal token."""
 
     def __init__(self, database: Database, clock: Clock, key: bytes) -> None:
+        self._database = database
         self._refusals = Refusals(database)
         self._authenticator = Authenticator(database, clock, self._refusals, SecretBox(key))
 
@@ -36,6 +37,14 @@ class Scrape:
     async def run(self) -> None:
         """Record refusals in the audit trail, until cancelled."""
         await self._refusals.run()
+
+    async def ready(self) -> web.Response:
+        """200 if the database responds, otherwise 503."""
+        try:
+            await self._database.ping()
+        except Unavailable as error:
+            return _refusal(503, error.message)
+        return alive()
 
     async def answer(self, request: web.BaseRequest) -> web.Response:
         """200, 401, 403, or 503 if the database is unavailable for authentication."""
@@ -58,12 +67,17 @@ class Scrape:
 
 @asynccontextmanager
 async def serving(scrape: Scrape, host: str, port: int) -> AsyncIterator[int]:
-    """Serve GET /metrics, and nothing else, until the block ends; yields the port that it listens on."""
+    """Serve GET /metrics, /healthz and /readyz until the block ends; yields the port that it listens on."""
 
     async def handle(request: web.BaseRequest) -> web.Response:
-        if request.path != "/metrics" or request.method != "GET":
-            return _refusal(404, "There is only GET /metrics.")
-        return await scrape.answer(request)
+        match request.path:
+            case "/metrics" if request.method == "GET":
+                return await scrape.answer(request)
+            case "/healthz":
+                return alive()
+            case "/readyz":
+                return await scrape.ready()
+        return _refusal(404, "There are only GET /metrics, /healthz and /readyz.")
 
     runner = web.ServerRunner(web.Server(handle, access_log=None))
     await runner.setup()
@@ -75,6 +89,11 @@ async def serving(scrape: Scrape, host: str, port: int) -> AsyncIterator[int]:
         await runner.cleanup()
         noting.cancel()
         await asyncio.wait([noting])
+
+
+def alive() -> web.Response:
+    """The answer to a probe of a process that works."""
+    return web.json_response({"status": "ok"}, headers={"Cache-Control": "no-store"})
 
 
 def _refusal(status: int, text: str, **headers: str) -> web.Response:

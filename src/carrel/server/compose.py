@@ -19,6 +19,9 @@ from carrel.apps.access_watch import AccessWatch
 from carrel.apps.container_engines import ContainerEngines
 from carrel.apps.opening import AppStarter
 from carrel.apps.session_changes import SessionChanges
+from carrel.apps.start_leases import StartLeases
+from carrel.apps.terminal_locations import TerminalLocations
+from carrel.apps.terminal_relay import TerminalRelay
 from carrel.apps.terminals import Terminals
 from carrel.audit import routes as audit
 from carrel.audit.middleware import NoteRefusals
@@ -195,6 +198,7 @@ async def api(
     listener.subscribe(ENGINES_CHANGED, engines.forget)
     listener.subscribe(authenticator.TOPIC, services.authenticator.forget)
     await services.events.start()
+    await services.terminals.locations.forget_own()
     async with AsyncExitStack() as stack:
         stack.push_async_callback(services.terminals.close)
         stack.push_async_callback(services.mailer.close)
@@ -208,6 +212,7 @@ async def api(
             services.file_changes.run(),
             services.activity.run(),
             services.access_watch.run(),
+            services.terminals.run(),
             UsageStream(database, listener, services.events).run(),
         ):
             stack.push_async_callback(_stop, asyncio.create_task(work))
@@ -227,7 +232,8 @@ def _services(
     seal, refusals = SecretBox(settings.key()), Refusals(database)
     adapters = Adapters(seal)
     container_engines = ContainerEngines(database, engines)
-    terminals, changes = Terminals(container_engines), SessionChanges(listener)
+    locations = TerminalLocations(database, clock, settings.effective_internal_url)
+    terminals, changes = Terminals(container_engines, locations), SessionChanges(listener)
     sign_on_services = SignOnServices(database, clock, seal, adapters, settings.effective_public_url)
     return ApiServices(
         settings=settings,
@@ -245,14 +251,15 @@ def _services(
         storages=Storages(database, seal=seal),
         file_changes=FileChanges(database, clock),
         file_notes=FileNotes(database),
-        arrivals=Arrivals(),
+        arrivals=Arrivals(database, listener),
         downloads=TransferLimits(),
         uploads=TransferLimits(),
         engines=engines,
         container_engines=container_engines,
         activity=Activity(database, clock),
         terminals=terminals,
-        app_starter=AppStarter(container_engines),
+        terminal_relay=TerminalRelay(settings.tls_cert),
+        app_starter=AppStarter(container_engines, StartLeases(database, clock)),
         session_changes=changes,
         access_watch=AccessWatch(database, changes, terminals),
         logs=LogStore(settings.data_dir / SESSION_LOGS),

@@ -19,6 +19,7 @@ import carrel.tables.limits
 import carrel.tables.logins
 import carrel.tables.nodes
 import carrel.tables.notifications
+import carrel.tables.open_terminals
 import carrel.tables.presets
 import carrel.tables.providers
 import carrel.tables.saved_views

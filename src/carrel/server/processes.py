@@ -82,7 +82,10 @@ async def _work(settings: Settings, roles: frozenset[str], app: Starting | None,
     await asyncio.to_thread(importlib.import_module, "carrel.server.compose")
     _collect_garbage()
     database = Database(settings.database_url, data_dir=settings.data_dir)
-    try:
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(database.close)
+        if app is None and settings.metrics_port:
+            await stack.enter_async_context(_metrics(settings, database))
         while True:
             try:
                 async with _composed(settings, roles, database) as composed:
@@ -93,8 +96,6 @@ async def _work(settings: Settings, roles: frozenset[str], app: Starting | None,
             except Unavailable as error:
                 log.warning("server.waits_for_database", error=error.message)
                 await asyncio.sleep(_RETRY_S)
-    finally:
-        await database.close()
 
 
 @asynccontextmanager
@@ -112,8 +113,6 @@ async def _composed(
         stack.push_async_callback(connected.close)
         if "controllers" in roles:
             await stack.enter_async_context(compose.controllers(settings, database, connected))
-        if "api" not in roles and settings.metrics_port:
-            await stack.enter_async_context(_metrics(settings, database))
         app = (
             await stack.enter_async_context(compose.api(settings, database, connected))
             if "api" in roles

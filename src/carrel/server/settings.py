@@ -4,6 +4,7 @@ import ipaddress
 import os
 import re
 import secrets
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from carrel.server.grammar import LAST_PORT
 
 _USUAL_PORT = 8700
 _PORTS = {"http": 80, "https": 443}
-_SAYS_NOTHING = ("127.0.0.1", "0.0.0.0", "::", "::1")
+_WILDCARDS = ("0.0.0.0", "::")
+_SAYS_NOTHING = ("127.0.0.1", "::1", *_WILDCARDS)
 
 
 def default_data_dir() -> Path:
@@ -64,12 +66,17 @@ class Settings(BaseSettings):
         description="Addresses and networks of your reverse proxies, such as 127.0.0.1,10.0.0.0/8, whose "
         "X-Forwarded-For and X-Forwarded-Proto are trusted; empty: none.",
     )
+    internal_url: str = Field(
+        default="",
+        description="URL at which the other copies of the API reach this one, such as http://10.0.0.5:8700; empty: "
+        "host and port, or the address of this machine's name if the host is not specific.",
+    )
     metrics_port: int = Field(
         default=0,
         ge=0,
         lt=1 << 16,
-        description="Port of GET /metrics in a process that runs the controllers without the API; 0: none. The API and "
-        "the gateway serve their metrics on their own ports.",
+        description="Port of GET /metrics and probes in a process that runs the controllers without the API; 0: none. "
+        "The API and the gateway serve theirs on their own ports.",
     )
     connections_per_address: int = Field(
         default=512,
@@ -114,6 +121,13 @@ class Settings(BaseSettings):
     @property
     def effective_public_url(self) -> str:
         return self.public_url or self._url(self._public_host(), self.port)
+
+    @property
+    def effective_internal_url(self) -> str:
+        if self.internal_url:
+            return self.internal_url.rstrip("/")
+        host = self.host if self.host not in _WILDCARDS else _own_address()
+        return f"{self.scheme}://{literal(host)}:{self.port}"
 
     @property
     def effective_apps_url(self) -> str:
@@ -176,6 +190,13 @@ class Settings(BaseSettings):
         except FileNotFoundError:
             write_secret(path, secrets.token_bytes(32))
             return path.read_bytes()
+
+
+def _own_address() -> str:
+    try:
+        return socket.gethostbyname(socket.gethostname())
+    except OSError:
+        return "127.0.0.1"
 
 
 def _given_ports(text: str, taken: set[int]) -> range:

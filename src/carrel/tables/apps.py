@@ -1,4 +1,4 @@
-"""Grants, ports and starts of apps. A grant is identified by the SHA-256 of a random token, which is never
+"""Grants, ports, starts and leases of apps. A grant is identified by the SHA-256 of a random token, which is never
 stored."""
 
 from datetime import datetime
@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import DateTime, ForeignKey, Index, LargeBinary, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from carrel.core.ids import SessionId, UserId
+from carrel.core.ids import ContainerId, SessionId, UserId
 from carrel.db.tables import Table
 
 
@@ -53,3 +53,16 @@ class AppStart(Table):
     app: Mapped[str] = mapped_column(String(64), primary_key=True)
     opened_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     ready_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+
+
+class AppLease(Table):
+    """The copy of the API that is starting an app, so that no other one does at the same time."""
+
+    __tablename__ = "app_leases"
+
+    container_id: Mapped[ContainerId] = mapped_column(
+        String, ForeignKey("containers.id", ondelete="CASCADE"), primary_key=True
+    )
+    app: Mapped[str] = mapped_column(String(64), primary_key=True)
+    owner: Mapped[str]
+    expires_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))

@@ -1,19 +1,14 @@
 """Terminals over a real server, real shells and real network breaks."""
 
-import asyncio
-import json
 import os
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
-from access_kit import ClientConnection, World, world
+from access_kit import World, world
 from people import PASSWORD, eventually, stops_growing
 from session_kit import main_of
+from terminal_kit import Client, refusal, terminal
 from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed
 
 from carrel.apps import terminals
 from carrel.apps.buffer import OutputBuffer
@@ -21,57 +16,6 @@ from carrel.core.ids import SessionId
 from carrel.tables.tenancy import User
 
 __all__ = ["world"]
-
-
-class Client:
-    """What a page does: counts the output and remembers what it was told."""
-
-    def __init__(self, socket: ClientConnection) -> None:
-        self.socket = socket
-        self.output = b""
-        self.messages: list[dict[str, object]] = []
-
-    async def ready(self) -> dict[str, object]:
-        while not self.messages or self.messages[-1]["type"] != "ready":
-            await self.step()
-        return self.messages[-1]
-
-    @property
-    def terminal(self) -> str:
-        """The id of its terminal, once it is ready."""
-        return next(str(message["terminal"]) for message in self.messages if message["type"] == "ready")
-
-    async def step(self) -> None:
-        message = await asyncio.wait_for(self.socket.recv(), 10)
-        if isinstance(message, bytes):
-            self.output += message
-        else:
-            self.messages.append(json.loads(message))
-
-    async def until(self, expected: bytes) -> None:
-        while expected not in self.output:
-            await self.step()
-
-    async def type(self, text: str) -> None:
-        await self.socket.send(text.encode())
-
-    async def end(self) -> ConnectionClosed:
-        try:
-            while True:
-                await self.step()
-        except ConnectionClosed as closed:
-            return closed
-
-
-@asynccontextmanager
-async def terminal(
-    world: World, session: SessionId, query: str = "", **options: Any
-) -> AsyncIterator[Client]:
-    """A client whose terminal is ready. query: which one, and from where."""
-    async with world.connect(f"{session}/terminal{query}", **options) as socket:
-        client = Client(socket)
-        await client.ready()
-        yield client
 
 
 async def left_alone(world: World, session: SessionId, command: str) -> tuple[Client, OutputBuffer]:
@@ -84,11 +28,6 @@ async def left_alone(world: World, session: SessionId, command: str) -> tuple[Cl
     left = world.terminals.find(client.terminal, main_of(session), world.people.user.user_id)
     assert left
     return client, left.buffer
-
-
-def refusal(closed: ConnectionClosed) -> tuple[int, str]:
-    assert closed.rcvd is not None
-    return closed.rcvd.code, json.loads(closed.rcvd.reason)["code"]
 
 
 async def test_shell_runs_with_its_size_and_its_exit_code_arrives(world: World) -> None:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 
 import psycopg
 import pytest
+from databases import no_connections
 from installation import Api
 from people import eventually
 from session_kit import SMALL
@@ -189,20 +190,13 @@ async def test_an_error_of_ours_says_nothing_of_itself(api: Api):
 async def test_without_the_database_it_says_so_and_comes_back(api: Api):
     user = await api.as_("user")
     assert (await user.get("/sessions")).status_code == 200
-    name = psycopg.conninfo.conninfo_to_dict(api.database.url)["dbname"]
-    template = api.database.url.replace(f"/{name}", "/postgres")
-    async with await psycopg.AsyncConnection.connect(template, autocommit=True) as admin:
-        await admin.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
-        await admin.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,)
-        )
+    async with no_connections(api.database):
         for path in ("/sessions", "/health", "/events", "/auth/me"):
             answer = await user.get(path)
             require_problem(answer, 503, "database.unavailable")
             assert int(answer.headers["retry-after"]) > 0
         answers = await asyncio.gather(*(user.get("/sessions") for _ in range(30)))
         assert {answer.status_code for answer in answers} == {503}
-        await admin.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
 
     async def back() -> bool:
         return (await user.get("/health")).status_code == 200

@@ -7,6 +7,7 @@ import pytest
 from people import eventually, waiting_for_locks
 from sqlalchemy import text
 
+from carrel.core.errors import Unavailable
 from carrel.db.database import Database
 from carrel.db.leader import Leader, LeadershipLost, lead
 
@@ -68,8 +69,11 @@ async def test_a_leader_who_was_replaced_is_fenced(database: Database):
     await new.resign()
 
 
-async def test_a_new_leader_waits_for_what_the_old_one_is_writing(database: Database):
+async def test_a_new_leader_waits_for_what_the_old_one_is_writing(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+):
     """Otherwise the new one would read a world that is about to change behind its back."""
+    monkeypatch.setattr("carrel.db.leader.FORMER_S", 60.0)
     old = await lead(database.url)
     async with database.transaction() as tx:
         await old.require(tx)
@@ -86,6 +90,28 @@ async def test_a_lost_lock_is_noticed(database: Database):
     lost = asyncio.create_task(leader.until_lost())
     await cut(database, leader)
     await asyncio.wait_for(lost, 10)
+
+
+async def test_a_leader_that_is_silent_loses_the_lock(database: Database, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("carrel.db.leader.SILENT_S", 0.2)
+    silent = await lead(database.url)
+    new = await asyncio.wait_for(lead(database.url), 10)
+    assert new.epoch > silent.epoch
+    await asyncio.wait_for(silent.until_lost(), 10)
+    await new.resign()
+
+
+async def test_a_transaction_that_a_lost_leader_left_open_is_ended(database: Database):
+    old = await lead(database.url)
+
+    async def hang() -> None:
+        async with database.transaction() as tx:
+            await old.require(tx)
+            await cut(database, old)
+            await (await asyncio.wait_for(lead(database.url), 10)).resign()
+
+    with pytest.raises(Unavailable):
+        await hang()
 
 
 async def test_without_a_database_nobody_leads(database: Database):

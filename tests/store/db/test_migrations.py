@@ -9,7 +9,7 @@ from alembic.script import ScriptDirectory
 from databases import bring_to
 from sqlalchemy import create_engine
 
-from carrel.db.database import driver_url
+from carrel.db.connecting import driver_url
 from carrel.db.migrate import configuration, migrate
 from carrel.server.metadata import METADATA
 

@@ -178,7 +178,8 @@ async def append(
     current.row.clash = piece.clash or current.row.clash
     await services.arrivals.cut(upload, unless_busy=True)
     try:
-        file = await current.opened.call(staged.opened, current.opened.stage, current.name)
+        unlocked = partial(current.opened.call, staged.opened, current.opened.stage, current.name)
+        file = await services.arrivals.free(upload, unlocked, unless_busy=True)
     except NotFound:
         await recover(services, current)
         return _over(current.row, at)
@@ -195,7 +196,8 @@ async def terminate(services: FileServices, actor: Actor, ref: str, upload: str)
     """Cancel an upload. Raises: NotFound, Forbidden, Locked."""
     current = await open_upload(services, actor, ref, upload)
     await services.arrivals.cut(upload, unless_busy=False)
-    await current.opened.call(discard, current.opened.stage, current.name)
+    discarding = partial(current.opened.call, discard, current.opened.stage, current.name)
+    await services.arrivals.free(upload, discarding, unless_busy=False)
     await forget(services, [current.row.id])
 
 
