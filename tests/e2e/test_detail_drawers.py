@@ -107,6 +107,28 @@ def test_unsaved_input_is_asked_about_before_another_item_or_tab(desk: Desk, rol
         desk.carrel.carrel("group", "rm", "--yes", "spare")
 
 
+def test_dialogs_ask_about_unsaved_input(desk: Desk, running_session: str) -> None:
+    page = desk.page
+    asked = page.get_by_role("dialog", name="Discard unsaved changes?")
+    desk.go(f"/sessions?q={running_session}")
+    terminate = desk.row(running_session).get_by_role("button", name="Terminate")
+    terminate.click()
+    dialog = page.get_by_role("dialog", name="Terminate session")
+    grace = dialog.get_by_label("Grace period (s)")
+    grace.fill("30")
+    page.keyboard.press("Escape")
+    asked.get_by_role("button", name="Keep editing").click()
+    expect(grace).to_have_value("30")
+    dialog.get_by_role("button", name="Close").click()
+    asked.get_by_role("button", name="Discard changes").click()
+    expect(dialog).to_be_hidden()
+    # Without input there is no question.
+    terminate.click()
+    expect(grace).to_have_value("")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+
+
 def test_unsaved_names_are_asked_about_and_survive_a_change_of_the_width(
     desk: Desk, running_session: str
 ) -> None:

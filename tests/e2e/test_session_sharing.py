@@ -84,6 +84,17 @@ def test_who_is_told_of_a_shared_session_leaves_it(
     expect(drawer.get_by_text("Not shared", exact=True)).to_be_visible()
 
 
+def test_a_session_shared_with_a_project_is_not_left_by_a_member(
+    open_desk: Opener, carrel: Running, own_session: str
+) -> None:
+    shared = carrel.carrel("session", "share", own_session, "--project", "default")
+    assert shared.returncode == 0, shared.stderr
+    guest, _ = guest_of(open_desk, carrel, f"/sessions?owner=shared&session={own_session}")
+    leave = guest.page.get_by_role("dialog", name=own_session).get_by_role("button", name="Leave…")
+    expect(leave).to_have_attribute("aria-disabled", "true")
+    expect(leave).to_have_accessible_description(re.compile("shared with your project"))
+
+
 def test_a_link_lets_somebody_look_who_signs_in_for_it(
     open_desk: Opener, desk: Desk, carrel: Running, own_session: str
 ) -> None:

@@ -1,8 +1,10 @@
+// @vitest-environment happy-dom
 import { describe, expect, test } from "vitest";
 import { createCommand, fileCommand } from "@/features/sessions/launcher/command";
-import { fromLink, toLink } from "@/features/sessions/launcher/link";
-import { freshForm, isComplete, toCheck, toRequest } from "@/features/sessions/launcher/request";
+import { fromLink, keepVariables, toLink, withKeptVariables } from "@/features/sessions/launcher/link";
+import { formOf, freshForm, isComplete, toCheck, toRequest } from "@/features/sessions/launcher/request";
 import { changedRole, requested } from "@/features/sessions/launcher/roles";
+import { environmentRow } from "@/features/sessions/launcher/variables";
 import { launchLink } from "@/routing/launch-link";
 
 const form = { ...freshForm("starter"), containers: 4 };
@@ -55,5 +57,23 @@ describe("a cluster in the launcher", () => {
     const initial = { ...freshForm("starter"), roles: [worker] };
     const link = launchLink(toLink({ ...initial, roles: [larger] }, initial));
     expect(fromLink(link, initial).roles).toEqual([larger]);
+  });
+
+  test("has roles with variables of their own, which no link has", () => {
+    const worker = { name: "worker", count: 2, variables: [environmentRow("TOKEN", "secret")] };
+    const own = { ...freshForm("starter"), roles: [{ name: "main" }, worker] };
+    const request = toRequest(own);
+    expect(request.roles).toEqual([{ name: "main" }, { name: "worker", count: 2, env: { TOKEN: "secret" } }]);
+    expect(toRequest(formOf(request, [], []))).toEqual(request);
+    const wrong = { ...worker, variables: [environmentRow("1X", "v")] };
+    expect(isComplete({ ...own, roles: [wrong] })).toBe(false);
+    const link = launchLink(toLink(own, freshForm("starter")));
+    expect(JSON.stringify(link)).not.toContain("TOKEN");
+    // The tab keeps them, each with its role.
+    keepVariables("new", own);
+    const restored = withKeptVariables("new", fromLink(link, freshForm("starter")));
+    expect(toRequest(restored).roles).toEqual(request.roles);
+    keepVariables("new", { env: [], roles: [] });
+    expect(withKeptVariables("new", own)).toBe(own);
   });
 });

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { fitOf, lastStopWithin, nearestStop, stopsOf } from "@/features/sessions/launcher/amounts";
 import { createCommand } from "@/features/sessions/launcher/command";
 import {
-  environmentRow,
   formLike,
   freshForm,
   isName,
@@ -11,9 +10,9 @@ import {
   startable,
   toCheck,
   toRequest,
-  variableFault,
   withSlot,
 } from "@/features/sessions/launcher/request";
+import { environmentRow, variableFault } from "@/features/sessions/launcher/variables";
 import { shellQuote } from "@/ui/command";
 import { aDetail } from "./sessions";
 

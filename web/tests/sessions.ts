@@ -41,6 +41,7 @@ export function aSession(id: string, differences: Partial<Session> = {}): Sessio
 export function aDetail(id: string, differences: Partial<SessionDetail> = {}): SessionDetail {
   return {
     ...aSession(id),
+    may_leave: false,
     description: "",
     command: [],
     retries: 0,

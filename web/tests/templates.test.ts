@@ -4,7 +4,6 @@ import type { Parameter, SessionCreate } from "@/api/types";
 import { requestedRows } from "@/features/sessions/launcher/dependencies";
 import { mountRows } from "@/features/sessions/launcher/mounts";
 import { formOf, toRequest } from "@/features/sessions/launcher/request";
-import { fromText, toText } from "@/features/templates/definition-text";
 import { parameterRow, toParameter } from "@/features/templates/parameter-rows";
 import {
   escapeReferences,
@@ -56,34 +55,6 @@ describe("values of parameters", () => {
 });
 
 describe("a definition", () => {
-  it("is a text in YAML with amounts as people write them", () => {
-    const definition = {
-      image: "starter",
-      slots: { cpu: 1500, mem: 4 * 2 ** 30, "cuda.shares": 500 },
-      command: ["train", "${epochs}"],
-      roles: [{ name: "worker", slots: { cpu: 500, mem: 2 ** 30 } }],
-    };
-    const text = toText(definition);
-    expect(text).toContain("cpu: 1.5\nmem: 4g\n");
-    expect(fromText(text)).toEqual({
-      image: "starter",
-      slots: { cpu: "1.5", mem: "4g", "cuda.shares": 500 },
-      command: ["train", "${epochs}"],
-      roles: [{ name: "worker", slots: { cpu: "0.5", mem: "1g" } }],
-    });
-  });
-
-  it("keeps amounts with references", () => {
-    expect(fromText("image: starter\ncpu: ${cores}\nmem: 2g\n").slots).toEqual({
-      cpu: "${cores}",
-      mem: "2g",
-    });
-  });
-
-  it("is refused if it has no fields", () => {
-    for (const text of ["", "- a", "a: [", "text"]) expect(() => fromText(text)).toThrow();
-  });
-
   it("of a request takes its texts literally", () => {
     expect(escapeReferences("${A} $${B} $HOME")).toBe("$${A} $$$${B} $HOME");
     expect(literal({ command: ["echo", "${A}"], slots: { cpu: 1 } })).toEqual({

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import type { SessionTimeline, StartStep } from "@/api/types";
+import type { SessionTimeline, TimelineStep } from "@/api/types";
 import { timelineRows } from "@/features/sessions/detail/timeline-layout";
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 31, 12) + second * 1000).toISOString();
 
 function step(
-  name: StartStep["step"],
+  name: TimelineStep["step"],
   begins: number,
   ends: number | null,
-  of: Partial<StartStep> = {},
-): StartStep {
+  of: Partial<TimelineStep> = {},
+): TimelineStep {
   return {
     step: name,
     container: null,
@@ -20,7 +20,7 @@ function step(
   };
 }
 
-const timeline = (ready: number | null, ...steps: StartStep[]): SessionTimeline => ({
+const timeline = (ready: number | null, ...steps: TimelineStep[]): SessionTimeline => ({
   number: 1,
   begins_at: at(0),
   ready_at: ready === null ? null : at(ready),

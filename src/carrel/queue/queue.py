@@ -3,6 +3,8 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import select
@@ -16,15 +18,30 @@ from carrel.nodes.groups.schemas import GroupRef
 from carrel.permissions.decide import Actor, Target, require, sight
 from carrel.queue import loading
 from carrel.queue.schemas import QueuedView, QueueQuery, QueueView, ShareNode, SharesView
+from carrel.queue.service import HORIZON
+from carrel.scheduling.forecast import MOST_WORK, Forecast, forecast
 from carrel.scheduling.plan import Planning, plan
-from carrel.scheduling.snapshot import PendingSession, Plan, ShareSnapshot, Snapshot
+from carrel.scheduling.snapshot import PendingSession, Plan, Refusal, ShareSnapshot, Snapshot
 from carrel.sessions.schemas import OwnerRef
 from carrel.tables.groups import ResourceGroup, ScopeKind
 from carrel.tables.sessions import Session
 from carrel.tables.tenancy import Domain, Project, User
 from carrel.tenancy.schemas import ProjectRef
 
-_Making = asyncio.Task[tuple[Snapshot, Plan]]
+FORECAST_WORK = MOST_WORK // 4
+"""Less than for one session: the page asks again whenever a queue changes."""
+
+
+@dataclass(frozen=True)
+class PlannedQueues:
+    """The plan of a snapshot, and when its pending sessions start."""
+
+    snapshot: Snapshot
+    plan: Plan
+    forecast: Forecast
+
+
+_Making = asyncio.Task[PlannedQueues]
 
 
 class Plans:
@@ -39,29 +56,34 @@ class Plans:
         self._making: _Making | None = None
         self._next: _Making | None = None
 
-    async def latest(self) -> tuple[Snapshot, Plan]:
+    async def latest(self) -> PlannedQueues:
         """Call outside a transaction: it opens its own."""
         if self._next is None:
             self._next = asyncio.create_task(self._make(self._making))
         return await asyncio.shield(self._next)
 
-    async def _make(self, before: _Making | None) -> tuple[Snapshot, Plan]:
+    async def _make(self, before: _Making | None) -> PlannedQueues:
         if before is not None:
             await asyncio.wait([before])
         self._making, self._next = self._next, None
         async with self._database.transaction() as tx:
             now = self._clock.now()
-            snapshot = await loading.snapshot(tx, now, await loading.waiting(tx, now))
-        return snapshot, await asyncio.to_thread(plan, snapshot)
+            waiting = await loading.waiting(tx, now)
+            snapshot = await loading.snapshot(tx, now, waiting, running=bool(waiting))
+        return await asyncio.to_thread(_planned, snapshot)
 
 
-async def queue(
-    tx: AsyncSession, actor: Actor, query: QueueQuery, snapshot: Snapshot, decided: Plan
-) -> QueueView:
+def _planned(snapshot: Snapshot) -> PlannedQueues:
+    decided = plan(snapshot)
+    refused = {refusal.session for refusal in decided.refusals}
+    return PlannedQueues(snapshot, decided, forecast(snapshot, refused, HORIZON, work=FORECAST_WORK))
+
+
+async def queue(tx: AsyncSession, actor: Actor, query: QueueQuery, planned: PlannedQueues) -> QueueView:
     """A page of a group's queue. Raises: NotFound for a group that the actor may not see."""
     group = await _group(tx, actor, query.group)
-    mine = {one.id: one for one in snapshot.waiting if one.group == group.id}
-    refusals = [refusal for refusal in decided.refusals if refusal.session in mine]
+    mine = {one.id: one for one in planned.snapshot.waiting if one.group == group.id}
+    refusals = [refusal for refusal in planned.plan.refusals if refusal.session in mine]
     begin = int(query.cursor or 0)
     shown = refusals[begin : begin + query.limit]
     end = begin + len(shown)
@@ -70,13 +92,13 @@ async def queue(
         group=GroupRef(id=group.id, name=group.name),
         scheduler=group.scheduler,
         length=len(refusals),
+        forecast_complete=planned.forecast.complete,
         items=[
             _queued(
-                refusal.position,
+                refusal,
                 mine[refusal.session],
                 named.get(refusal.session),
-                refusal.cause,
-                refusal.reason,
+                planned.forecast.starts.get(refusal.session),
             )
             for refusal in shown
         ],
@@ -107,9 +129,9 @@ async def _named(tx: AsyncSession, actor: Actor, sessions: Iterable[str]) -> Map
     return {row[0]: row for row in rows}
 
 
-def _queued(position: int, one: PendingSession, named: Any, cause: Any, reason: str) -> QueuedView:
+def _queued(refusal: Refusal, one: PendingSession, named: Any, start: datetime | None) -> QueuedView:
     return QueuedView(
-        position=position,
+        position=refusal.position,
         session=named[0] if named else None,
         name=named[1] if named else None,
         owner=OwnerRef(id=named[2], email=named[3]) if named else None,
@@ -117,8 +139,9 @@ def _queued(position: int, one: PendingSession, named: Any, cause: Any, reason: 
         slots=dict(one.slots),
         priority=one.priority,
         waits_since=one.since,
-        cause=cause,
-        reason=reason if named else "",
+        expected_start=start if named else None,
+        cause=refusal.cause,
+        reason=refusal.reason if named else "",
     )
 
 

@@ -165,9 +165,9 @@ async def show_queue(
     services: ServicesOf[QueueServices], actor: CurrentActor, query: Annotated[QueueQuery, Query()]
 ) -> QueueView:
     """The pending sessions of a resource group in queue order. Sessions that you may not see are anonymous."""
-    snapshot, decided = await services.plans.latest()
+    planned = await services.plans.latest()
     async with services.database.transaction() as tx:
-        return await queue.queue(tx, actor, query, snapshot, decided)
+        return await queue.queue(tx, actor, query, planned)
 
 
 @router.get(

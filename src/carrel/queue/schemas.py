@@ -70,7 +70,7 @@ class WhyView(BaseModel):
     position: in the queue of its group; 1 is next. cause: the kind of obstacle; null: none left. also: what would block
     it next, one sentence each. expected_start: when it starts if no sessions are added, all use their full time
     limits, and those that it is to start after end as it needs. no_estimate: why that is not known, if one of those
-    has no limit.
+    has no limit or the queue is too long.
     """
 
     session: SessionId
@@ -166,7 +166,9 @@ class CheckView(BaseModel):
 
 
 class QueuedView(BaseModel):
-    """A queue entry. Fields that you may not see are null; the entry itself is not secret."""
+    """A queue entry. Fields that you may not see are null; the entry itself is not secret. expected_start: as of
+    `sessions.why`, null if not known.
+    """
 
     position: int
     session: SessionId | None
@@ -176,16 +178,20 @@ class QueuedView(BaseModel):
     slots: dict[str, int]
     priority: int
     waits_since: datetime
+    expected_start: datetime | None
     cause: Cause | None
     reason: str
 
 
 class QueueView(BaseModel):
-    """A page of one group's queue, in order. length: of the whole queue. scheduler: its ordering."""
+    """A page of one group's queue, in order. length: of the whole queue. scheduler: its ordering. forecast_complete:
+    false if the queues are so long that an expected start may be null although time limits let it be known.
+    """
 
     group: GroupRef
     scheduler: QueueOrder
     length: int
+    forecast_complete: bool
     items: list[QueuedView]
     next_cursor: str | None
 

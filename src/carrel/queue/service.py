@@ -16,7 +16,7 @@ from carrel.permissions.roles import sees_everything
 from carrel.queue import loading
 from carrel.scheduling.awaiting import without_limit
 from carrel.scheduling.changes import SuggestedChange, changes
-from carrel.scheduling.forecast import forecast_start
+from carrel.scheduling.forecast import forecast
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.reasons import Blocked
 from carrel.scheduling.snapshot import Awaited, PendingSession, Snapshot
@@ -33,7 +33,7 @@ HORIZON = timedelta(days=30)
 @dataclass(frozen=True)
 class Answer:
     """blockers empty: it starts now. position: in its group's queue, which has `length` entries. no_estimate: why there
-    is no expected start, if that is for the sessions that it waits for.
+    is no expected start, if that is for the sessions that it waits for or for the length of the queue.
     """
 
     blockers: Sequence[Blocked]
@@ -92,7 +92,8 @@ def explain(
     refusal = next((refusal for refusal in mine if refusal.session == one.id), None)
     if refusal is None:
         return Answer((), None, len(mine), (), snapshot.now)
-    start = forecast_start(snapshot, one.id, HORIZON)
+    expected = forecast(snapshot, {one.id}, HORIZON)
+    start = expected.starts.get(one.id)
     if after and one.aside == dependencies.sentence(after):
         one = replace(one, aside=dependencies.sentence(after, progress=True))
     return Answer(
@@ -101,15 +102,17 @@ def explain(
         len(mine),
         () if one.aside else changes(snapshot, one, groups=usable, least=least),
         start,
-        "" if start else _no_estimate(snapshot, one, after),
+        "" if start else _no_estimate(snapshot, one, after, complete=expected.complete),
     )
 
 
-def _no_estimate(snapshot: Snapshot, one: PendingSession, after: Sequence[Dependency]) -> str:
-    """The sentence, if one of those before it has no time limit."""
+def _no_estimate(
+    snapshot: Snapshot, one: PendingSession, after: Sequence[Dependency], *, complete: bool
+) -> str:
+    """The sentence, if one of those before it has no time limit, or the queue is too long."""
     endless = without_limit(snapshot, one)
     if endless is None:
-        return ""
+        return "" if complete else "There is no estimate, because the queue is too long."
     key, itself = endless
     name = next((each.name for each in after if Awaited(each.id, each.array is not None) == key), key.id)
     if itself:

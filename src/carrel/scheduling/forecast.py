@@ -1,9 +1,9 @@
-"""Forecast when a waiting session starts, from the time limits of the sessions that run and of those before it."""
+"""Forecast when waiting sessions start, from the time limits of the sessions that run and of those before it."""
 
 import heapq
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import count
 
@@ -21,14 +21,29 @@ MOST_WORK = 20_000
 """Limits of a forecast: how many instants it looks at, and how many nodes and sessions in all (about half a second)."""
 
 
-def forecast_start(snapshot: Snapshot, session: SessionId, horizon: timedelta) -> datetime | None:
-    """When the session starts if no other session is created and each one runs until its time limit, and if those that
-    it is to start after end as it needs.
+@dataclass(frozen=True)
+class Forecast:
+    """starts: of the sessions that known ends let start within the horizon. complete: false if others may start within
+    it, too, because the limits of work were reached.
+    """
+
+    starts: Mapping[SessionId, datetime]
+    complete: bool
+
+
+def forecast(
+    snapshot: Snapshot, sessions: Collection[SessionId], horizon: timedelta, *, work: int | None = None
+) -> Forecast:
+    """When these sessions start if no other session is created and each one runs until its time limit, and if those
+    that they are to start after end as they need.
 
     Makes a new plan at each instant at which a session ends (one that runs now, or starts meanwhile) or at which a
-    session is considered again. None: no known end lets the session start within the horizon.
-    snapshot: must have `running`.
+    session is considered again, until all of these have started. snapshot: must have `running`. work: the limit
+    instead of MOST_WORK.
     """
+    if not sessions:
+        return Forecast({}, complete=True)
+    starts: dict[SessionId, datetime] = {}
     cluster, awaiting = Cluster(snapshot), Awaiting(snapshot)
     waiting = {one.id: one for one in snapshot.waiting}
     placed = Counter(one.array for one in snapshot.running)
@@ -38,17 +53,20 @@ def forecast_start(snapshot: Snapshot, session: SessionId, horizon: timedelta) -
     ends += [(one.not_before, next(numbers), one) for one in snapshot.waiting if one.aside and one.not_before]
     heapq.heapify(ends)
     _free(waiting, awaiting.free(), snapshot.now)
-    for _ in range(max(min(MOST_EVENTS, MOST_WORK // (len(waiting) + len(snapshot.nodes))), 4)):
+    size = len(waiting) + len(snapshot.nodes)
+    # For one session, a few instants are looked at however long the queue is.
+    most = max(MOST_WORK, 4 * size) if work is None else work
+    for _ in range(min(MOST_EVENTS, most // size)):
         for place in Planning(cluster.snapshot(_in_turn(waiting.values(), placed))).decide():
-            if place.session == session:
-                return cluster.now
+            if place.session in sessions:
+                starts[place.session] = cluster.now
             one = started(waiting.pop(place.session), place, cluster.now)
             cluster.take(one)
             placed[one.array] += 1
             if one.ends:
                 heapq.heappush(ends, (one.ends, next(numbers), one))
-        if not ends or ends[0][0] - snapshot.now > horizon:
-            return None
+        if len(starts) == len(sessions) or not ends or ends[0][0] - snapshot.now > horizon:
+            return Forecast(starts, complete=True)
         cluster.now = ends[0][0]
         for ended in _ended(cluster.now, ends):
             if isinstance(ended, RunningSession):
@@ -58,7 +76,7 @@ def forecast_start(snapshot: Snapshot, session: SessionId, horizon: timedelta) -
             else:
                 later = waiting[ended.id]
                 waiting[ended.id] = replace(later, not_before=None, aside=later.aside if later.after else "")
-    return None
+    return Forecast(starts, complete=False)
 
 
 def _ended(now: datetime, ends: _Ends) -> Iterator[RunningSession | PendingSession]:

@@ -25,11 +25,14 @@ class DefinitionView(BaseModel):
 
 
 class DefinitionText(BaseModel):
-    """text: YAML or JSON, as `carrel session export` writes it."""
+    """text: YAML or JSON, as `carrel session export` writes it. template: its texts may refer to parameters, such as
+    ${cores}, and are left as they are.
+    """
 
     model_config = {"extra": "forbid"}
 
     text: Annotated[str, Field(max_length=200_000)]
+    template: bool = False
 
 
 class DefinedSession(BaseModel):
@@ -57,9 +60,9 @@ def write(actor: CurrentActor, body: SessionCreate) -> DefinitionView:
     openapi_extra=names("session.define"),
 )
 def read(actor: CurrentActor, body: DefinitionText) -> DefinedSession:
-    """The request that a definition file stands for."""
+    """The request, or the definition of a template, that a definition file stands for."""
     try:
-        return DefinedSession(session=definition.request_in(body.text))
+        return DefinedSession(session=definition.request_in(body.text, with_references=body.template))
     except ValueError as error:
         raise Invalid(
             "session.bad_definition",

@@ -27,6 +27,7 @@ from carrel.sessions.schemas import (
 )
 from carrel.sessions.spec import SessionSpec
 from carrel.sessions.visibility import (
+    may_leave_as_text,
     recipient,
     shared_as_text,
     shared_with_as_text,
@@ -85,7 +86,8 @@ def _shared_as(user: str) -> str:
 
 _DETAIL = text(f"""
     SELECT row_to_json(x)::text
-    FROM (SELECT {_COLUMNS}, {_shared_as(":recipient")}, {_ARRAY} AS "array", s.spec, s.template, s.stop_signal,
+    FROM (SELECT {_COLUMNS}, {_shared_as(":recipient")},
+            {may_leave_as_text("s", ":recipient")} AS may_leave, {_ARRAY} AS "array", s.spec, s.template, s.stop_signal,
             s.grace_s, s.disk_limit_bytes, {_APPS} AS apps, {_MOUNTS} AS mounts,
             {_CONTAINERS} AS containers, {graph.AFTER} AS after, {graph.DEPENDANTS} AS dependants
         FROM sessions s {_JOINS} WHERE s.id = :id) x

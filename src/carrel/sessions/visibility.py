@@ -39,6 +39,12 @@ def shared_as_text(session: str, user: str) -> str:
     WHERE h.session_id IN ({session}.id, {session}.array_id) AND {active_shares_as_text(user)})"""  # noqa: S608
 
 
+def may_leave_as_text(session: str, user: str) -> str:
+    """The condition for an active share of this session with the user personally, or by a link."""
+    return f"""EXISTS(SELECT FROM session_shares h WHERE h.session_id IN ({session}.id, {session}.array_id)
+    AND h.user_id = {user} AND (h.expires_at IS NULL OR h.expires_at > now()))"""
+
+
 def usable_as_text(session: str, user: str) -> str:
     """The condition for the session with this alias being the user's own, or shared with them for use."""
     return f"({session}.owner_id = {user} OR {shared_as_text(session, user)} = 'use')"

@@ -57,7 +57,8 @@ _STATES = ", ".join(f"'{state}'" for state in DeliveryState)
 
 class SessionNotice(Table):
     """A change of a session that mail or webhooks may have to report; written with the change itself, deleted by the
-    transaction that queues letters and deliveries. ends_at, cause: with ABOUT_TO_END.
+    transaction that queues letters and deliveries. ends_at, cause: with ABOUT_TO_END. shared_by: with SHARED, an
+    e-mail. recipient_id: with SHARED, one user whom it reaches; None: the webhooks of the project and domain.
     """
 
     __tablename__ = "session_notices"
@@ -70,6 +71,8 @@ class SessionNotice(Table):
     reason: Mapped[str | None]
     ends_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     cause: Mapped[str | None] = mapped_column(String(40))
+    shared_by: Mapped[str | None] = mapped_column(String(254))
+    recipient_id: Mapped[UserId | None] = mapped_column(String, ForeignKey("users.id", ondelete="CASCADE"))
 
 
 class Webhook(Table):

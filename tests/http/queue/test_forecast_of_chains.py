@@ -2,9 +2,12 @@
 
 from datetime import UTC, datetime
 
+import pytest
 from installation import Api, Caller
-from queue_kit import waits
+from queue_kit import ALL, waits
 from session_kit import SMALL
+
+from carrel.scheduling import forecast
 
 HOUR = 3600
 SLACK_S = 300
@@ -60,6 +63,22 @@ async def test_what_waits_for_one_without_a_time_limit_says_so(living: Api):
     assert (await user.delete("/sessions/endless")).status_code == 202
     await living.until(user, (await user.get("/sessions/later")).json()["id"], "RUNNING")
     await expects(living, user, "last", HOUR)
+
+
+async def test_a_queue_that_is_too_long_has_no_estimate(living: Api, monkeypatch: pytest.MonkeyPatch):
+    user = await living.as_("user")
+    monkeypatch.setattr(forecast, "MOST_WORK", 0)
+    first = await user.start(slots=ALL, time_limit_s=3600)
+    await living.until(user, first["id"], "RUNNING")
+    later = [await user.start(slots=ALL, time_limit_s=3600) for _ in range(5)]
+    last = await waits(living, user, later[-1]["id"])
+    assert (last["expected_start"], last["no_estimate"]) == (
+        None,
+        "There is no estimate, because the queue is too long.",
+    )
+    early = await waits(living, user, later[0]["id"])
+    assert early["expected_start"]
+    assert early["no_estimate"] == ""
 
 
 async def test_what_can_never_start_has_no_estimate(living: Api):

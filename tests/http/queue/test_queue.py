@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from datetime import datetime, timedelta
 
 import pytest
 from installation import Api
@@ -45,6 +46,24 @@ async def test_queue_is_in_order_and_names_only_what_one_may_see(living: Api):
     assert [item["session"] for item in again["items"]] == [later["id"], other["id"]]
 
 
+async def test_each_entry_of_the_queue_has_its_expected_start(living: Api):
+    user, stranger = await living.as_("user"), await living.as_("stranger")
+    first = await user.start(slots=ALL, time_limit_s=3600)
+    await living.until(user, first["id"], "RUNNING")
+    others = [await user.start(slots=ALL, time_limit_s=600), await user.start(slots=ALL)]
+    others.append(await user.start(slots=ALL))
+    await waits(living, user, others[-1]["id"])
+    queued = (await user.get("/scheduler/queue")).json()
+    starts = [one["expected_start"] for one in queued["items"]]
+    whys = [(await user.get(f"/sessions/{one['id']}/why")).json()["expected_start"] for one in others]
+    assert starts == whys
+    assert (starts[2], queued["forecast_complete"]) == (None, True)
+    due = [datetime.fromisoformat(one) for one in starts[:2]]
+    assert due[1] - due[0] == timedelta(seconds=600)
+    hidden = (await stranger.get("/scheduler/queue")).json()["items"]
+    assert [one["expected_start"] for one in hidden] == [None] * 3
+
+
 async def test_queue_is_planned_for_all_who_look_at_once(living: Api, monkeypatch: pytest.MonkeyPatch):
     user = await living.as_("user")
     await user.start(slots=ALL)
@@ -55,7 +74,7 @@ async def test_queue_is_planned_for_all_who_look_at_once(living: Api, monkeypatc
     latest = queue.Plans.latest
     requests = 0
 
-    async def counted(plans: queue.Plans) -> tuple[Snapshot, Plan]:
+    async def counted(plans: queue.Plans) -> queue.PlannedQueues:
         nonlocal requests
         requests += 1
         return await latest(plans)

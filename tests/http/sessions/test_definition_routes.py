@@ -33,6 +33,26 @@ async def test_a_definition_is_written_as_export_does_and_read_again(api: Api):
     assert (await user.get("/sessions", params={"state": "all"})).json()["items"] == []
 
 
+async def test_a_template_is_shown_as_a_text_that_is_read_with_its_references(api: Api):
+    user = await api.as_("user")
+    session = {
+        "image": "starter",
+        "slots": {"cpu": "${cores}", "mem": 4 << 30},
+        "command": ["train", "${epochs}"],
+        "roles": [{"name": "worker", "slots": {"cpu": 500, "mem": 1 << 30}}],
+        "kind": "batch",
+    }
+    parameters = [{"name": "cores", "type": "integer", "default": 2}, {"name": "epochs", "default": "9"}]
+    made = await user.post("/templates", {"name": "training", "session": session, "parameters": parameters})
+    assert made.status_code == 201, made.text
+    shown = (await user.get("/templates/training")).json()
+    assert shown["text"].startswith("image: starter\ncpu: ${cores}\nmem: 4g\n")
+    read = await user.post("/definitions/read", {"text": shown["text"], "template": True})
+    assert read.json()["session"] == shown["session"]
+    refused = await user.post("/definitions/read", {"text": shown["text"]})
+    assert refused.json()["code"] == "session.bad_definition"
+
+
 async def test_a_text_may_be_json_and_a_bad_one_names_its_field(api: Api):
     user = await api.as_("user")
     given = {"image": "starter", "cpu": "500m", "mem": "1g"}

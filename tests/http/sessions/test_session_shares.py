@@ -173,6 +173,7 @@ async def test_a_recipient_leaves_a_share_and_a_link(api: Api):
     token = link["url"].partition("#token=")[2]
     for one in (stranger, colleague):
         await one.post("/session-links", {"token": token})
+    assert (await colleague.get(path.removesuffix("/leave"))).json()["may_leave"]
     async with following(user) as stream:
         answer = await stranger.post(path)
         assert answer.json() == {"id": session, "name": "desk", "shared_as": None}
@@ -192,10 +193,13 @@ async def test_shares_with_a_project_are_not_left_by_a_member(api: Api):
     user, stranger, admin = await api.as_("user"), await api.as_("stranger"), await api.as_("superadmin")
     await admin.post(f"/projects/{api.people.other_project}/members", {"users": ["user@example.org"]})
     session = (await user.start(project=api.people.project))["id"]
+    assert not (await user.get(f"/sessions/{session}")).json()["may_leave"]
     await shared(user, session, project="other")
+    assert not (await stranger.get(f"/sessions/{session}")).json()["may_leave"]
     refused = await stranger.post(f"/sessions/{session}/leave")
     assert status_and_code(refused) == (409, "share.not_personal")
     await shared(user, session, user="stranger@example.org", level="use")
+    assert (await stranger.get(f"/sessions/{session}")).json()["may_leave"]
     assert (await stranger.post(f"/sessions/{session}/leave")).json()["shared_as"] == "look"
     assert await sees(stranger, session)
 
@@ -220,6 +224,11 @@ async def test_recipients_are_notified_once_where_they_have_chosen(api: Api):
         await shared(user, session, project="other")
         link = await shared(user, session, link=True, expires_in_s=600)
         await stranger.post("/session-links", {"token": link["url"].partition("#token=")[2]})
+        # The request only writes notices, however many members the project has.
+        assert await sql(api.database, "SELECT 1 FROM outbox") == []
+        assert await sql(api.database, "SELECT 1 FROM webhook_deliveries") == []
+        while await walk.fan_out():
+            pass
         await outbox.send_due(api.database.transaction, walk.seal, datetime.now(UTC) + timedelta(seconds=1))
         letter, text = await mail.newest(2)
         assert (letter["To"], letter["Subject"]) == (
@@ -230,8 +239,10 @@ async def test_recipients_are_notified_once_where_they_have_chosen(api: Api):
         await walk.deliver()
     messages = (await stranger.get(f"/webhooks/{hook['id']}/deliveries")).json()["items"]
     assert [one["type"] for one in messages] == ["session.shared"] * 2
-    body = (await stranger.get(f"/webhooks/{hook['id']}/deliveries/{messages[1]['id']}")).json()["body"]
-    assert "user@example.org shared it with stranger@example.org to look at." in body
+    paths = [f"/webhooks/{hook['id']}/deliveries/{one['id']}" for one in messages]
+    bodies = "".join([(await stranger.get(path)).json()["body"] for path in paths])
+    for recipient in ("stranger@example.org", "other"):
+        assert f"user@example.org shared it with {recipient} to look at." in bodies
 
 
 async def test_links_of_other_domains_and_expired_ones_do_not_work(api: Api):

@@ -10,7 +10,7 @@ from plan_kit import CUDA, NOW, node_with, pending, running_on
 from carrel.core.ids import DEFAULT_GROUP, SessionId
 from carrel.scheduling.array_limits import ArrayLimit, set_aside
 from carrel.scheduling.awaiting import without_limit
-from carrel.scheduling.forecast import forecast_start
+from carrel.scheduling.forecast import Forecast, forecast
 from carrel.scheduling.plan import plan
 from carrel.scheduling.snapshot import (
     SESSIONS,
@@ -29,6 +29,10 @@ from carrel.scheduling.snapshot import (
 DAY = timedelta(days=1)
 FIFO = GroupSnapshot(DEFAULT_GROUP)
 LIMIT = 6
+
+
+def forecast_start(snapshot: Snapshot, session: SessionId, horizon: timedelta) -> datetime | None:
+    return forecast(snapshot, {session}, horizon).starts.get(session)
 
 
 def minutes(count: float) -> timedelta:
@@ -336,3 +340,14 @@ def test_what_is_foretold_is_what_happens(snapshot):
     starts = really(snapshot)
     for one in snapshot.waiting:
         assert forecast_start(snapshot, one.id, DAY) == starts.get(one.id), one.id
+    assert forecast(snapshot, {one.id for one in snapshot.waiting}, DAY) == Forecast(starts, complete=True)
+
+
+def test_a_forecast_that_reaches_the_limit_of_work_says_so():
+    snapshot = world([], [asker(f"w{i}", 4, lasts=10, waited=10 - i) for i in range(7)])
+    all_of_them = {one.id for one in snapshot.waiting}
+    assert len(forecast(snapshot, all_of_them, DAY).starts) == 7
+    cut = forecast(snapshot, all_of_them, DAY, work=4 * 8)
+    assert cut == Forecast({f"w{i}": NOW + minutes(10 * i) for i in range(4)}, complete=False)
+    assert forecast(snapshot, {SessionId("w3")}, DAY, work=4 * 8).complete
+    assert forecast(snapshot, all_of_them, DAY, work=7) == Forecast({}, complete=False)

@@ -1,16 +1,15 @@
-import type { GroupCreate } from "./generated/types.gen";
-
 /** The API types under the names that the page uses; all come from the generated client. */
 export type {
   AccessEntry,
   AccessLevel,
   AccessUpdate,
-  AppView as App,
+  AppView as SessionApp,
   AuditCheck,
   AuditEntryView as AuditEntry,
   ChangeView as Change,
   CheckRequest,
   CheckView as Check,
+  Clash,
   ContainerState,
   CreatedSessionShare,
   DefinitionView as Definition,
@@ -48,7 +47,7 @@ export type {
   GroupUpdate,
   GroupView as Group,
   HistoryView as HistoryEntry,
-  IdleRuleView as IdleRule,
+  IdleRuleView as SessionIdleRule,
   IdleView as Idle,
   ImageView as Image,
   InvitationView as Invitation,
@@ -66,9 +65,11 @@ export type {
   NodeUpdate,
   NodeView as Node,
   NotificationChoices,
+  NotificationKind,
   NotificationUpdate,
   OverView as Over,
   Parameter,
+  ParameterType,
   PasskeyCredential,
   PasskeyView as Passkey,
   Permission,
@@ -97,6 +98,7 @@ export type {
   RecoveryLink,
   ResourcesView as Resources,
   Result,
+  Rights,
   ScheduleCreate,
   ScheduleRunView as ScheduleRun,
   ScheduleView as Schedule,
@@ -105,6 +107,7 @@ export type {
   SessionCreate,
   SessionDetail,
   SessionGraph,
+  SessionKind,
   SessionShareCreate,
   SessionShareView as SessionShare,
   SessionState,
@@ -122,14 +125,14 @@ export type {
   SlotRoomView as SlotRoom,
   SshKeyAdded as NewSshKey,
   SshKeyView as SshKey,
-  StepView as StartStep,
+  StepView as TimelineStep,
   StorageHostCreate,
   StorageHostUpdate,
   StorageHostView as StorageHost,
   TaskView as FolderTask,
   TemplateCreate,
+  TemplateDetail,
   TemplateStart,
-  TemplateUpdate,
   TemplateView as Template,
   TokenCreated as NewToken,
   TokenView as Token,
@@ -159,5 +162,3 @@ export type {
 
 /** Amounts by slot, in base units: `cpu` in millicores, `mem` in bytes. */
 export type Slots = Readonly<Record<string, number>>;
-
-export type SessionKind = NonNullable<GroupCreate["session_kinds"]>[number];

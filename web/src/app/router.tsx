@@ -16,7 +16,7 @@ import {
   activitySearch,
   auditSearch,
   dashboardSearch,
-  filesSearch,
+  explorerSearch,
   foldersSearch,
   groupsSearch,
   hostsSearch,
@@ -397,7 +397,7 @@ const dataRoute = createRoute({
 const filesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/data/$folder",
-  validateSearch: filesSearch,
+  validateSearch: explorerSearch,
   component: page(() => import("@/features/explorer/ExplorerPage"), "ExplorerPage"),
 });
 

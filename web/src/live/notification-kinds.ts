@@ -1,8 +1,6 @@
 import { hasEnded } from "@/api/session-states";
-import type { NotificationChoices } from "@/api/types";
+import type { NotificationChoices, NotificationKind } from "@/api/types";
 import type { Transition } from "./apply";
-
-export type NotificationKind = keyof NotificationChoices;
 
 const DISK = "disk_nearly_full";
 

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import {
+  definitionsRead,
   templatesCreate,
   templatesList,
   templatesPreview,
@@ -9,14 +10,7 @@ import {
   templatesUpdate,
 } from "@/api/generated/sdk.gen";
 import type { TemplatesListData } from "@/api/generated/types.gen";
-import type {
-  SessionCreate,
-  SessionDetail,
-  Template,
-  TemplateCreate,
-  TemplateStart,
-  TemplateUpdate,
-} from "@/api/types";
+import type { SessionCreate, SessionDetail, Template, TemplateCreate, TemplateStart } from "@/api/types";
 import { everyPage } from "./every-page";
 import { useChange } from "./use-change";
 
@@ -68,12 +62,23 @@ const TOUCHED = ["templates"];
 export const useCreateTemplate = () =>
   useChange<TemplateCreate, Template>(async (body) => (await templatesCreate({ body })).data, TOUCHED);
 
-/** Updates the given fields of a template. */
-export const useUpdateTemplate = () =>
-  useChange<{ id: string } & TemplateUpdate, Template>(
-    async ({ id, ...body }) => (await templatesUpdate({ path: { ref: id }, body })).data,
-    TOUCHED,
-  );
+type Edited = Omit<TemplateCreate, "session" | "from_session"> & {
+  /** Of the template to change; absent for a new one. */
+  id?: string;
+  revision?: number;
+  /** The definition in YAML. */
+  text: string;
+};
+
+/** Creates or changes a template with the definition of a text. */
+export const useSaveTemplate = () =>
+  useChange<Edited, Template>(async ({ id, revision, text, ...fields }) => {
+    const { session } = (await definitionsRead({ body: { text, template: true } })).data;
+    const body = { ...fields, session };
+    return id === undefined
+      ? (await templatesCreate({ body })).data
+      : (await templatesUpdate({ path: { ref: id }, body: { ...body, revision } })).data;
+  }, TOUCHED);
 
 export const useRemoveTemplate = () =>
   useChange<string, unknown>(async (id) => (await templatesRemove({ path: { ref: id } })).data, TOUCHED);

@@ -385,7 +385,7 @@ export interface FilesSearch {
   share?: "yes";
 }
 
-export function filesSearch(raw: Record<string, unknown>): FilesSearch {
+export function explorerSearch(raw: Record<string, unknown>): FilesSearch {
   return {
     path: text(raw.path),
     q: text(raw.q),

@@ -75,4 +75,8 @@ export const DEPENDENCY_REASONS: readonly [
     /^There is no estimate, because (.+) waits for a session without a time limit\.$/,
     ([name = ""]) => msg`No estimated start time, because ${name} waits for a session without a time limit.`,
   ],
+  [
+    /^There is no estimate, because the queue is too long\.$/,
+    () => msg`No estimated start time, because the queue is too long.`,
+  ],
 ];

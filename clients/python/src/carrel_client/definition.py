@@ -102,10 +102,10 @@ def fields_of(text: str) -> dict[str, Any]:
     return given
 
 
-def request_in(text: str) -> dict[str, Any]:
-    """The request that a text in YAML or JSON defines. Raises: ValueError."""
+def request_in(text: str, *, with_references: bool = False) -> dict[str, Any]:
+    """The request that a text in YAML or JSON defines, as `request_of`. Raises: ValueError."""
     try:
-        return request_of(fields_of(text))
+        return request_of(fields_of(text), with_references=with_references)
     except (TypeError, AttributeError):
         raise ValueError("a field has a value of another type") from None
 
@@ -264,13 +264,6 @@ def template_request(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def template_definition(template: models.TemplateView) -> dict[str, Any]:
     """The file of a template, without what is the default."""
-    session = dict(template["session"])
-    slots = session.pop("slots", {})
-    image = {"image": session.pop("image")} if "image" in session else {}
-    roles = [_portable(role) for role in session.pop("roles", ())]
-    session = {**image, **_amounts(slots), **_portable(session), "roles": roles}
-    if array := session.get("array"):
-        session["array"] = _array(array)
     parameters = [
         {field: value for field, value in parameter.items() if value not in (None, "", [])}
         # An empty text is a default.
@@ -283,9 +276,21 @@ def template_definition(template: models.TemplateView) -> dict[str, Any]:
         "shared": template["shared"],
         "revision": template["revision"],
         "parameters": parameters,
-        "session": {field: value for field, value in session.items() if value not in ({}, [])},
+        "session": template_session(template["session"]),
     }
     return {field: value for field, value in defined.items() if value not in ("", [], False)}
+
+
+def template_session(session: Mapping[str, Any]) -> dict[str, Any]:
+    """The definition in a template, with its amounts as people write them."""
+    others = dict(session)
+    slots = others.pop("slots", {})
+    image = {"image": others.pop("image")} if "image" in others else {}
+    roles = [_portable(role) for role in others.pop("roles", ())]
+    defined = {**image, **_amounts(slots), **_portable(others), "roles": roles}
+    if array := defined.get("array"):
+        defined["array"] = _array(array)
+    return {field: value for field, value in defined.items() if value not in ({}, [])}
 
 
 def _portable(holder: Mapping[str, Any]) -> dict[str, Any]:

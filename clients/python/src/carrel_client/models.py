@@ -383,8 +383,10 @@ class DefinedSession(TypedDict):
 
 
 class DefinitionText(TypedDict):
-    """text: YAML or JSON, as `carrel session export` writes it."""
+    """text: YAML or JSON, as `carrel session export` writes it. template: its texts may refer to parameters, such as
+    ${cores}, and are left as they are."""
 
+    template: NotRequired[bool]
     text: str
 
 
@@ -2157,8 +2159,10 @@ QueueOrder = Literal["fifo", "lifo", "drf", "fair_share"]
 
 
 class QueueView(TypedDict):
-    """A page of one group's queue, in order. length: of the whole queue. scheduler: its ordering."""
+    """A page of one group's queue, in order. length: of the whole queue. scheduler: its ordering. forecast_complete:
+    false if the queues are so long that an expected start may be null although time limits let it be known."""
 
+    forecast_complete: bool
     group: GroupRef
     items: list[QueuedView]
     length: int
@@ -2167,9 +2171,11 @@ class QueueView(TypedDict):
 
 
 class QueuedView(TypedDict):
-    """A queue entry. Fields that you may not see are null; the entry itself is not secret."""
+    """A queue entry. Fields that you may not see are null; the entry itself is not secret. expected_start: as of
+    `sessions.why`, null if not known."""
 
     cause: Cause | None
+    expected_start: str | None
     name: str | None
     owner: OwnerRef | None
     position: int
@@ -2450,7 +2456,7 @@ class SessionDetail(TypedDict):
     command, retries: of a batch session, as requested. after: the sessions that it starts after. dependants: the
     sessions that start after it and that you may see, the newest 100. bootstrap: shown to the owner; others see
     ********. disk_bytes: as requested; disk_limit_bytes: what applies to each container, with the default of the
-    policy; null: no limit."""
+    policy; null: no limit. may_leave: it is shared with you personally or by a link."""
 
     after: list[DependencyView]
     apps: list[AppRef]
@@ -2478,6 +2484,7 @@ class SessionDetail(TypedDict):
     kind: SessionKind
     limit_ends_at: str | None
     locale: str | None
+    may_leave: bool
     mounts: list[MountView]
     name: str
     node: str | None
@@ -3103,6 +3110,25 @@ class TemplateCreate(TypedDict):
     parameters: NotRequired[list[Parameter]]
     session: NotRequired[dict[str, Any] | None]
     shared: NotRequired[bool]
+
+
+class TemplateDetail(TypedDict):
+    """text: the definition in YAML, with amounts as people write them; `/definitions/read` reads it."""
+
+    created_at: str
+    description: str
+    id: str
+    may_change: bool
+    may_start: bool
+    name: str
+    owner: OwnerRef
+    parameters: list[Parameter]
+    project: ProjectRef
+    revision: int
+    session: dict[str, Any]
+    shared: bool
+    text: str
+    updated_at: str
 
 
 class TemplateList(TypedDict):
@@ -3769,7 +3795,7 @@ class WhyView(TypedDict):
     position: in the queue of its group; 1 is next. cause: the kind of obstacle; null: none left. also: what would block
     it next, one sentence each. expected_start: when it starts if no sessions are added, all use their full time
     limits, and those that it is to start after end as it needs. no_estimate: why that is not known, if one of those
-    has no limit."""
+    has no limit or the queue is too long."""
 
     also: list[str]
     cause: Cause | None

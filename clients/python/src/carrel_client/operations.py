@@ -208,10 +208,10 @@ class Auth(Group):
 
 
 class Definitions(Group):
-    def read(self, *, text: str) -> models.DefinedSession:
-        """The request that a definition file stands for."""
+    def read(self, *, text: str, template: bool = UNSET) -> models.DefinedSession:
+        """The request, or the definition of a template, that a definition file stands for."""
         answer: models.DefinedSession = self._transport.call(
-            "POST", "/api/v1/definitions/read", body=_given(text=text)
+            "POST", "/api/v1/definitions/read", body=_given(template=template, text=text)
         )
         return answer
 
@@ -2231,9 +2231,9 @@ class Templates(Group):
         """Delete a template; sessions that were started from it are unaffected."""
         self._transport.call("DELETE", f"/api/v1/templates/{segment(ref)}")
 
-    def show(self, ref: str) -> models.TemplateView:
+    def show(self, ref: str) -> models.TemplateDetail:
         """One template with its parameters and its definition."""
-        answer: models.TemplateView = self._transport.call("GET", f"/api/v1/templates/{segment(ref)}")
+        answer: models.TemplateDetail = self._transport.call("GET", f"/api/v1/templates/{segment(ref)}")
         return answer
 
     def start(

@@ -49,7 +49,7 @@ async def share(
     """
     async with services.database.transaction() as tx:
         public_url = services.settings.effective_public_url
-        return await service.share(tx, services.clock, services.seal, actor, public_url, ref, body)
+        return await service.share(tx, services.clock, actor, public_url, ref, body)
 
 
 @router.delete(

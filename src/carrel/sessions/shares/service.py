@@ -13,7 +13,6 @@ from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Forbidden, Invalid, NotFound
 from carrel.core.ids import SessionId, ShareId, UserId, new_id
 from carrel.db.database import notify
-from carrel.db.encryption import SecretBox
 from carrel.events import service as events
 from carrel.notifications import fan_out
 from carrel.permissions.decide import Actor, Target, allows, require
@@ -48,7 +47,6 @@ async def shares(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> list
 async def share(
     tx: AsyncSession,
     clock: Clock,
-    seal: SecretBox,
     actor: Actor,
     public_url: str,
     ref: str,
@@ -83,9 +81,7 @@ async def share(
         if sharer:
             reason = f"{sharer} shared it with {recipient} to {_LEVELS[request.level]}."
             users = await _users(tx, session, made)
-            await fan_out.announce_share(
-                tx, seal, public_url, session, users, by=sharer, reason=reason, now=now
-            )
+            await fan_out.announce_share(tx, session, users, by=sharer, reason=reason, now=now)
     if before:
         await notify(tx, TOPIC)
     view = next(one for one in await _views(tx, session, now) if one.id == made.id)

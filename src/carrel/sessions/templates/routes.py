@@ -11,6 +11,7 @@ from carrel.sessions.schemas import SessionDetail
 from carrel.sessions.templates import service, template_starts
 from carrel.sessions.templates.schemas import (
     TemplateCreate,
+    TemplateDetail,
     TemplateList,
     TemplateQuery,
     TemplateRequest,
@@ -59,7 +60,7 @@ async def create(services: ServicesOf[Services], actor: CurrentActor, body: Temp
     summary="Get a template",
     openapi_extra=names("template.read"),
 )
-async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> TemplateView:
+async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> TemplateDetail:
     """One template with its parameters and its definition."""
     async with services.database.transaction() as tx:
         return await service.show(tx, actor, services.seal, ref)

@@ -82,6 +82,12 @@ class TemplateView(BaseModel):
     updated_at: datetime
 
 
+class TemplateDetail(TemplateView):
+    """text: the definition in YAML, with amounts as people write them; `/definitions/read` reads it."""
+
+    text: str
+
+
 class TemplateOwner(StrEnum):
     """USABLE: yours, and those shared in your projects. ALL: every one that you may see."""
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from carrel_client import definition
 from pydantic import TypeAdapter
 from sqlalchemy import Select, and_, case, or_, select
 from sqlalchemy.exc import IntegrityError
@@ -27,6 +28,7 @@ from carrel.sessions.templates import definitions, parameters
 from carrel.sessions.templates.parameters import Parameter
 from carrel.sessions.templates.schemas import (
     TemplateCreate,
+    TemplateDetail,
     TemplateList,
     TemplateOwner,
     TemplateQuery,
@@ -266,11 +268,12 @@ def _with_env(definition: Mapping[str, Any], show: Any) -> dict[str, Any]:
     return shown
 
 
-async def show(tx: AsyncSession, actor: Actor, seal: SecretBox, ref: str) -> TemplateView:
+async def show(tx: AsyncSession, actor: Actor, seal: SecretBox, ref: str) -> TemplateDetail:
     """One template. Raises: NotFound, Forbidden, Conflict."""
     template = await find(tx, actor, ref)
     [row] = await tx.execute(_rows().where(SessionTemplate.id == template.id))
-    return _view(actor, seal, row)
+    view = _view(actor, seal, row)
+    return TemplateDetail(**dict(view), text=definition.text_of(definition.template_session(view.session)))
 
 
 async def listed(tx: AsyncSession, actor: Actor, seal: SecretBox, query: TemplateQuery) -> TemplateList:

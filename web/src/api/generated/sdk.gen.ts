@@ -268,7 +268,7 @@ export const definitionsWrite = <ThrowOnError extends boolean = true>(options: O
 /**
  * Read a definition
  *
- * The request that a definition file stands for.
+ * The request, or the definition of a template, that a definition file stands for.
  */
 export const definitionsRead = <ThrowOnError extends boolean = true>(options: Options<DefinitionsReadData, ThrowOnError>) => (options.client ?? client).post<DefinitionsReadResponses, DefinitionsReadErrors, ThrowOnError>({
     url: '/api/v1/definitions/read',

@@ -968,9 +968,14 @@ export type DefinedSession = {
 /**
  * DefinitionText
  *
- * text: YAML or JSON, as `carrel session export` writes it.
+ * text: YAML or JSON, as `carrel session export` writes it. template: its texts may refer to parameters, such as
+ * ${cores}, and are left as they are.
  */
 export type DefinitionText = {
+    /**
+     * Template
+     */
+    template?: boolean;
     /**
      * Text
      */
@@ -5578,9 +5583,14 @@ export type QueueOrder = 'fifo' | 'lifo' | 'drf' | 'fair_share';
 /**
  * QueueView
  *
- * A page of one group's queue, in order. length: of the whole queue. scheduler: its ordering.
+ * A page of one group's queue, in order. length: of the whole queue. scheduler: its ordering. forecast_complete:
+ * false if the queues are so long that an expected start may be null although time limits let it be known.
  */
 export type QueueView = {
+    /**
+     * Forecast Complete
+     */
+    forecast_complete: boolean;
     group: GroupRef;
     /**
      * Items
@@ -5600,10 +5610,15 @@ export type QueueView = {
 /**
  * QueuedView
  *
- * A queue entry. Fields that you may not see are null; the entry itself is not secret.
+ * A queue entry. Fields that you may not see are null; the entry itself is not secret. expected_start: as of
+ * `sessions.why`, null if not known.
  */
 export type QueuedView = {
     cause: Cause | null;
+    /**
+     * Expected Start
+     */
+    expected_start: string | null;
     /**
      * Name
      */
@@ -6272,7 +6287,7 @@ export type SessionCreate = {
  * command, retries: of a batch session, as requested. after: the sessions that it starts after. dependants: the
  * sessions that start after it and that you may see, the newest 100. bootstrap: shown to the owner; others see
  * ********. disk_bytes: as requested; disk_limit_bytes: what applies to each container, with the default of the
- * policy; null: no limit.
+ * policy; null: no limit. may_leave: it is shared with you personally or by a link.
  */
 export type SessionDetail = {
     /**
@@ -6369,6 +6384,10 @@ export type SessionDetail = {
      * Locale
      */
     locale: string | null;
+    /**
+     * May Leave
+     */
+    may_leave: boolean;
     /**
      * Mounts
      */
@@ -8168,6 +8187,66 @@ export type TemplateCreate = {
 };
 
 /**
+ * TemplateDetail
+ *
+ * text: the definition in YAML, with amounts as people write them; `/definitions/read` reads it.
+ */
+export type TemplateDetail = {
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Description
+     */
+    description: string;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * May Change
+     */
+    may_change: boolean;
+    /**
+     * May Start
+     */
+    may_start: boolean;
+    /**
+     * Name
+     */
+    name: string;
+    owner: OwnerRef;
+    /**
+     * Parameters
+     */
+    parameters: Array<Parameter>;
+    project: ProjectRef;
+    /**
+     * Revision
+     */
+    revision: number;
+    /**
+     * Session
+     */
+    session: {
+        [key: string]: unknown;
+    };
+    /**
+     * Shared
+     */
+    shared: boolean;
+    /**
+     * Text
+     */
+    text: string;
+    /**
+     * Updated At
+     */
+    updated_at: string;
+};
+
+/**
  * TemplateList
  */
 export type TemplateList = {
@@ -9921,7 +10000,7 @@ export type Whom = 'nobody' | 'administrators' | 'everybody';
  * position: in the queue of its group; 1 is next. cause: the kind of obstacle; null: none left. also: what would block
  * it next, one sentence each. expected_start: when it starts if no sessions are added, all use their full time
  * limits, and those that it is to start after end as it needs. no_estimate: why that is not known, if one of those
- * has no limit.
+ * has no limit or the queue is too long.
  */
 export type WhyView = {
     /**
@@ -16687,7 +16766,7 @@ export type TemplatesShowResponses = {
     /**
      * Successful Response
      */
-    200: TemplateView;
+    200: TemplateDetail;
 };
 
 export type TemplatesShowResponse = TemplatesShowResponses[keyof TemplatesShowResponses];

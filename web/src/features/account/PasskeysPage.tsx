@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { takesPasskeys } from "@/api/passkey";
 import type { Factors, Passkey } from "@/api/types";
-import { RecoveryCodes } from "@/features/signin/RecoveryCodes";
+import { RecoveryCodeList } from "@/features/signin/RecoveryCodeList";
 import { useRefusal } from "@/me/may";
 import { factorsShowQuery, useAddPasskey, useRemovePasskey, useRenamePasskey } from "@/queries/factors";
 import { EmptyState } from "@/ui/EmptyState";
@@ -31,7 +31,7 @@ export function PasskeysPage() {
       title={t`Passkeys`}
       text={t`Sign in with a fingerprint, a face or a PIN instead of a password. A passkey cannot be phished or reused on another site.`}
     >
-      {codes.length > 0 && <RecoveryCodes codes={codes} onDone={() => setCodes([])} />}
+      {codes.length > 0 && <RecoveryCodeList codes={codes} onDone={() => setCodes([])} />}
       {factors.isPending && <Skeleton height={140} aria-busy />}
       {factors.error && <ProblemAlert problem={factors.error} onRetry={() => void factors.refetch()} />}
       {asking === "new" && <AddPasskey onCodes={setCodes} onDone={() => setAsking(undefined)} />}

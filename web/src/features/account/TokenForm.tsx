@@ -8,7 +8,7 @@ import { useMe } from "@/me/use-me";
 import { useCreateToken } from "@/queries/tokens";
 import { Form } from "@/ui/form/Form";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
-import { actionsOf, kindsFor, PRESETS, type Preset, scopesOf } from "./scopes";
+import { actionsOf, kindsFor, PRESETS, type ScopePreset, scopesOf } from "./scopes";
 import { TokenScopeChoice } from "./TokenScopeChoice";
 import { createTokenCommand } from "./token-command";
 
@@ -31,7 +31,7 @@ export function TokenForm({ onClose, onMade }: Props) {
   const narrow = useMediaQuery("(max-width: 47.99em)");
   const create = useCreateToken();
   const kinds = useMemo(() => kindsFor(me.actions), [me.actions]);
-  const [preset, setPreset] = useState<Preset>("read");
+  const [preset, setPreset] = useState<ScopePreset>("read");
   const [chosen, setChosen] = useState<ReadonlySet<string>>(() => new Set(actionsOf("read", kinds)));
   const form = useProblemForm(
     {
@@ -40,7 +40,7 @@ export function TokenForm({ onClose, onMade }: Props) {
     },
     create.error,
   );
-  const choosePreset = (next: Preset) => {
+  const choosePreset = (next: ScopePreset) => {
     setPreset(next);
     if (next !== "chosen") setChosen(new Set(actionsOf(next, kinds)));
   };

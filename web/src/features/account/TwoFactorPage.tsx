@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Factors } from "@/api/types";
-import { RecoveryCodes } from "@/features/signin/RecoveryCodes";
+import { RecoveryCodeList } from "@/features/signin/RecoveryCodeList";
 import { TotpSetup } from "@/features/signin/TotpSetup";
 import { useRefusal } from "@/me/may";
 import { factorsShowQuery, useRemoveTotp, useRenewRecoveryCodes } from "@/queries/factors";
@@ -26,7 +26,7 @@ export function TwoFactorPage() {
       title={t`Two-factor authentication`}
       text={t`After your password, you enter a code from your device. A stolen password alone is not enough to sign in.`}
     >
-      {codes.length > 0 && <RecoveryCodes codes={codes} onDone={() => setCodes([])} />}
+      {codes.length > 0 && <RecoveryCodeList codes={codes} onDone={() => setCodes([])} />}
       {factors.isPending && <Skeleton height={180} aria-busy />}
       {factors.error && <ProblemAlert problem={factors.error} onRetry={() => void factors.refetch()} />}
       {factors.data && (

@@ -35,12 +35,12 @@ export const actionKind = (action: string): string => action.split(".")[0] ?? ""
 export const onlyReads = (action: string): boolean => action.endsWith(".read") || action === "auth.me";
 
 export const PRESETS = ["read", "sessions", "everything", "chosen"] as const;
-export type Preset = (typeof PRESETS)[number];
+export type ScopePreset = (typeof PRESETS)[number];
 
 const WORK: readonly string[] = ["session", "app", "image", "resource", "event", "project"];
 
 /** The actions of a preset; empty for "chosen". */
-export function actionsOf(preset: Preset, kinds: readonly ScopeKind[]): ActionName[] {
+export function actionsOf(preset: ScopePreset, kinds: readonly ScopeKind[]): ActionName[] {
   const all = kinds.flatMap(({ actions }) => actions);
   switch (preset) {
     case "read":

@@ -7,6 +7,7 @@ import { permits } from "@/features/folders/words";
 import { foldersChoiceQuery } from "@/queries/folders";
 import { CommandLine } from "@/ui/CommandLine";
 import { commandLine } from "@/ui/command";
+import { useUnsavedInput } from "@/ui/form/unsaved-input";
 import { DirectoryTree } from "./DirectoryTree";
 import styles from "./Explorer.module.css";
 import { isWithin, parentOf } from "./paths";
@@ -24,6 +25,7 @@ export function TargetDialog({ folder, what, entries, onChosen, onCancel }: Prop
   const { t } = useLingui();
   const [into, setInto] = useState(folder.id);
   const [to, setTo] = useState("");
+  useUnsavedInput(() => to !== "" || into !== folder.id);
   const others = (useQuery(foldersChoiceQuery).data ?? []).filter(
     ({ id, my_permission }) => id !== folder.id && permits(my_permission, "rw"),
   );

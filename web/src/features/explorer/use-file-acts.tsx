@@ -1,6 +1,5 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { List, Stack } from "@mantine/core";
-import { modals } from "@mantine/modals";
 import { notifications } from "@mantine/notifications";
 import { useMemo } from "react";
 import { Problem, toProblem } from "@/api/problem";
@@ -11,6 +10,7 @@ import { uploads } from "@/features/uploads/queue";
 import { saveFiles, useCopyFiles, useMakeDirectory, useMoveFiles, useRemoveFiles } from "@/queries/files";
 import { useProblemText } from "@/sentences/use-problem-text";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
+import { openFormDialog } from "@/ui/form/FormDialog";
 import { askAboutClash } from "./ask-clash";
 import { baseName, extensionOf, isWithin, join, parentOf } from "./paths";
 import { TargetDialog } from "./TargetDialog";
@@ -94,13 +94,6 @@ export function useFileActs(folder: Folder) {
         return false;
       }
     };
-    const ask = (title: string, children: (close: () => void) => React.ReactNode) => {
-      const id = modals.open({
-        title,
-        closeButtonProps: { "aria-label": t`Close` },
-        children: children(() => modals.close(id)),
-      });
-    };
 
     return {
       folder,
@@ -172,19 +165,22 @@ export function useFileActs(folder: Folder) {
       },
       /** Asks for a target directory, and moves or copies there. */
       askWhere: (what: "move" | "copy", entries: FileEntry[]) =>
-        ask(what === "move" ? t`Move to…` : t`Copy to…`, (close) => (
-          <TargetDialog
-            folder={folder}
-            what={what}
-            entries={entries}
-            onCancel={close}
-            onChosen={(into, to) => {
-              close();
-              const paths = entries.map(({ path }) => path);
-              void (what === "move" ? moveTo(paths, to) : copyTo(folder.id, paths, to, into));
-            }}
-          />
-        )),
+        openFormDialog({
+          title: what === "move" ? t`Move to…` : t`Copy to…`,
+          form: (close) => (
+            <TargetDialog
+              folder={folder}
+              what={what}
+              entries={entries}
+              onCancel={close}
+              onChosen={(into, to) => {
+                close();
+                const paths = entries.map(({ path }) => path);
+                void (what === "move" ? moveTo(paths, to) : copyTo(folder.id, paths, to, into));
+              }}
+            />
+          ),
+        }),
       upload: async ({ files, empty, unread }: Dropped, directory: string) => {
         uploads.add(
           { id: folder.id, name: folder.name },

@@ -3,7 +3,7 @@ import { msg } from "@lingui/core/macro";
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { IdleRule, Session } from "@/api/types";
+import type { Session, SessionIdleRule } from "@/api/types";
 import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { sessionsIdleQuery, useKeepSession } from "@/queries/sessions";
@@ -12,7 +12,7 @@ import { ProblemAlert } from "@/ui/ProblemAlert";
 import { useNow } from "@/ui/use-now";
 import { leftUntil } from "./left";
 
-const RULES: Record<IdleRule["rule"], MessageDescriptor> = {
+const RULES: Record<SessionIdleRule["rule"], MessageDescriptor> = {
   traffic: msg`No activity`,
   use: msg`Low utilization`,
   lifetime: msg`Maximum lifetime`,
@@ -50,7 +50,7 @@ function Exempt({ session, exempt }: { session: Session; exempt: boolean }) {
   );
 }
 
-function Left({ rule, exempt }: { rule: IdleRule; exempt: boolean }) {
+function Left({ rule, exempt }: { rule: SessionIdleRule; exempt: boolean }) {
   const { i18n } = useLingui();
   const now = useNow();
   const most = formatDuration(rule.limit_s * 1000, i18n.locale);

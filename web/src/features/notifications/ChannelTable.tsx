@@ -1,8 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { Checkbox, Table } from "@mantine/core";
 import { useState } from "react";
-import type { NotificationChoices, NotificationUpdate } from "@/api/types";
-import type { NotificationKind } from "@/live/notification-kinds";
+import type { NotificationChoices, NotificationKind, NotificationUpdate } from "@/api/types";
 import { useChooseNotifications } from "@/queries/notifications";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { CHANNELS, type Channel, NOTIFICATION_KINDS } from "./words";

@@ -1,7 +1,6 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Checkbox, Group, TextInput } from "@mantine/core";
-import type { NewWebhook } from "@/api/types";
-import type { NotificationKind } from "@/live/notification-kinds";
+import type { NewWebhook, NotificationKind } from "@/api/types";
 import { useCreateWebhook, type WebhookOwner } from "@/queries/notifications";
 import { shellQuote } from "@/ui/command";
 import { Form } from "@/ui/form/Form";

@@ -1,7 +1,6 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
-import type { NotificationChoices, WebhookDelivery } from "@/api/types";
-import type { NotificationKind } from "@/live/notification-kinds";
+import type { NotificationChoices, NotificationKind, WebhookDelivery } from "@/api/types";
 
 export type Channel = NotificationChoices["started"][number];
 

@@ -4,9 +4,9 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Checkbox, Input, NumberInput, SimpleGrid, Stack } from "@mantine/core";
 import { DurationInput } from "@/ui/form/DurationInput";
 import { LIMIT_TEXTS, LIMIT_TITLES } from "./limit-words";
-import { type IdleUse, UNLIMITED } from "./limits";
+import { type IdleUseLimit, UNLIMITED } from "./limits";
 
-const AT_FIRST: IdleUse = { window_s: 3600, grace_s: 600, below: { cpu: 5 } };
+const AT_FIRST: IdleUseLimit = { window_s: 3600, grace_s: 600, below: { cpu: 5 } };
 
 /** The measured resources, in display order. */
 export const MEASURES: readonly (readonly [measure: string, title: MessageDescriptor])[] = [
@@ -17,8 +17,8 @@ export const MEASURES: readonly (readonly [measure: string, title: MessageDescri
 ];
 
 interface Props {
-  value: IdleUse | typeof UNLIMITED;
-  onChange: (value: IdleUse | typeof UNLIMITED) => void;
+  value: IdleUseLimit | typeof UNLIMITED;
+  onChange: (value: IdleUseLimit | typeof UNLIMITED) => void;
 }
 
 /** The usage threshold and period after which a session is idle, or never. */
@@ -78,7 +78,11 @@ export function IdleUseInput({ value, onChange }: Props) {
   );
 }
 
-function withMeasure(below: IdleUse["below"], measure: string, percent: number | string): IdleUse["below"] {
+function withMeasure(
+  below: IdleUseLimit["below"],
+  measure: string,
+  percent: number | string,
+): IdleUseLimit["below"] {
   const { [measure]: _, ...others } = below;
   return percent === "" ? others : { ...others, [measure]: Number(percent) };
 }

@@ -1,11 +1,12 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Checkbox, Group, Input, NumberInput, Select } from "@mantine/core";
 import type { ReactNode } from "react";
+import type { Rights } from "@/api/types";
 import { DurationInput } from "@/ui/form/DurationInput";
 import { SlotAmountInput } from "@/ui/form/SlotAmountInput";
 import { SlotLimitsInput } from "@/ui/form/SlotLimitsInput";
 import { LIMIT_TEXTS, LIMIT_TITLES, RIGHTS } from "./limit-words";
-import { type LimitName, type Measure, type Most, type Rights, type SlotsDraft, UNLIMITED } from "./limits";
+import { type LimitName, type Measure, type Most, type SlotsDraft, UNLIMITED } from "./limits";
 
 interface Props<T> {
   name: LimitName;

@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
-import type { PolicyKind } from "@/api/types";
-import type { LimitName, Rights } from "./limits";
+import type { PolicyKind, Rights } from "@/api/types";
+import type { LimitName } from "./limits";
 
 /** Descriptions of the policy kinds. */
 export const POLICY_KIND_NAMES: Record<PolicyKind, MessageDescriptor> = {

@@ -1,12 +1,10 @@
-import type { Policy, PolicyKind } from "@/api/types";
+import type { Policy, PolicyKind, Rights } from "@/api/types";
 import { cliTime } from "@/features/sessions/launcher/command";
 import type { SlotLimit } from "@/ui/form/SlotLimitsInput";
 import { cliSize } from "@/ui/format";
 import { inSlotOrder, slotWord } from "@/ui/slots";
 
 export const UNLIMITED = "unlimited";
-/** Rights inside sessions. */
-export type Rights = "plain" | "root";
 /** A number in the base unit, or unlimited. */
 export type Most = number | typeof UNLIMITED;
 export const isRights = (value: unknown): value is Rights => value === "plain" || value === "root";
@@ -15,7 +13,7 @@ type SlotMosts = Readonly<Record<string, Most>>;
 /**
  * A session is idle if its usage stays below each of these percentages for the window, after a grace period.
  */
-export type IdleUse = { window_s: number; grace_s: number; below: Readonly<Record<string, number>> };
+export type IdleUseLimit = { window_s: number; grace_s: number; below: Readonly<Record<string, number>> };
 
 /** The type of a limit, which determines its input. */
 export type Measure = "slots" | "count" | "duration" | "use" | "bytes" | "priority" | "names" | "rights";
@@ -57,13 +55,15 @@ export type LimitName = (typeof LIMITS)[PolicyKind][number][0];
 export const limitsOf = (kind: PolicyKind): readonly (readonly [LimitName, Measure])[] => LIMITS[kind];
 
 /** All limits of a policy by name. */
-export type Limits = Readonly<Partial<Record<LimitName, Most | SlotMosts | IdleUse | string[] | Rights>>>;
+export type Limits = Readonly<
+  Partial<Record<LimitName, Most | SlotMosts | IdleUseLimit | string[] | Rights>>
+>;
 
 /** others: the default for slots without a row; null: they are not allowed. */
 export type SlotsDraft = { rows: SlotLimit[]; others: Most | null };
 
 /** Form values of the limits. */
-export type LimitsDraft = Partial<Record<LimitName, Most | SlotsDraft | IdleUse | string[] | Rights>>;
+export type LimitsDraft = Partial<Record<LimitName, Most | SlotsDraft | IdleUseLimit | string[] | Rights>>;
 
 const USUAL = ["cpu", "mem"];
 
@@ -92,7 +92,7 @@ export function slotLimitsOf({ rows, others }: SlotsDraft): Record<string, Most>
 const isDraft = (value: LimitsDraft[LimitName] | Limits[LimitName]): value is SlotsDraft =>
   typeof value === "object" && "rows" in value;
 
-export const isUse = (value: LimitsDraft[LimitName] | Limits[LimitName]): value is IdleUse =>
+export const isUse = (value: LimitsDraft[LimitName] | Limits[LimitName]): value is IdleUseLimit =>
   typeof value === "object" && "below" in value && typeof value.below === "object";
 
 /** Of a new policy; other limits are unlimited. */
@@ -110,7 +110,7 @@ export function draftOf(kind: PolicyKind, limits: Limits | undefined): LimitsDra
       if (measure === "slots") return [name, slotsDraft((most as SlotMosts) ?? { "*": UNLIMITED })];
       // Keypair policies have to allow root; projects only restrict it.
       if (measure === "rights") return [name, (most as Rights) ?? (kind === "keypair" ? "plain" : "root")];
-      return [name, (most as Most | IdleUse | string[]) ?? DEFAULTS[name] ?? UNLIMITED];
+      return [name, (most as Most | IdleUseLimit | string[]) ?? DEFAULTS[name] ?? UNLIMITED];
     }),
   );
 }
@@ -192,7 +192,7 @@ export function limitWords(limits: Limits): string[] {
   });
 }
 
-const idleUseWord = ({ below, window_s, grace_s }: IdleUse): string =>
+const idleUseWord = ({ below, window_s, grace_s }: IdleUseLimit): string =>
   [
     ...Object.entries(below).map(([measure, percent]) => `${measure}=${percent}`),
     `window=${cliTime(window_s)}`,

@@ -1,5 +1,4 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { modals } from "@mantine/modals";
 import { notifications } from "@mantine/notifications";
 import { useMemo } from "react";
 import type { ActionName } from "@/api/actions";
@@ -9,6 +8,7 @@ import { useRemoveProject, useRestoreProject } from "@/queries/projects";
 import { useProblemText } from "@/sentences/use-problem-text";
 import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
+import { openFormDialog } from "@/ui/form/FormDialog";
 import { ArchiveDialog } from "./ArchiveDialog";
 
 /** The actions on projects, with the reason for a refusal. */
@@ -26,13 +26,11 @@ export function useProjectActs() {
       whyNotRemove: (project: WholeProject) =>
         why("project.remove", project) ??
         (project.had_sessions ? t`The project has past sessions. Archive it instead.` : null),
-      archive: (project: WholeProject) => {
-        const id = modals.open({
+      archive: (project: WholeProject) =>
+        openFormDialog({
           title: t`Archive project`,
-          closeButtonProps: { "aria-label": t`Close` },
-          children: <ArchiveDialog project={project} onDone={() => modals.close(id)} />,
-        });
-      },
+          form: (close) => <ArchiveDialog project={project} onDone={close} />,
+        }),
       restore: async (project: WholeProject) => {
         try {
           await restore(project.id);

@@ -26,7 +26,7 @@ import { usePageTitle } from "@/ui/use-page-title";
 import { useReturnFocus } from "@/ui/use-return-focus";
 import { PROVIDER_COLUMNS } from "./columns";
 import { ProviderForm } from "./ProviderForm";
-import { ProviderTest } from "./ProviderTest";
+import { TestProvider } from "./TestProvider";
 import { providerKindTitle } from "./words";
 
 const route = getRouteApi("/shell/providers");
@@ -186,7 +186,7 @@ export function ProvidersPage() {
         >
           <Stack gap="lg">
             <ProviderFacts provider={shown} />
-            <ProviderTest provider={shown} />
+            <TestProvider provider={shown} />
           </Stack>
         </DetailDrawer>
       )}

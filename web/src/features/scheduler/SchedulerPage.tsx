@@ -9,7 +9,7 @@ import { useAddress } from "@/routing/use-address";
 import styles from "@/ui/table/list.module.css";
 import { usePageTitle } from "@/ui/use-page-title";
 import { QueueList } from "./QueueList";
-import { SharesView } from "./SharesView";
+import { SharesPanel } from "./SharesPanel";
 import { usualGroup } from "./usual-group";
 
 const route = getRouteApi("/shell/scheduler");
@@ -54,7 +54,7 @@ export function SchedulerPage() {
   return (
     <div className={styles.page}>
       {shares ? (
-        <SharesView key={group} group={group} choices={choices} />
+        <SharesPanel key={group} group={group} choices={choices} />
       ) : (
         <QueueList key={group} group={group} search={search} choices={choices} onChange={change} />
       )}

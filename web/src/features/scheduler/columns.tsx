@@ -99,6 +99,14 @@ export const QUEUE_COLUMNS: readonly Column<Queued>[] = [
     cell: (queued) => <Instant at={queued.waits_since} />,
   },
   {
+    key: "expected",
+    title: msg`Estimated start`,
+    width: "11rem",
+    sortable: true,
+    value: ({ expected_start }) => expected_start && Date.parse(expected_start),
+    cell: ({ expected_start }) => expected_start && <Instant at={expected_start} />,
+  },
+  {
     key: "reason",
     title: msg`Reason`,
     value: (queued) => queued.reason,
@@ -116,6 +124,7 @@ export const QUEUE_FIELDS: CsvFields<Queued> = [
   ["mem_bytes", (queued) => queued.slots.mem],
   ["priority", (queued) => queued.priority],
   ["waits_since", (queued) => queued.waits_since],
+  ["expected_start", (queued) => queued.expected_start],
   ["cause", (queued) => queued.cause],
   ["reason", (queued) => queued.reason],
 ];

@@ -5,6 +5,7 @@ import type { Session } from "@/api/types";
 import { usePrioritiseSession } from "@/queries/sessions";
 import { CommandLine } from "@/ui/CommandLine";
 import { commandLine } from "@/ui/command";
+import { useUnsavedInput } from "@/ui/form/unsaved-input";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { rowName } from "./arrays";
 
@@ -12,11 +13,13 @@ import { rowName } from "./arrays";
 export function PriorityDialog({ sessions, onDone }: { sessions: Session[]; onDone: () => void }) {
   const { t } = useLingui();
   const [left, setLeft] = useState(sessions);
-  const [priority, setPriority] = useState<number | string>(sessions[0]?.priority ?? 50);
+  const before = sessions[0]?.priority ?? 50;
+  const [priority, setPriority] = useState<number | string>(before);
   const [problem, setProblem] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const [done, setDone] = useState(0);
   const change = usePrioritiseSession();
+  useUnsavedInput(() => priority !== before && !busy);
   const outside = priority === "" || Number(priority) < 0 || Number(priority) > 100;
 
   const go = async (event: FormEvent) => {

@@ -6,6 +6,7 @@ import { useRemoveSession } from "@/queries/sessions";
 import { part } from "@/routing/part";
 import { CommandLine } from "@/ui/CommandLine";
 import { commandLine } from "@/ui/command";
+import { useUnsavedInput } from "@/ui/form/unsaved-input";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { rowName } from "./arrays";
 import { type Ending, endingWords, given } from "./ending";
@@ -22,6 +23,7 @@ export function TerminateDialog({ sessions, onDone }: { sessions: Session[]; onD
   const remove = useRemoveSession();
   const [ending, setEnding] = useState<Ending>({ signal: null, grace_s: null });
   const [done, setDone] = useState(0);
+  useUnsavedInput(() => !force && !busy && endingWords(ending).length > 0);
   const started = left.some((session) => session.started_at !== null);
 
   const go = async () => {

@@ -1,6 +1,5 @@
 import { useLingui } from "@lingui/react/macro";
 import { Skeleton } from "@mantine/core";
-import { modals } from "@mantine/modals";
 import { notifications } from "@mantine/notifications";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -13,6 +12,7 @@ import { imagesListQuery } from "@/queries/images";
 import { part } from "@/routing/part";
 import { overSessions } from "@/routing/search";
 import { useProblemText } from "@/sentences/use-problem-text";
+import { openFormDialog } from "@/ui/form/FormDialog";
 import { openApp } from "./open-app";
 import { TerminateDialog } from "./TerminateDialog";
 
@@ -85,24 +85,21 @@ export function useSessionActions() {
         }
       },
 
-      prioritise: (sessions: Session[]) => {
-        modals.open({
+      prioritise: (sessions: Session[]) =>
+        openFormDialog({
           title: t`Change priority`,
-          closeButtonProps: { "aria-label": t`Close` },
-          children: (
+          form: (close) => (
             <Suspense fallback={<Skeleton height={120} />}>
-              <PriorityDialog sessions={sessions} onDone={() => modals.closeAll()} />
+              <PriorityDialog sessions={sessions} onDone={close} />
             </Suspense>
           ),
-        });
-      },
+        }),
 
       terminate: (sessions: Session[]) => {
         if (sessions.length === 0) return;
-        modals.open({
+        openFormDialog({
           title: sessions.length === 1 ? t`Terminate session` : t`Terminate sessions`,
-          closeButtonProps: { "aria-label": t`Close` },
-          children: <TerminateDialog sessions={sessions} onDone={() => modals.closeAll()} />,
+          form: (close) => <TerminateDialog sessions={sessions} onDone={close} />,
         });
       },
     }),

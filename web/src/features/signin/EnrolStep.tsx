@@ -7,7 +7,7 @@ import { takesPasskeys } from "@/api/passkey";
 import { authMeQuery } from "@/queries/auth";
 import { factorsShowQuery, useAddPasskey } from "@/queries/factors";
 import { ProblemAlert } from "@/ui/ProblemAlert";
-import { RecoveryCodes } from "./RecoveryCodes";
+import { RecoveryCodeList } from "./RecoveryCodeList";
 import { TotpSetup } from "./TotpSetup";
 import { useStartOver } from "./use-start-over";
 
@@ -32,7 +32,7 @@ export function EnrolStep({ codes, onCodes, onDone }: Props) {
     // The sign-in is complete; refetch the current user.
     void client.fetchQuery({ ...authMeQuery, staleTime: 0 });
   };
-  if (codes) return <RecoveryCodes codes={codes} onDone={onDone} />;
+  if (codes) return <RecoveryCodeList codes={codes} onDone={onDone} />;
   if (byApp) return <TotpSetup onDone={added} onCancel={() => setByApp(false)} />;
   return (
     <Stack>

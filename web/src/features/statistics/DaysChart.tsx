@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { useMemo, useState } from "react";
 import type { StatisticsView } from "@/api/generated/types.gen";
-import type { Range } from "@/ui/chart/series";
+import type { TimeRange } from "@/ui/chart/series";
 import { TimeChart } from "@/ui/chart/TimeChart";
 import panel from "@/ui/Panel.module.css";
 import { inSlotOrder, slotColor, slotUnit, useSlotName } from "@/ui/slots";
@@ -15,11 +15,11 @@ const DAY_S = 86_400;
 export function DaysChart({ view, amounts }: { view: StatisticsView; amounts: Amounts }) {
   const { t } = useLingui();
   const slotName = useSlotName();
-  const [zoom, setZoom] = useState<Range | null>(null);
+  const [zoom, setZoom] = useState<TimeRange | null>(null);
   const days = useMemo(() => everyDay(view.first, view.last), [view.first, view.last]);
   // Points in the middle of a day of this place, so that the axis names the day that is meant.
   const times = useMemo(() => days.map((day) => Date.parse(`${day}T12:00:00`) / 1000), [days]);
-  const range = useMemo<Range>(
+  const range = useMemo<TimeRange>(
     () => zoom ?? [(times[0] ?? 0) - DAY_S / 2, (times.at(-1) ?? 0) + DAY_S / 2],
     [zoom, times],
   );

@@ -11,7 +11,7 @@ import { PageTitle } from "@/ui/PageTitle";
 import { statisticsFile } from "./file-address";
 import { recentMonths } from "./period";
 import styles from "./Statistics.module.css";
-import { type By, type StatisticsScope, scopeChoices } from "./scopes";
+import { type Grouping, type StatisticsScope, scopeChoices } from "./scopes";
 import { useByNames } from "./use-by-names";
 
 interface Props {
@@ -35,7 +35,7 @@ export function StatisticsBar({ query, month, name, onChange }: Props) {
   const titleOf = ({ scope, ref, name: its }: StatisticsScope) => {
     if (scope === "user" && !ref) return t`My sessions`;
     if (scope === "site") return t`Installation`;
-    return `${byNames[scope as By]}: ${its ?? "…"}`;
+    return `${byNames[scope as Grouping]}: ${its ?? "…"}`;
   };
   const months = useMemo(() => {
     const written = new Intl.DateTimeFormat(writing(i18n.locale), {
@@ -70,7 +70,7 @@ export function StatisticsBar({ query, month, name, onChange }: Props) {
         allowDeselect={false}
         data={Object.entries(byNames).map(([value, label]) => ({ value, label: t`By ${label}` }))}
         value={query.by}
-        onChange={(by) => by && onChange({ by: by === "project" ? undefined : (by as By) })}
+        onChange={(by) => by && onChange({ by: by === "project" ? undefined : (by as Grouping) })}
       />
       <Select
         size="xs"

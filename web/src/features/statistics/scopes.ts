@@ -2,7 +2,7 @@ import type { Me } from "@/api/types";
 import type { StatisticsSearch } from "@/routing/search";
 
 export const BY = ["domain", "project", "user", "group", "image"] as const;
-export type By = (typeof BY)[number];
+export type Grouping = (typeof BY)[number];
 export type Scope = NonNullable<StatisticsSearch["scope"]>;
 
 /** A scope that the user may choose; name: of the domain or project. */
@@ -27,7 +27,7 @@ export function scopeChoices(me: Me): StatisticsScope[] {
 }
 
 /** What a row's own statistics show, if there are any: those of an image are not a scope. */
-export function deeper(by: By, scope: Scope): { scope: Scope; by: By } | null {
+export function deeper(by: Grouping, scope: Scope): { scope: Scope; by: Grouping } | null {
   if (by === "image" || scope === "user" || by === scope) return null;
   return { scope: by, by: by === "user" ? "image" : by === "domain" ? "project" : "user" };
 }

@@ -1,9 +1,9 @@
 import { useLingui } from "@lingui/react/macro";
 import { useMemo } from "react";
-import type { By } from "./scopes";
+import type { Grouping } from "./scopes";
 
 /** Names of what the rows are about. */
-export function useByNames(): Record<By, string> {
+export function useByNames(): Record<Grouping, string> {
   const { t } = useLingui();
   return useMemo(
     () => ({

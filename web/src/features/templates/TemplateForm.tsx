@@ -2,12 +2,11 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Button, Switch, Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { Problem } from "@/api/problem";
-import type { Parameter, Template } from "@/api/types";
-import { useCreateTemplate, useUpdateTemplate } from "@/queries/templates";
+import type { Parameter, TemplateDetail } from "@/api/types";
+import { useSaveTemplate } from "@/queries/templates";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
-import { fromText, toText } from "./definition-text";
 import { ParameterRows } from "./ParameterRows";
 import { type ParameterRow, parameterRow, toParameter } from "./parameter-rows";
 
@@ -16,11 +15,11 @@ type Values = {
   description: string;
   shared: boolean;
   parameters: ParameterRow[];
-  session: string;
+  text: string;
 };
 
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{2,46}[A-Za-z0-9_]$/;
-const FRESH = { image: "starter", slots: { cpu: 1000, mem: 2 ** 30 } };
+const FRESH = "image: starter\ncpu: 1\nmem: 1g\n";
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference to a parameter
 const REFERENCE = "${name}";
@@ -29,41 +28,34 @@ const OPENING = "${";
 
 interface Props {
   /** The template to edit; absent for a new one. */
-  template: Template | undefined;
+  template: TemplateDetail | undefined;
   onDone: () => void;
   /** Loads the template again. */
-  onReload: () => Promise<{ data: Template | undefined }>;
+  onReload: () => Promise<{ data: TemplateDetail | undefined }>;
 }
 
 /** The fields of a template; its definition is a text in YAML. */
 export function TemplateForm({ template, onDone, onReload }: Props) {
   const { t } = useLingui();
-  const create = useCreateTemplate();
-  const update = useUpdateTemplate();
-  const sent = template ? update : create;
+  const sent = useSaveTemplate();
   const [revision, setRevision] = useState(template?.revision);
   const form = useProblemForm<Values>(
     {
       initialValues: valuesOf(template),
       validate: {
         name: (name) => (NAME.test(name) ? null : t`4 to 48 letters, digits or _; between them also . and -`),
-        session: (text) => {
-          try {
-            fromText(text);
-            return null;
-          } catch (wrong) {
-            return t`This is not a definition in YAML: ${wrong instanceof Error ? wrong.message : ""}`;
-          }
-        },
       },
     },
     sent.error,
   );
-  const save = form.onSubmit(({ session, parameters, ...others }) => {
-    const body = { ...others, parameters: parameters.map(toParameter), session: fromText(session) };
-    if (template) update.mutate({ id: template.id, revision, ...body }, { onSuccess: onDone });
-    else create.mutate(body, { onSuccess: onDone });
-  }, focusFirst(form));
+  const save = form.onSubmit(
+    ({ parameters, ...others }) =>
+      sent.mutate(
+        { id: template?.id, revision, ...others, parameters: parameters.map(toParameter) },
+        { onSuccess: onDone },
+      ),
+    focusFirst(form),
+  );
   const changed = sent.error instanceof Problem && sent.error.code === "template.changed";
   const reload = async () => {
     const { data } = await onReload();
@@ -71,7 +63,7 @@ export function TemplateForm({ template, onDone, onReload }: Props) {
     form.setInitialValues(valuesOf(data));
     form.setValues(valuesOf(data));
     setRevision(data.revision);
-    update.reset();
+    sent.reset();
   };
   return (
     <Form
@@ -124,16 +116,16 @@ export function TemplateForm({ template, onDone, onReload }: Props) {
         maxRows={28}
         spellCheck={false}
         styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: "0.8125rem" } }}
-        {...form.getInputProps("session")}
+        {...form.getInputProps("text")}
       />
     </Form>
   );
 }
 
-const valuesOf = (template: Template | undefined): Values => ({
+const valuesOf = (template: TemplateDetail | undefined): Values => ({
   name: template?.name ?? "",
   description: template?.description ?? "",
   shared: template?.shared ?? false,
   parameters: (template?.parameters ?? []).map((one: Parameter) => parameterRow(one)),
-  session: toText(template?.session ?? FRESH),
+  text: template?.text ?? FRESH,
 });

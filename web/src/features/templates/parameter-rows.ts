@@ -1,7 +1,14 @@
-import type { Parameter } from "@/api/types";
+import type { Parameter, ParameterType } from "@/api/types";
 
-export const TYPES = ["text", "integer", "number", "choice", "boolean", "folder", "image"] as const;
-export type ParameterType = (typeof TYPES)[number];
+export const TYPES = [
+  "text",
+  "integer",
+  "number",
+  "choice",
+  "boolean",
+  "folder",
+  "image",
+] as const satisfies readonly ParameterType[];
 
 /** A parameter in the form. Texts are empty where the parameter has no value. */
 export interface ParameterRow {

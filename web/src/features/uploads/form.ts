@@ -1,7 +1,7 @@
 import { csrfHeader, renewCsrfToken } from "@/api/client";
 import type { FilesDone } from "@/api/generated";
 import { toProblem } from "@/api/problem";
-import type { Clash } from "./transfer";
+import type { Clash } from "@/api/types";
 
 /** A file and its target path, relative to the folder. */
 export interface PackedFile {

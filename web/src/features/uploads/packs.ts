@@ -1,7 +1,7 @@
 import { filesShow } from "@/api/generated";
 import { Problem, toProblem } from "@/api/problem";
+import type { Clash } from "@/api/types";
 import { type PackedFile, sendForm } from "./form";
-import type { Clash } from "./transfer";
 
 /** Files up to this size are sent in packs. */
 export const PACKED = 256 * 2 ** 10;

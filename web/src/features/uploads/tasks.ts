@@ -1,9 +1,9 @@
 /** The state of a file upload, and which actions it allows. */
 import type { Upload } from "tus-js-client";
 import type { Problem } from "@/api/problem";
+import type { Clash } from "@/api/types";
 import { PACKED } from "./packs";
 import type { Begun } from "./remembered";
-import type { Clash } from "./transfer";
 
 /**
  * waiting: in the queue; with a problem, until the server accepts more. asking: the name exists already.

@@ -1,6 +1,7 @@
 import { DetailedError, Upload } from "tus-js-client";
 import { csrfHeader, renewCsrfToken } from "@/api/client";
 import { type Problem, toProblem } from "@/api/problem";
+import type { Clash } from "@/api/types";
 
 const MIB = 2 ** 20;
 /** Maximum body size: a proxy may limit it, and a pause loses nothing that was stored. */
@@ -11,8 +12,6 @@ const CHUNK = 64 * MIB;
  */
 export const SMALL = 4 * MIB;
 const PAUSES_MS = [200, 1000, 3000, 5000, 10_000, 20_000];
-
-export type Clash = "refuse" | "replace" | "rename";
 
 export interface UploadOptions {
   folder: string;

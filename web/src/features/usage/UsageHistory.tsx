@@ -5,7 +5,7 @@ import { useMemo, useState } from "react";
 import type { UsageHistoryData } from "@/api/generated/types.gen";
 import { usageHistoryQuery } from "@/queries/usage";
 import { RangeBar } from "@/ui/chart/RangeBar";
-import type { Range } from "@/ui/chart/series";
+import type { TimeRange } from "@/ui/chart/series";
 import { TimeChart } from "@/ui/chart/TimeChart";
 import { EmptyState } from "@/ui/EmptyState";
 import { ProblemAlert } from "@/ui/ProblemAlert";
@@ -23,7 +23,7 @@ interface Props {
 export function UsageHistory({ scope, id, title }: Props) {
   const { t } = useLingui();
   const [span, setSpan] = useState<UsageSpan>("24h");
-  const [zoom, setZoom] = useState<Range | null>(null);
+  const [zoom, setZoom] = useState<TimeRange | null>(null);
   const query = useQuery(usageHistoryQuery(scope, id, span));
   const history = query.data;
   const times = useMemo(() => history?.times.map((at) => Date.parse(at) / 1000) ?? [], [history]);

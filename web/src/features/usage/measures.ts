@@ -1,5 +1,5 @@
 import type { UsageHistoryData } from "@/api/generated/types.gen";
-import type { Range } from "@/ui/chart/series";
+import type { TimeRange } from "@/ui/chart/series";
 import { inSlotOrder } from "@/ui/slots";
 
 export type UsageSpan = NonNullable<UsageHistoryData["query"]["range"]>;
@@ -11,7 +11,7 @@ export const SPAN_S: Readonly<Record<UsageSpan, number>> = { "24h": 86_400, "7d"
 const LEAST_S = 3600;
 
 /** The period that a chart shows: the span, or what has been recorded of it. */
-export function shownPeriod(times: readonly number[], span_s: number): Range {
+export function shownPeriod(times: readonly number[], span_s: number): TimeRange {
   const end = times.at(-1) ?? Date.now() / 1000;
   const recorded = end - (times[0] ?? end);
   return [end - Math.min(span_s, Math.max(recorded, LEAST_S)), end];

@@ -9,7 +9,7 @@ import { useUpdateUser } from "@/queries/users";
 import { ManyDialog } from "@/ui/form/ManyDialog";
 import { useUnsavedInput } from "@/ui/form/unsaved-input";
 import { editUsersCommand } from "./command";
-import { SessionsChoice } from "./SessionsChoice";
+import { LiveSessionsInput } from "./LiveSessionsInput";
 import { ROLES, USER_STATE_NAMES } from "./words";
 
 type Role = "user" | "domain_admin" | "superadmin";
@@ -86,7 +86,7 @@ export function BulkEditDialog({ users, onDone }: { users: User[]; onDone: () =>
         onChange={(next) => setState(next as State | null)}
       />
       {state === "inactive" && (
-        <SessionsChoice label={t`Live sessions`} value={sessions} onChange={setSessions} />
+        <LiveSessionsInput label={t`Live sessions`} value={sessions} onChange={setSessions} />
       )}
       <Select
         label={t`Role`}

@@ -4,14 +4,16 @@ import { useState } from "react";
 import type { User } from "@/api/types";
 import { useUpdateUser } from "@/queries/users";
 import { ManyDialog } from "@/ui/form/ManyDialog";
+import { useUnsavedInput } from "@/ui/form/unsaved-input";
 import { disableUsersCommand } from "./command";
-import { SessionsChoice } from "./SessionsChoice";
+import { LiveSessionsInput } from "./LiveSessionsInput";
 
 /** Asks what happens to the live sessions of deactivated users. */
 export function DisableDialog({ users, onDone }: { users: User[]; onDone: () => void }) {
   const { t } = useLingui();
   const update = useUpdateUser();
   const [sessions, setSessions] = useState<"keep" | "end">("keep");
+  useUnsavedInput(() => sessions !== "keep" && !update.isPending);
   return (
     <ManyDialog
       items={users.map(({ id, email }) => ({ id, name: email }))}
@@ -35,7 +37,7 @@ export function DisableDialog({ users, onDone }: { users: User[]; onDone: () => 
           />
         )}
       </Text>
-      <SessionsChoice label={t`Live sessions`} value={sessions} onChange={setSessions} />
+      <LiveSessionsInput label={t`Live sessions`} value={sessions} onChange={setSessions} />
     </ManyDialog>
   );
 }

@@ -10,7 +10,7 @@ import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { updateUserCommand } from "./command";
 import { toUpdate, type UserValues, userValuesOf } from "./form-values";
-import { SessionsChoice } from "./SessionsChoice";
+import { LiveSessionsInput } from "./LiveSessionsInput";
 import { UserFields } from "./UserFields";
 import { useUserRules } from "./use-user-rules";
 
@@ -81,7 +81,7 @@ function EditForm({ user, onDone }: { user: UserDetail; onDone: () => void }) {
             />
           </Text>
         ) : (
-          <SessionsChoice
+          <LiveSessionsInput
             label={<Plural value={user.live_sessions} one="# live session" other="# live sessions" />}
             value={choice}
             onChange={setChoice}

@@ -4,6 +4,7 @@ import { useState } from "react";
 import type { User } from "@/api/types";
 import { usePurgeUser } from "@/queries/users";
 import { ManyDialog } from "@/ui/form/ManyDialog";
+import { useUnsavedInput } from "@/ui/form/unsaved-input";
 import { purgeUsersCommand } from "./command";
 import { FoldersChoice, type FoldersFate } from "./FoldersChoice";
 
@@ -15,6 +16,7 @@ export function PurgeDialog({ users, onDone }: { users: User[]; onDone: () => vo
   const [endSessions, setEnd] = useState(false);
   const [folders, setFolders] = useState<FoldersFate>("keep");
   const [recipient, setRecipient] = useState("");
+  useUnsavedInput(() => recipient !== "" && !purge.isPending);
   const fate = folders === "delete" ? "delete" : folders === "give" ? { to: recipient.trim() } : null;
   const emails = new Map(users.map(({ id, email }) => [id, email]));
   const phrase = users.length === 1 ? (users[0]?.email ?? "") : `purge ${users.length}`;

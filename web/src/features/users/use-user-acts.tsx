@@ -1,5 +1,4 @@
 import { useLingui } from "@lingui/react/macro";
-import { modals } from "@mantine/modals";
 import { notifications } from "@mantine/notifications";
 import { useMemo } from "react";
 import type { ActionName } from "@/api/actions";
@@ -26,8 +25,6 @@ export function useUserActs() {
   const { mutateAsync: reset } = useResetFactors();
 
   return useMemo(() => {
-    const closable = { closeButtonProps: { "aria-label": t`Close` } };
-
     /** Why the current user may not act on the user, or null. */
     const why = (action: ActionName, user: User): string | null => {
       if (ranksAbove(user.role, me.user.role)) return t`This user has a higher role than you.`;
@@ -40,13 +37,11 @@ export function useUserActs() {
       whyNotPurge: (user: User) =>
         why("user.purge", user) ??
         (user.state === "inactive" ? null : t`Deactivate the user before you delete it permanently.`),
-      disable: (users: User[]) => {
-        const id = modals.open({
+      disable: (users: User[]) =>
+        openFormDialog({
           title: users.length === 1 ? t`Deactivate user` : t`Deactivate users`,
-          ...closable,
-          children: <DisableDialog users={users} onDone={() => modals.close(id)} />,
-        });
-      },
+          form: (close) => <DisableDialog users={users} onDone={close} />,
+        }),
       enable: async (users: User[]) => {
         for (const user of users) {
           try {
@@ -73,13 +68,11 @@ export function useUserActs() {
             />
           ),
         }),
-      purge: (users: User[]) => {
-        const id = modals.open({
+      purge: (users: User[]) =>
+        openFormDialog({
           title: t`Delete permanently`,
-          ...closable,
-          children: <PurgeDialog users={users} onDone={() => modals.close(id)} />,
-        });
-      },
+          form: (close) => <PurgeDialog users={users} onDone={close} />,
+        }),
       resetFactors: (user: User) =>
         askToConfirm({
           title: t`Reset two-factor authentication`,

@@ -1,7 +1,7 @@
 import { Trans } from "@lingui/react/macro";
 import { Table } from "@mantine/core";
 import { useState } from "react";
-import { type Line, type Range, rowsWithin } from "./series";
+import { type Line, rowsWithin, type TimeRange } from "./series";
 import styles from "./TimeChart.module.css";
 import { useMoment } from "./use-moment";
 
@@ -11,7 +11,7 @@ interface Props {
   title: string;
   times: readonly number[];
   lines: readonly Line[];
-  range: Range;
+  range: TimeRange;
   format: (value: number) => string;
 }
 

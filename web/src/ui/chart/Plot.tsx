@@ -4,20 +4,20 @@ import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { writing } from "@/ui/format";
-import { distinct, type Line, type Range, type Scale, timeLabels, valueTicks } from "./series";
+import { distinct, type Line, type Scale, type TimeRange, timeLabels, valueTicks } from "./series";
 import styles from "./TimeChart.module.css";
 
 export interface PlotProps {
   times: readonly number[];
   lines: readonly Line[];
-  range: Range;
+  range: TimeRange;
   scale: Scale;
   format: (value: number) => string;
   /** Charts of one group share the hovered moment. */
   group: string;
   height: number;
   onHover: (index: number | null) => void;
-  onZoom: (range: Range | null) => void;
+  onZoom: (range: TimeRange | null) => void;
 }
 
 /** The drawing of a chart. Hidden from screen readers, which have the table. */

@@ -3,7 +3,7 @@ import { Skeleton, Title } from "@mantine/core";
 import { Suspense, useState } from "react";
 import { part } from "@/routing/part";
 import { ChartTable } from "./ChartTable";
-import { type Line, type Range, type Scale, summary } from "./series";
+import { type Line, type Scale, summary, type TimeRange } from "./series";
 import styles from "./TimeChart.module.css";
 import { useMoment } from "./use-moment";
 
@@ -15,13 +15,13 @@ interface Props {
   times: readonly number[];
   lines: readonly Line[];
   /** The shown period; the axis spans all of it. */
-  range: Range;
+  range: TimeRange;
   scale?: Scale;
   format: (value: number) => string;
   group: string;
   height?: number;
   /** Called with a period dragged over, and with null on a double click. */
-  onZoom: (range: Range | null) => void;
+  onZoom: (range: TimeRange | null) => void;
 }
 
 /** Measurements over time: a drawing, the mean and peak of each line, and a table. */

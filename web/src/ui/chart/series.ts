@@ -13,7 +13,7 @@ export interface Line {
 }
 
 /** Unix seconds. */
-export type Range = readonly [from: number, to: number];
+export type TimeRange = readonly [from: number, to: number];
 
 /** The steps of an axis: powers of two for bytes, round decimals otherwise, not below 1 for whole numbers. */
 export type Scale = "binary" | "decimal" | "whole";
@@ -25,7 +25,7 @@ const DAY_S = 86_400;
 export function summary(
   times: readonly number[],
   line: Pick<Line, "values" | "peaks">,
-  [from, to]: Range,
+  [from, to]: TimeRange,
 ): { mean: number; peak: number } | null {
   let sum = 0;
   let count = 0;
@@ -78,7 +78,7 @@ export function timeLabels(times: readonly number[], step_s: number, locale: str
 }
 
 /** Indexes of at most `most` evenly spaced values within the range, the newest first. */
-export function rowsWithin(times: readonly number[], [from, to]: Range, most: number): number[] {
+export function rowsWithin(times: readonly number[], [from, to]: TimeRange, most: number): number[] {
   const within = times.flatMap((at, index) => (at >= from && at <= to ? [index] : [])).reverse();
   const step = Math.max(1, Math.ceil(within.length / most));
   return within.filter((_, index) => index % step === 0);

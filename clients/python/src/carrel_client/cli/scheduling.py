@@ -177,7 +177,8 @@ def queue(args: argparse.Namespace, context: Context) -> int:
 
     def show() -> None:
         columns = [
-            Column(title) for title in ("PLACE", "NAME", "OWNER", "PROJECT", "SLOTS", "PRIORITY", "WHY")
+            Column(title)
+            for title in ("PLACE", "NAME", "OWNER", "PROJECT", "SLOTS", "PRIORITY", "EXPECTED", "WHY")
         ]
         rows = [
             [
@@ -187,6 +188,7 @@ def queue(args: argparse.Namespace, context: Context) -> int:
                 one["project"]["name"] if one["project"] else "",
                 slots_text(one["slots"]),
                 str(one["priority"]),
+                local_time(one["expected_start"]) if one["expected_start"] else "",
                 one["reason"],
             ]
             for one in response["items"]
@@ -194,6 +196,8 @@ def queue(args: argparse.Namespace, context: Context) -> int:
         print_table(columns, rows)
         if response["length"] > len(rows):
             say(f"These are the first {len(rows)} of {response['length']}; use --limit for more.")
+        if not response["forecast_complete"]:
+            say("The queue is too long to compute when all of it is expected to start.")
 
     context.answer(response, show)
     return 0

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0065"
-down_revision = "0062"
+down_revision = "0064"
 branch_labels = None
 depends_on = None
 

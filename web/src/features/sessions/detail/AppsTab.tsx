@@ -3,7 +3,7 @@ import { Group, Skeleton, Stack, Text } from "@mantine/core";
 import { IconExternalLink } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { App, SessionDetail } from "@/api/types";
+import type { SessionApp, SessionDetail } from "@/api/types";
 import type { SessionActions } from "@/features/sessions/use-actions";
 import { appsListQuery } from "@/queries/apps";
 import { CommandLine } from "@/ui/CommandLine";
@@ -24,7 +24,7 @@ export function AppsTab({ session, actions }: { session: SessionDetail; actions:
     return <EmptyState title={t`This image has no apps`} text={t`You can still open a terminal.`} />;
   }
   const refusal = session.state === "RUNNING" ? actions.whyNotUse(session) : t`The session is not running.`;
-  const open = async (app: App) => {
+  const open = async (app: SessionApp) => {
     setOpening(app.name);
     await actions.openApp(session, app);
     setOpening(null);

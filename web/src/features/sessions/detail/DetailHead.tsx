@@ -22,7 +22,7 @@ import { RenameForm } from "./RenameForm";
 import { ResizeButton } from "./ResizeButton";
 
 /** The state with its reason and progress, and renaming. */
-export function SessionState({ session }: { session: SessionDetail }) {
+export function SessionStatus({ session }: { session: SessionDetail }) {
   const { t } = useLingui();
   const [renaming, rename] = useDisclosure(false);
   const sessionText = useSessionText();

@@ -11,7 +11,7 @@ export function EnvironmentTab({ env }: { env: Record<string, string> }) {
     return (
       <EmptyState
         title={t`No environment variables`}
-        text={t`Set variables under More options when you start a session.`}
+        text={t`Set variables in the launcher when you start a session.`}
       />
     );
   }

@@ -17,10 +17,10 @@ import { AfterList } from "./AfterList";
 import { BatchFacts } from "./BatchFacts";
 import { ContainersTable } from "./ContainersTable";
 import { Leftovers } from "./Leftovers";
-import { MountList } from "./MountList";
+import { MountedFolders } from "./MountedFolders";
 import styles from "./SessionDrawer.module.css";
 import { StartFacts } from "./StartFacts";
-import { TemplateOrigin } from "./TemplateOrigin";
+import { TemplateRevision } from "./TemplateRevision";
 
 /** Details of a session. */
 export function OverviewTab({ session }: { session: SessionDetail }) {
@@ -56,7 +56,7 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
               <Trans>Template</Trans>
             </dt>
             <dd>
-              <TemplateOrigin {...session.template} />
+              <TemplateRevision {...session.template} />
             </dd>
           </>
         )}
@@ -146,7 +146,7 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
               <Trans>Folders</Trans>
             </dt>
             <dd>
-              <MountList mounts={session.mounts} />
+              <MountedFolders mounts={session.mounts} />
             </dd>
           </>
         )}

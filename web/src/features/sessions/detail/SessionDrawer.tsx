@@ -2,7 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Alert, Group, ScrollArea, Skeleton, Tabs } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { Suspense } from "react";
+import { Suspense, useEffect, useRef } from "react";
 import type { SessionDetail } from "@/api/types";
 import { EndingText, endingOf } from "@/features/idle/EndingText";
 import { KeepButton } from "@/features/idle/KeepButton";
@@ -15,7 +15,7 @@ import { DETAIL_TABS, type DetailTab } from "@/routing/search";
 import { useSessionText } from "@/sentences/use-session-text";
 import { DetailDrawer } from "@/ui/DetailDrawer";
 import { AppsTab } from "./AppsTab";
-import { SessionButtons, SessionState } from "./DetailHead";
+import { SessionButtons, SessionStatus } from "./DetailHead";
 import { EnvironmentTab } from "./EnvironmentTab";
 import { HistoryTab } from "./HistoryTab";
 import { ExtendButton } from "./LifeButtons";
@@ -49,7 +49,7 @@ export function SessionDrawer({ opened, id, tab, onTab, onClose }: Props) {
       size="xl"
       title={session.data?.name ?? t`Session`}
       query={session}
-      state={session.data && <SessionState session={session.data} />}
+      state={session.data && <SessionStatus session={session.data} />}
       actions={
         session.data && (
           <SessionButtons session={session.data} onShare={() => onTab("sharing")} onLeft={onClose} />
@@ -72,6 +72,13 @@ function Detail({
   onTab: (tab: DetailTab) => void;
 }) {
   const { t } = useLingui();
+  const tabBar = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another tab is selected
+  useEffect(() => {
+    // The drawer is not in the page yet when it opens with a tab.
+    const frame = requestAnimationFrame(() => tabBar.current && showSelected(tabBar.current));
+    return () => cancelAnimationFrame(frame);
+  }, [tab]);
   const actions = useSessionActions();
   const changeable = actions.whyNotChange(session) === null;
   const sessionText = useSessionText();
@@ -138,7 +145,7 @@ function Detail({
         className={styles.tabs}
         keepMounted={false}
       >
-        <ScrollArea type="never" className={styles.tabBar}>
+        <ScrollArea type="never" className={styles.tabBar} viewportRef={tabBar}>
           <Tabs.List className={styles.tabList}>
             {DETAIL_TABS.filter((one) => one !== "sharing" || changeable).map((one) => (
               <Tabs.Tab key={one} value={one}>
@@ -176,4 +183,12 @@ function Detail({
       </Tabs>
     </>
   );
+}
+
+/** Scrolls a bar so that its selected tab is in view. */
+function showSelected(bar: HTMLElement): void {
+  const tab = bar.querySelector<HTMLElement>("[aria-selected=true]");
+  if (!tab) return;
+  const end = tab.offsetLeft + tab.offsetWidth - bar.clientWidth;
+  bar.scrollLeft = Math.min(Math.max(bar.scrollLeft, end), tab.offsetLeft);
 }

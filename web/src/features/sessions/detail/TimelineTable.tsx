@@ -1,6 +1,6 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Table } from "@mantine/core";
-import type { SessionTimeline, StartStep } from "@/api/types";
+import type { SessionTimeline, TimelineStep } from "@/api/types";
 import { Instant } from "@/ui/Instant";
 import styles from "./StartTimeline.module.css";
 import { formatLasted, STEP_WORDS } from "./start-steps";
@@ -8,7 +8,7 @@ import { formatLasted, STEP_WORDS } from "./start-steps";
 /** The steps of a start with their exact times. */
 export function TimelineTable({ timeline }: { timeline: SessionTimeline }) {
   const { t, i18n } = useLingui();
-  const lasted = ({ begins_at, ends_at }: StartStep) =>
+  const lasted = ({ begins_at, ends_at }: TimelineStep) =>
     ends_at ? formatLasted(Date.parse(ends_at) - Date.parse(begins_at), i18n.locale) : "–";
   return (
     <details className={styles.figures}>

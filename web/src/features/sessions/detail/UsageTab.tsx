@@ -6,7 +6,7 @@ import type { SessionDetail } from "@/api/types";
 import { useReadings } from "@/cache/usage";
 import { sessionsUsageQuery } from "@/queries/sessions";
 import { RangeBar } from "@/ui/chart/RangeBar";
-import type { Range } from "@/ui/chart/series";
+import type { TimeRange } from "@/ui/chart/series";
 import { TimeChart } from "@/ui/chart/TimeChart";
 import { EmptyState } from "@/ui/EmptyState";
 import { ProblemAlert } from "@/ui/ProblemAlert";
@@ -21,7 +21,7 @@ const NONE: UsedContainer[] = [];
 export function UsageTab({ session }: { session: SessionDetail }) {
   const { t } = useLingui();
   const [span, setSpan] = useState("60");
-  const [zoom, setZoom] = useState<Range | null>(null);
+  const [zoom, setZoom] = useState<TimeRange | null>(null);
   const [chosen, setChosen] = useState<string[]>([]);
   const minutes = Number(span);
   const query = sessionsUsageQuery(session.id, zoom ? { from: zoom[0], to: zoom[1] } : { minutes });

@@ -1,9 +1,9 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
-import type { StartStep } from "@/api/types";
+import type { TimelineStep } from "@/api/types";
 import { formatDuration, inUnit } from "@/ui/format";
 
-export const STEP_WORDS: Record<StartStep["step"], MessageDescriptor> = {
+export const STEP_WORDS: Record<TimelineStep["step"], MessageDescriptor> = {
   queue: msg`Queue`,
   mounts: msg`Folders`,
   image: msg`Image`,

@@ -1,8 +1,8 @@
-import type { SessionTimeline, StartStep } from "@/api/types";
+import type { SessionTimeline, TimelineStep } from "@/api/types";
 
 /** A bar of a row, in percent of the width. */
 export interface Bar {
-  step: StartStep["step"];
+  step: TimelineStep["step"];
   left: number;
   width: number;
 }
@@ -11,7 +11,7 @@ export interface Bar {
 export interface TimelineRow {
   key: string;
   /** The step that names the row, unless it is of a container of a cluster. */
-  step: StartStep["step"];
+  step: TimelineStep["step"];
   /** The container of a cluster, or the app. */
   of: string | null;
   bars: Bar[];
@@ -34,7 +34,7 @@ interface Span {
 export function timelineRows(timeline: SessionTimeline, now: number): TimelineRow[] {
   const stopped = timeline.ready_at ?? timeline.stopped_at;
   const end = stopped ? Date.parse(stopped) : now;
-  const spanOf = (step: StartStep): Span => {
+  const spanOf = (step: TimelineStep): Span => {
     const from = Date.parse(step.begins_at);
     return { from, to: Math.max(from, step.ends_at ? Date.parse(step.ends_at) : end) };
   };
@@ -52,7 +52,7 @@ export function timelineRows(timeline: SessionTimeline, now: number): TimelineRo
   const scale = Math.max(1, shownQueue + (end - begin) + longestApp);
   const percent = (value: number) => Math.min(100, Math.max(0, (100 * value) / scale));
 
-  const barOf = (step: StartStep): Bar => {
+  const barOf = (step: TimelineStep): Bar => {
     const { from, to } = spanOf(step);
     if (step.step === "queue") {
       const length = Math.min(to - from, shownQueue);

@@ -1,5 +1,5 @@
 import type { SessionUsageView } from "@/api/generated/types.gen";
-import type { Range } from "@/ui/chart/series";
+import type { TimeRange } from "@/ui/chart/series";
 
 export type UsedContainer = SessionUsageView["containers"][number];
 
@@ -13,7 +13,7 @@ export function compared(
 }
 
 /** The shown period: the zoom, or the minutes before the last point. */
-export function shownRange(times: readonly number[], minutes: number, zoom: Range | null): Range {
+export function shownRange(times: readonly number[], minutes: number, zoom: TimeRange | null): TimeRange {
   const end = times.at(-1) ?? 0;
   return zoom ?? [end - minutes * 60, end];
 }

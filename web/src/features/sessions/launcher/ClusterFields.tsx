@@ -3,11 +3,11 @@ import { Button, Group, Input, NumberInput, Select } from "@mantine/core";
 import type { ComponentProps, ReactNode } from "react";
 import { RoleFields } from "./RoleFields";
 import { type LaunchForm, ONE_CONTAINER } from "./request";
-import type { Role } from "./roles";
+import type { LaunchRole } from "./roles";
 
 type Fields = Pick<LaunchForm, "containers" | "placement" | "on_failure" | "roles" | "slots">;
 
-const FIRST_ROLES: Role[] = [
+const FIRST_ROLES: LaunchRole[] = [
   { name: "main", count: 1 },
   { name: "worker", count: 2 },
 ];

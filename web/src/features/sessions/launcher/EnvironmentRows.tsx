@@ -2,16 +2,17 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { ActionIcon, Button, Fieldset, Group, Input, Stack, TextInput } from "@mantine/core";
 import { IconPlus, IconX } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import { type EnvironmentRow, environmentRow, variableFault } from "./request";
+import { type EnvironmentRow, environmentRow, variableFault } from "./variables";
 
 interface Props {
+  legend: string;
   rows: EnvironmentRow[];
   error?: ReactNode;
   onChange: (rows: EnvironmentRow[]) => void;
 }
 
 /** Environment variables, one row each. */
-export function EnvironmentRows({ rows, error, onChange }: Props) {
+export function EnvironmentRows({ legend, rows, error, onChange }: Props) {
   const { t } = useLingui();
   const fault = (index: number) => {
     const problem = variableFault(rows, index);
@@ -22,7 +23,7 @@ export function EnvironmentRows({ rows, error, onChange }: Props) {
     onChange(rows.map((row, at) => (at === index ? { ...row, ...part } : row)));
 
   return (
-    <Fieldset legend={t`Environment variables`}>
+    <Fieldset legend={legend}>
       <Stack gap="xs">
         {rows.map((row, index) => (
           <Group key={row.key} gap="xs" wrap="nowrap" align="flex-start">

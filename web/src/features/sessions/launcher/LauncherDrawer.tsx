@@ -74,7 +74,7 @@ export function LauncherDrawer({ opened, from, mount, template, values, link, on
   const origin = template === undefined ? from : `${template} ${JSON.stringify(values ?? {})}`;
   const close = () => {
     create.reset();
-    keepVariables(origin, []);
+    keepVariables(origin, { env: [], roles: [] });
     onClose();
   };
   const tell = (session: SessionDetail) => {

@@ -104,6 +104,7 @@ export function LauncherFields({ form, images, projects, folders, check, verdict
         onChange={(mounts) => form.setFieldValue("mounts", mounts)}
       />
       <EnvironmentRows
+        legend={t`Environment variables`}
         rows={form.values.env}
         error={form.errors.env}
         onChange={(env) => form.setFieldValue("env", env)}

@@ -102,7 +102,11 @@ const Code = ({ text }: { text: string }) => <pre className={styles.code}>{text}
 
 function Containers({ containers, roles }: Pick<SessionCreate, "roles"> & { containers: number }) {
   if (!roles?.length) return <>{containers}</>;
-  return <>{roles.map(({ name, count = 1 }) => `${name} ×${count}`).join(", ")}</>;
+  const words = roles.map(({ name, count = 1, env = {} }) => {
+    const variables = Object.keys(env).join(", ");
+    return `${name} ×${count}${variables && ` (${variables})`}`;
+  });
+  return <>{words.join(", ")}</>;
 }
 
 /** How many sessions an array makes, and how many of them run at once. */

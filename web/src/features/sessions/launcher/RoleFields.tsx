@@ -13,25 +13,27 @@ import {
 import { IconPlus, IconX } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { Image, Slots } from "@/api/types";
+import { EnvironmentRows } from "./EnvironmentRows";
 import { RoleSlots } from "./RoleSlots";
 import { SHELL, toScript } from "./request";
-import { changedRole, type Role, roleFault } from "./roles";
+import { changedRole, type LaunchRole, roleFault } from "./roles";
 
 interface Props {
-  roles: readonly Role[];
+  roles: readonly LaunchRole[];
   /** The amounts of the session, which a role has by default. */
   slots: Slots;
   /** The slots of the resource group. */
   slotNames: readonly string[];
   images: Image[];
   error: ReactNode;
-  onChange: (roles: Role[]) => void;
+  onChange: (roles: LaunchRole[]) => void;
 }
 
 /** The roles of a cluster: containers that differ, each with its number, image, amounts and command. */
 export function RoleFields({ roles, slots, slotNames, images, error, onChange }: Props) {
   const { t } = useLingui();
-  const set = (at: number, role: Role) => onChange(roles.map((one, index) => (index === at ? role : one)));
+  const set = (at: number, role: LaunchRole) =>
+    onChange(roles.map((one, index) => (index === at ? role : one)));
   return (
     <Stack gap="xs">
       {roles.map((role, at) => (
@@ -64,10 +66,10 @@ export function RoleFields({ roles, slots, slotNames, images, error, onChange }:
 }
 
 interface RowProps extends Pick<Props, "slots" | "slotNames" | "images"> {
-  role: Role;
+  role: LaunchRole;
   number: number;
   faulty: boolean;
-  onChange: (role: Role) => void;
+  onChange: (role: LaunchRole) => void;
   onRemove: () => void;
 }
 
@@ -130,6 +132,13 @@ function RoleRow({ role, number, slots, slotNames, images, faulty, onChange, onR
         value={toScript(role.command ?? [])}
         onChange={({ currentTarget: { value } }) =>
           onChange(changedRole(role, { command: value ? [...SHELL, value] : undefined }))
+        }
+      />
+      <EnvironmentRows
+        legend={t`Variables of the role`}
+        rows={role.variables ?? []}
+        onChange={(variables) =>
+          onChange(changedRole(role, { variables: variables.length > 0 ? variables : undefined }))
         }
       />
     </Stack>

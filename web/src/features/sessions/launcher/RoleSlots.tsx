@@ -7,16 +7,16 @@ import { SizeInput } from "@/ui/form/SizeInput";
 import { SlotAmountInput } from "@/ui/form/SlotAmountInput";
 import { inSlotOrder, SLOTS_JOINT, slotsWords } from "@/ui/slots";
 import { withSlot } from "./request";
-import { changedRole, type Role, requested } from "./roles";
+import { changedRole, type LaunchRole, requested } from "./roles";
 import { useSlotFieldName } from "./use-slot-field-name";
 
 interface Props {
-  role: Role;
+  role: LaunchRole;
   /** The amounts of the session, which a role has by default. */
   usual: Slots;
   /** The slots of the resource group. */
   names: readonly string[];
-  onChange: (role: Role) => void;
+  onChange: (role: LaunchRole) => void;
 }
 
 /** The amounts of each container of a role: those of the session, or its own of every slot that there is. */

@@ -1,7 +1,9 @@
 import type { LaunchLink } from "@/routing/launch-link";
 import { freshAfter } from "./dependencies";
 import { freshMount } from "./mounts";
-import { environmentRow, type LaunchForm, sameSlots } from "./request";
+import { type LaunchForm, sameSlots } from "./request";
+import type { LaunchRole } from "./roles";
+import { type EnvironmentRow, environmentRow } from "./variables";
 
 const PLAIN = [
   "image",
@@ -42,13 +44,12 @@ export function toLink(form: LaunchForm, initial: LaunchForm): LaunchLink | unde
   );
   const mounts = form.mounts.map(withoutKey);
   const after = form.after.map(withoutKey);
-  // Their variables may be secret.
-  const roles = form.roles.map(({ env, ...role }) => role);
+  const roles = form.roles.map(withoutVariables);
   const link: LaunchLink = {
     ...Object.fromEntries(plain.map((field) => [field, form[field]])),
     ...(sameSlots(form.slots, initial.slots) ? {} : { slots: form.slots }),
     ...(JSON.stringify(mounts) === JSON.stringify(initial.mounts.map(withoutKey)) ? {} : { mounts }),
-    ...(JSON.stringify(form.roles) === JSON.stringify(initial.roles) ? {} : { roles }),
+    ...(JSON.stringify(roles) === JSON.stringify(initial.roles.map(withoutVariables)) ? {} : { roles }),
     ...(JSON.stringify(after) === JSON.stringify(initial.after.map(withoutKey)) ? {} : { after }),
   };
   return Object.keys(link).length > 0 ? link : undefined;
@@ -67,26 +68,39 @@ export function fromLink(link: LaunchLink | undefined, initial: LaunchForm): Lau
 
 const withoutKey = <Row extends { key: string }>({ key, ...row }: Row): Omit<Row, "key"> => row;
 
-/** The session storage key of the variables: they may be secret, and do not belong in a link. */
+/** Variables may be secret. */
+const withoutVariables = ({ variables, ...role }: LaunchRole): LaunchRole => role;
+
+/** The session storage key of the variables, which do not belong in a link. */
 const stored = (from: string) => `carrel.launch.env.${from}`;
 
-export function keepVariables(from: string, env: LaunchForm["env"]): void {
+/** Keeps the variables of the form and those of its roles in this tab. */
+export function keepVariables(from: string, { env, roles }: Pick<LaunchForm, "env" | "roles">): void {
   try {
-    const rows = env.map(({ name, value }) => [name, value]);
-    if (rows.length === 0) sessionStorage.removeItem(stored(from));
-    else sessionStorage.setItem(stored(from), JSON.stringify(rows));
+    const all = [env, ...roles.map(({ variables = [] }) => variables)];
+    const kept = all.map((rows) => rows.map(({ name, value }) => [name, value]));
+    if (kept.every((rows) => rows.length === 0)) sessionStorage.removeItem(stored(from));
+    else sessionStorage.setItem(stored(from), JSON.stringify(kept));
   } catch {
     // Without storage, the variables last until the page is closed.
   }
 }
 
-/** The variables that were kept in this tab, or undefined. */
-export function keptVariables(from: string): LaunchForm["env"] | undefined {
+/** The form with the variables that were kept in this tab, if any. */
+export function withKeptVariables(from: string, form: LaunchForm): LaunchForm {
   try {
-    const rows: unknown = JSON.parse(sessionStorage.getItem(stored(from)) ?? "null");
-    if (!Array.isArray(rows)) return undefined;
-    return rows.filter(Array.isArray).map(([name, value]) => environmentRow(String(name), String(value)));
+    const kept: unknown = JSON.parse(sessionStorage.getItem(stored(from)) ?? "null");
+    if (!Array.isArray(kept)) return form;
+    const [env = [], ...ofRoles] = kept.filter(Array.isArray).map(keptRows);
+    const roles = form.roles.map((role, at) => {
+      const variables = ofRoles[at] ?? [];
+      return variables.length > 0 ? { ...role, variables } : withoutVariables(role);
+    });
+    return { ...form, env, roles };
   } catch {
-    return undefined;
+    return form;
   }
 }
+
+const keptRows = (rows: unknown[]): EnvironmentRow[] =>
+  rows.filter(Array.isArray).map(([name, value]) => environmentRow(String(name), String(value)));

@@ -13,14 +13,8 @@ import { commandLine } from "@/ui/command";
 import { formatArray, readArray } from "./array";
 import { type AfterRow, afterFault, afterRows, toDependency } from "./dependencies";
 import { freshMount, type MountRow, mountFault, mountRow, toMount } from "./mounts";
-import { roleFault } from "./roles";
-
-export interface EnvironmentRow {
-  /** React key; not sent to the server. */
-  key: string;
-  name: string;
-  value: string;
-}
+import { formRole, type LaunchRole, type RequestRole, roleFault, toRole } from "./roles";
+import { type EnvironmentRow, environmentRows, hasVariableFault, toEnvironment } from "./variables";
 
 /** Form fields with the same name in the request, empty; an empty field is omitted. Add new fields here. */
 export const BLANK = {
@@ -63,7 +57,7 @@ export type LaunchForm = PlainFields & {
   containers: number;
   placement: NonNullable<SessionCreate["placement"]>;
   on_failure: NonNullable<SessionCreate["on_failure"]>;
-  roles: NonNullable<SessionCreate["roles"]>;
+  roles: readonly LaunchRole[];
   rights: NonNullable<SessionCreate["rights"]>;
   image: string;
   slots: Record<string, number>;
@@ -108,27 +102,9 @@ export const freshForm = (image: string, folder?: Pick<Folder, "id" | "name">): 
 });
 
 export const NAME_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9_.-]{2,62}[A-Za-z0-9_]$/;
-const VARIABLE_PATTERN = /^[A-Za-z_][A-Za-z0-9_]*$/;
-
-let rows = 0;
-export const environmentRow = (name = "", value = ""): EnvironmentRow => ({
-  key: `row-${++rows}`,
-  name,
-  value,
-});
 
 export function isName(name: string): boolean {
   return NAME_PATTERN.test(name);
-}
-
-export type VariableFault = "malformed" | "repeated" | null;
-
-/** The error of the name in one row; empty rows are ignored. */
-export function variableFault(env: EnvironmentRow[], index: number): VariableFault {
-  const row = env[index];
-  if (!row || (row.name === "" && row.value === "")) return null;
-  if (!VARIABLE_PATTERN.test(row.name)) return "malformed";
-  return env.some((other, at) => at < index && other.name === row.name) ? "repeated" : null;
 }
 
 /** The plain fields that are not empty. */
@@ -146,12 +122,14 @@ export function isComplete(form: LaunchForm): boolean {
   return (
     form.image.trim() !== "" &&
     (form.kind !== "batch" || form.array.trim() === "" || readArray(form.array) !== null) &&
-    form.roles.every((_, at) => !roleFault(form.roles, at)) &&
+    form.roles.every(
+      ({ variables = [] }, at) => !roleFault(form.roles, at) && !hasVariableFault(variables),
+    ) &&
     (form.kind !== "batch" || form.script.trim() !== "") &&
     (form.name === "" || isName(form.name)) &&
     form.mounts.every((_, at) => mountFault(form.mounts, at) === null) &&
     form.after.every((_, at) => !afterFault(form.after, at)) &&
-    form.env.every((_, at) => variableFault(form.env, at) === null)
+    !hasVariableFault(form.env)
   );
 }
 
@@ -163,9 +141,6 @@ const dependencies = (after: AfterRow[], failure: DependencyFailure): Partial<Se
 
 /** The request as the API takes it. */
 export function toRequest(form: LaunchForm): SessionCreate {
-  const env = Object.fromEntries(
-    form.env.filter((row) => row.name !== "").map((row) => [row.name, row.value]),
-  );
   const array = readArray(form.array);
   return {
     image: form.image.trim(),
@@ -177,8 +152,8 @@ export function toRequest(form: LaunchForm): SessionCreate {
     ...(form.rights === "root" ? { rights: form.rights } : {}),
     ...(form.kind === "batch" && form.retries ? { retries: form.retries } : {}),
     ...(form.kind === "batch" && array ? { array } : {}),
-    ...toCluster(form),
-    ...(Object.keys(env).length > 0 ? { env } : {}),
+    ...toCluster({ ...form, roles: form.roles.map(toRole) }),
+    ...toEnvironment(form.env),
     ...(form.mounts.length > 0 ? { mounts: form.mounts.map(toMount) } : {}),
     ...dependencies(form.after, form.on_dependency_failure),
   };
@@ -186,7 +161,7 @@ export function toRequest(form: LaunchForm): SessionCreate {
 
 /** The fields of a cluster session that are not the default. */
 function toCluster(
-  form: Pick<LaunchForm, "containers" | "placement" | "on_failure" | "roles">,
+  form: Pick<LaunchForm, "containers" | "placement" | "on_failure"> & { roles: RequestRole[] },
 ): Partial<SessionCreate> {
   if (form.containers < 2 && form.roles.length === 0) return {};
   return {
@@ -266,7 +241,7 @@ export function requestLike(session: SessionDetail): SessionCreate {
     ...arrayOf(session),
     ...toCluster({
       ...session,
-      roles: session.roles as LaunchForm["roles"],
+      roles: session.roles as RequestRole[],
       containers: session.cluster_size,
     }),
     ...(Object.keys(session.env).length > 0 ? { env: session.env } : {}),
@@ -300,10 +275,10 @@ export function formOf(request: SessionCreate, mounts: MountRow[], after: AfterR
     containers: containers ?? 1,
     placement: placement ?? ONE_CONTAINER.placement,
     on_failure: on_failure ?? ONE_CONTAINER.on_failure,
-    roles: roles ?? [],
+    roles: (roles ?? []).map(formRole),
     rights: rights ?? "plain",
     slots: { ...slots } as Record<string, number>,
-    env: Object.entries(env).map(([name, value]) => environmentRow(name, String(value))),
+    env: environmentRows(env),
     mounts,
     after,
     on_dependency_failure: on_dependency_failure ?? "cancel",

@@ -7,10 +7,11 @@ import { useProblemForm } from "@/ui/form/use-problem-form";
 import { inSlotOrder, slotText } from "@/ui/slots";
 import { readArray } from "./array";
 import { afterFault } from "./dependencies";
-import { fromLink, keptVariables } from "./link";
+import { fromLink, withKeptVariables } from "./link";
 import { mountFault } from "./mounts";
-import { isName, type LaunchForm, variableFault } from "./request";
+import { isName, type LaunchForm } from "./request";
 import { roleFault } from "./roles";
+import { hasVariableFault } from "./variables";
 
 const LEAST = { cpu: 100, mem: 2 ** 22 };
 const LEAST_TIME_S = 60;
@@ -26,7 +27,7 @@ export function useLaunchForm({ from, initial, link }: Start, images: Image[], p
   const { t } = useLingui();
   const form = useProblemForm<LaunchForm>(
     {
-      initialValues: { ...fromLink(link, initial), env: keptVariables(from) ?? initial.env },
+      initialValues: withKeptVariables(from, fromLink(link, initial)),
       validateInputOnBlur: ["name"],
       validate: {
         image: (value) => (value.trim() === "" ? t`Choose an image, or enter an image reference.` : null),
@@ -38,10 +39,13 @@ export function useLaunchForm({ from, initial, link }: Start, images: Image[], p
           kind === "batch" && value.trim() !== "" && !readArray(value)
             ? t`Enter a range such as 1-100, or 1-100%8; at most 10,000 sessions.`
             : null,
-        roles: (roles) =>
-          roles.some((_, at) => roleFault(roles, at))
-            ? t`Each role needs a different name of 1 to 20 letters a-z and -.`
-            : null,
+        roles: (roles) => {
+          if (roles.some((_, at) => roleFault(roles, at)))
+            return t`Each role needs a different name of 1 to 20 letters a-z and -.`;
+          return roles.some(({ variables = [] }) => hasVariableFault(variables))
+            ? t`Correct the names above.`
+            : null;
+        },
         retries: (value) => (value >= 0 && value <= 100 ? null : t`0 to 100`),
         priority: (value) => (value === null || (value >= 0 && value <= 100) ? null : t`0 to 100`),
         time_limit_s: (seconds) =>
@@ -49,7 +53,7 @@ export function useLaunchForm({ from, initial, link }: Start, images: Image[], p
         mounts: (rows) => (rows.some((_, at) => mountFault(rows, at)) ? t`Correct the folders above.` : null),
         after: (rows) =>
           rows.some((_, at) => afterFault(rows, at)) ? t`Select a different session in each row.` : null,
-        env: (rows) => (rows.some((_, at) => variableFault(rows, at)) ? t`Correct the names above.` : null),
+        env: (rows) => (hasVariableFault(rows) ? t`Correct the names above.` : null),
       },
     },
     problem,

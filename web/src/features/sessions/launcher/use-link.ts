@@ -23,7 +23,7 @@ export function useLink(values: LaunchForm, { from, initial, onLink }: Keeping):
       return;
     }
     const keep = () => {
-      if (latest.current.onLink) keepVariables(latest.current.from, values.env);
+      if (latest.current.onLink) keepVariables(latest.current.from, values);
     };
     const timer = setTimeout(() => {
       keep();

@@ -1,12 +1,12 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Button } from "@mantine/core";
 import { IconDoorExit } from "@tabler/icons-react";
 import type { SessionDetail } from "@/api/types";
+import { OwnButton } from "@/features/sessions/detail/OwnButton";
 import { useLeaveSession } from "@/queries/session-shares";
 import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 
-/** Ends the user's own access to a session of another user. */
+/** Ends the user's own access to a session of another user; that of a project ends by its owner only. */
 export function LeaveButton({ session, onLeft }: { session: SessionDetail; onLeft: () => void }) {
   const { t } = useLingui();
   const { mutateAsync: leave } = useLeaveSession();
@@ -29,8 +29,17 @@ export function LeaveButton({ session, onLeft }: { session: SessionDetail; onLef
       ),
     });
   return (
-    <Button size="xs" variant="default" leftSection={<IconDoorExit size={16} aria-hidden />} onClick={ask}>
+    <OwnButton
+      variant="default"
+      leftSection={<IconDoorExit size={16} aria-hidden />}
+      refusal={
+        session.may_leave
+          ? null
+          : t`It is shared with your project, not with you personally. Its owner can stop sharing it.`
+      }
+      onClick={ask}
+    >
       <Trans>Leave…</Trans>
-    </Button>
+    </OwnButton>
   );
 }

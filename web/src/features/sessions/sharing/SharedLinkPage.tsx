@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Navigate, useLocation } from "@tanstack/react-router";
 import { linkToken } from "@/features/signin/link-token";
 import { sessionLinkQuery } from "@/queries/session-shares";
+import { PageTitle } from "@/ui/PageTitle";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { usePageTitle } from "@/ui/use-page-title";
 
@@ -20,6 +21,9 @@ export function SharedLinkPage() {
   }
   return (
     <Stack maw={560} mx="auto" mt="xl" px="md">
+      <PageTitle>
+        <Trans>Shared session</Trans>
+      </PageTitle>
       {token === null && (
         <Alert color="red" variant="light" role="alert" title={t`This link does not work`}>
           <Trans>The link is incomplete. Copy all of it.</Trans>

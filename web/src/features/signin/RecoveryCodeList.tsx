@@ -12,7 +12,7 @@ interface Props {
 }
 
 /** Recovery codes, shown once, until the user confirms that they are saved. */
-export function RecoveryCodes({ codes, onDone }: Props) {
+export function RecoveryCodeList({ codes, onDone }: Props) {
   const { t } = useLingui();
   const [kept, setKept] = useState(false);
   const [copied, setCopied] = useState(false);

@@ -9,7 +9,7 @@ interface Props {
 }
 
 /** Asks what happens to live sessions. */
-export function SessionsChoice({ label, value, onChange }: Props) {
+export function LiveSessionsInput({ label, value, onChange }: Props) {
   const { t } = useLingui();
   return (
     <Radio.Group label={label} value={value ?? ""} onChange={(next) => onChange(next as "keep" | "end")}>

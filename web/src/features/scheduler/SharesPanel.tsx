@@ -23,7 +23,7 @@ interface Props {
 }
 
 /** Current and past usage of a group against the fair shares: as a chart and as a table. */
-export function SharesView({ group, choices }: Props) {
+export function SharesPanel({ group, choices }: Props) {
   const { t } = useLingui();
   const shares = useQuery(schedulerSharesQuery(group));
   return (

@@ -9,7 +9,7 @@ interface Props {
 }
 
 /** The template that a session was started from, as it was then. */
-export function TemplateOrigin({ id, name, revision }: Props) {
+export function TemplateRevision({ id, name, revision }: Props) {
   return (
     <Trans>
       <Anchor

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import type { Mount } from "@/api/types";
 
 /** The folders of a session with their mount paths. */
-export function MountList({ mounts }: { mounts: Mount[] }) {
+export function MountedFolders({ mounts }: { mounts: Mount[] }) {
   return (
     <Stack gap={4}>
       {mounts.map((mount) => (

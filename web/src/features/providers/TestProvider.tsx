@@ -7,7 +7,7 @@ import { useTestProvider } from "@/queries/providers";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 
 /** Tests the saved provider and shows the result of each step. */
-export function ProviderTest({ provider }: { provider: Provider }) {
+export function TestProvider({ provider }: { provider: Provider }) {
   const { t } = useLingui();
   const test = useTestProvider();
   const [login, setLogin] = useState("");
