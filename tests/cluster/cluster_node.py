@@ -1,4 +1,4 @@
-"""A node of a test cluster: containerd and a kubelet in a place of their own."""
+"""A node of a test cluster: containerd, a kubelet and the agent of network policies in a place of their own."""
 
 import json
 import signal
@@ -11,23 +11,28 @@ from cluster_place import Place, Running, make_groups
 class Node:
     """One machine of the cluster. number: 1 and up, which gives its addresses."""
 
-    def __init__(self, folder: Path, network: str, number: int, program: Path, hub: Place) -> None:
+    def __init__(
+        self, folder: Path, network: str, number: int, programs: tuple[Path, Path], hub: Place
+    ) -> None:
         self.name = f"node-{'abcdefgh'[number - 1]}"
         self.address = f"{network}.0.{10 + number}"
         self.pods = f"{network}.{number}.0/24"
         self.link = f"n{number}"
         self._folder = folder
         self._network = network
-        self._program = program
+        self._kubernetes, self._enforcement = programs
         self._home = folder / self.name
         self._group = make_groups(folder, self.name)
         self._hub = hub
         self._place: Place
         self._kubelet: Running
         self._containerd: Running
+        self._policies: Running
 
     def boot(self) -> None:
-        """Power it on: its network, containerd and the images. The kubelet waits for `join`."""
+        """Power it on: its network, containerd, the images, and the agent of network policies. The kubelet waits for
+        `join`.
+        """
         for part in ("run", "var/lib/cni", "var/log", "var/tmp", "root"):
             (self._home / part).mkdir(parents=True, exist_ok=True)
         if not (self._home / "var/run").exists():
@@ -41,9 +46,12 @@ class Node:
         self._place.run(
             f"ip addr add {self.address}/24 dev eth0; ip link set eth0 up\n"
             f"ip route add default via {self._network}.0.1\n"
-            "echo 1 > /proc/sys/net/ipv4/ip_forward"
+            "echo 1 > /proc/sys/net/ipv4/ip_forward\n"
+            # Otherwise rules do not apply between pods of one node.
+            "echo 1 > /proc/sys/net/bridge/bridge-nf-call-iptables"
         )
         self._start_containerd()
+        self.enforce()
 
     def route(self, others: "list[Node]") -> None:
         """Reach the pods of the other nodes."""
@@ -56,7 +64,7 @@ class Node:
         settings.write_text(json.dumps(self._kubelet_settings()))
         self._kubelet = self._place.start(
             f"{self.name}-kubelet",
-            str(self._program),
+            str(self._kubernetes),
             "kubelet",
             f"--config={settings}",
             f"--kubeconfig={self._folder}/{self.name}.kubeconfig",
@@ -65,6 +73,21 @@ class Node:
             f"--root-dir={self._home}/kubelet",
             f"--cert-dir={self._home}/pki",
         )
+
+    def enforce(self) -> None:
+        """Start the agent of network policies."""
+        self._policies = self._place.start(
+            f"{self.name}-policies",
+            str(self._enforcement),
+            "policies",
+            f"{self._folder}/admin.kubeconfig",
+            self.name,
+        )
+
+    def stop_enforcing(self) -> None:
+        """End the agent, and let everything pass."""
+        self._policies.end(signal.SIGKILL)
+        self._place.run("iptables -F INPUT; iptables -F OUTPUT; iptables -F FORWARD")
 
     def leave(self, how: signal.Signals = signal.SIGKILL) -> None:
         """Stop the kubelet; its containers run on."""
@@ -93,8 +116,8 @@ class Node:
 
     def check(self) -> None:
         """Raises: RuntimeError if one of its programs has ended."""
-        self._containerd.check()
-        self._kubelet.check()
+        for part in (self._containerd, self._kubelet, self._policies):
+            part.check()
 
     @property
     def _socket(self) -> Path:
@@ -141,6 +164,8 @@ class Node:
             "authorization": {"mode": "Webhook"},
             "cgroupDriver": "cgroupfs",
             "cgroupRoot": self._group,
+            "clusterDNS": [f"{self._network}.0.1"],
+            "clusterDomain": "cluster.local",
             "containerRuntimeEndpoint": f"unix://{self._socket}",
             "enforceNodeAllocatable": [],
             "evictionHard": {"memory.available": "1Mi", "nodefs.available": "1%", "imagefs.available": "1%"},

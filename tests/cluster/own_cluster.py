@@ -4,11 +4,12 @@
         cluster.call("GET", "/api/v1/nodes")  # or any client, with cluster.kubeconfig
         cluster.nodes[1].disconnect()      # also: leave, join, cut_power, boot
 
-Needs root, Debian's etcd-server, containerd, runc and containernetworking-plugins, and Go (`kubernetes_programs`).
+Needs root, Debian's etcd-server, containerd, runc, containernetworking-plugins and ipset, and Go
+(`kubernetes_programs`). Network policies are enforced, and services have names, but no addresses of their own.
 It runs in namespaces of its own, so several clusters may run at once, and in one folder in /tmp. Pods and the API
 server are reached from this machine by their addresses.
 
-    this machine ── hub (etcd, API server, controllers, scheduler)
+    this machine ── hub (etcd, API server, controllers, scheduler, DNS)
     10.S.0.254       10.S.0.1
                       ├── node-a 10.S.0.11, pods 10.S.1.0/24
                       └── node-b 10.S.0.12, pods 10.S.2.0/24
@@ -32,7 +33,7 @@ import cluster_images
 from cluster_certificates import Authority
 from cluster_node import Node
 from cluster_place import Place, Running, open_folder, sweep, sweep_abandoned
-from kubernetes_programs import kubernetes
+from kubernetes_programs import kubernetes, network
 from people import wait_until
 
 _READY_S = 120.0
@@ -40,7 +41,15 @@ _ANSWER_S = 30.0
 _EVERY_S = 0.05
 _PORT = 6443
 _API_SERVER = "kube-apiserver"
-_PROGRAMS = ("etcd", "containerd", "runc", "ip")
+_COREFILE = """\
+. {{
+    errors
+    kubernetes cluster.local {{
+        kubeconfig {kubeconfig}
+    }}
+}}
+"""
+_PROGRAMS = ("etcd", "containerd", "runc", "ip", "ipset")
 
 
 class Cluster:
@@ -68,7 +77,7 @@ class Cluster:
             raise RuntimeError(
                 f"Programs of the cluster are missing ({missing}): run ./carrel test --only cluster"
             )
-        self._program = kubernetes()
+        self._programs = kubernetes(), network()
         sweep_abandoned()
         self.folder, self._lock = open_folder()
         try:
@@ -89,6 +98,11 @@ class Cluster:
             sweep(self.folder)
             self._lock.close()
             self._lock = None
+
+    @property
+    def hub(self) -> Place:
+        """Where the control plane runs, which is the router of the nodes."""
+        return self._hub
 
     def call(self, method: str, path: str, body: object = None) -> Any:
         """A request to the API server as an administrator: the decoded answer, None for 404.
@@ -140,7 +154,7 @@ class Cluster:
         # 1. The hub, with the names of the nodes and their certificates.
         self._hub = Place(self.folder, "hub")
         self.nodes = [
-            Node(self.folder, self._network, number + 1, self._program, self._hub)
+            Node(self.folder, self._network, number + 1, self._programs, self._hub)
             for number in range(self._count)
         ]
         self._connect_hub(second)
@@ -154,6 +168,7 @@ class Cluster:
                 one.result()
             self._until(self._answers)
             self._start_controllers()
+            self._start_names()
             # 3. The kubelets, once there is somebody to register with.
             archives.result()
             loaded = [beside.submit(self._join, node) for node in self.nodes]
@@ -279,8 +294,13 @@ class Cluster:
             "kube-scheduler", f"--kubeconfig={folder}/scheduler.kubeconfig", "--leader-elect=false"
         )
 
+    def _start_names(self) -> None:
+        corefile = self.folder / "Corefile"
+        corefile.write_text(_COREFILE.format(kubeconfig=self.kubeconfig))
+        self._parts["dns"] = self._hub.start("dns", str(self._programs[1]), "dns", "-conf", str(corefile))
+
     def _kubernetes(self, name: str, *options: str) -> None:
-        self._parts[name] = self._hub.start(name, str(self._program), name, *options)
+        self._parts[name] = self._hub.start(name, str(self._programs[0]), name, *options)
 
     def _answers(self) -> bool:
         with contextlib.suppress(OSError, RuntimeError):

@@ -108,6 +108,9 @@ def used(cluster: Cluster, since: int) -> tuple[set[tuple[str, Right]], set[Righ
         event = json.loads(line)
         if event["user"]["username"] != f"system:serviceaccount:{NAMESPACE}:{ACCOUNT}":
             continue
+        if "objectRef" not in event:
+            # What every account may read: versions of the API, and where the server is.
+            continue
         if event["annotations"]["authorization.k8s.io/decision"] == "allow":
             allowed.add((_role(event), _right(event)))
         else:

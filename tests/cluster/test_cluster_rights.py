@@ -12,11 +12,14 @@ from service_accounts import ACCOUNT, NAMESPACE, by_token, create, documents, gr
 from carrel.engines import barrier
 from carrel.engines.conformance_kit import HarnessListener, ProgressLog, run
 from carrel.engines.kubernetes import KubernetesEngine
-from carrel.engines.port import Claimant, ContainerSpec, EngineError, InitialFile
+from carrel.engines.port import Claimant, ContainerSpec, EngineError, InitialFile, PrivateNetwork
 
 _US = Claimant("1111", "/var/lib/carrel on alpha")
 _BY_WEBSOCKET = {("Role", ("create", resource)) for resource in ("pods/attach", "pods/exec")}
 """Audited as GET; `test_a_websocket_needs_the_right_to_create` shows that they are needed."""
+
+_BY_APPLY = {("Role", ("create", resource)) for resource in ("services", "networkpolicies")}
+"""Audited as PATCH; `test_applying_needs_the_right_to_create` shows that they are needed."""
 
 
 @asynccontextmanager
@@ -28,7 +31,7 @@ async def engine_of(cluster: Cluster, account: str = ACCOUNT) -> AsyncIterator[K
 
 
 async def live(engine: KubernetesEngine) -> None:
-    """The life of a container and of its installation, with every method of the engine."""
+    """The life of a container with a private network and of its installation, with every method of the engine."""
     await engine.nodes()
     listener = HarnessListener(engine)
     spec = ContainerSpec(
@@ -38,6 +41,7 @@ async def live(engine: KubernetesEngine) -> None:
         files=(InitialFile("/etc/carrel/note", b"1"),),
         command=barrier.behind(("sleep", "1000")),
         stdin=True,
+        network=PrivateNetwork("net", "main1", ("main1",)),
     )
     await engine.ensure(spec, ProgressLog())
     await engine.send("abc", barrier.OPEN)
@@ -58,7 +62,7 @@ async def test_every_right_is_used_and_no_other_is_asked_for(cluster: Cluster) -
     async with engine_of(cluster) as engine:
         await live(engine)
     allowed, refused = used(cluster, since)
-    assert allowed | _BY_WEBSOCKET == granted()
+    assert allowed | _BY_WEBSOCKET | _BY_APPLY == granted()
     assert refused == set()
 
 
@@ -84,6 +88,23 @@ async def test_a_websocket_needs_the_right_to_create(cluster: Cluster) -> None:
     async with engine_of(cluster, f"{ACCOUNT}-reads") as engine:
         with pytest.raises(EngineError, match="Forbidden"):
             await live(engine)
+        await engine.purge()
+
+
+async def test_applying_needs_the_right_to_create(cluster: Cluster) -> None:
+    account(cluster, "patches", "create", "services")
+    async with engine_of(cluster, f"{ACCOUNT}-patches") as engine:
+        with pytest.raises(EngineError, match="cannot create resource"):
+            await live(engine)
+        await engine.purge()
+
+
+async def test_without_the_right_to_network_policies_there_are_none(cluster: Cluster) -> None:
+    account(cluster, "open", "create", "networkpolicies")
+    async with engine_of(cluster, f"{ACCOUNT}-open") as engine:
+        await engine.nodes()
+        spec = ContainerSpec("abc", cluster_images.tiny("work"), {"cpu": 100, "mem": 64 << 20})
+        assert (await engine.ensure(spec, ProgressLog())).address
         await engine.purge()
 
 

@@ -25,6 +25,8 @@ from carrel.engines.port import IDLE, ContainerSpec, Observed, ObservedState
 MIB = 1 << 20
 PIDS = 48
 PORT = 8000
+FROM_DISK = {"/etc/resolv.conf", "/etc/hostname", "/etc/hosts"}
+"""What an engine mounts into a container from the disk of its host."""
 
 
 class Desk:
@@ -198,7 +200,7 @@ async def test_sockets_and_folders_of_the_host_are_not_there(desk: Callable[...,
     assert (await session.sh("find / -xdev -type s 2>/dev/null")) == ""
     rows = [line.split() for line in (await session.sh("cat /proc/self/mountinfo")).splitlines()]
     from_disk = {row[4] for row in rows if row[row.index("-") + 2].startswith("/dev/")}
-    assert from_disk <= {"/etc/resolv.conf", "/etc/hostname", "/etc/hosts"}
+    assert from_disk <= FROM_DISK
 
 
 async def test_processes_and_files_of_others_are_not_seen(desk: Callable[..., Awaitable[Desk]]) -> None:

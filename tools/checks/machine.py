@@ -22,7 +22,12 @@ _FOR_CONTAINERS = [
     *((shell, shell) for shell in ("zsh", "fish")),
 ]
 _STORE_OF_CLUSTERS = "etcd-server"
-_FOR_CLUSTER = [("etcd", _STORE_OF_CLUSTERS), ("containerd", "containerd"), ("runc", "runc")]
+_FOR_CLUSTER = [
+    ("etcd", _STORE_OF_CLUSTERS),
+    ("containerd", "containerd"),
+    ("runc", "runc"),
+    ("ipset", "ipset"),
+]
 _NETWORK_PLUGINS = ("/usr/lib/cni/bridge", "containernetworking-plugins")
 _FOR_BROWSER = [("chromium-headless-shell", "chromium-headless-shell")]
 _FONTS = ("/usr/share/fonts", "fonts-noto-cjk")

@@ -12,6 +12,7 @@ EngineUnavailable if the engine does not respond. Behaviour at the edges, tested
     commit          replaces the reference   ContainerGone
     set_limits      no-op                    ContainerGone
     pause, resume   no-op                    ContainerGone
+    self_test       a newer result           -
     host_usage      a newer reading          a machine that cannot be measured is absent
     disk_space      a newer reading          a machine that cannot be measured at once is absent
     written         a newer reading          a container that does not run is absent
@@ -196,4 +197,21 @@ class DiskMetering(Protocol):
 
     async def written(self) -> Mapping[str, int]:
         """Bytes outside folders, by container, measured now, which may take as long as walking all those files."""
+        ...
+
+
+NETWORK_POLICY = "network-policy"
+"""Capability of nodes whose sessions are kept from each other and from the cluster, as a self-test has found."""
+
+
+@runtime_checkable
+class SelfTesting(Protocol):
+    """Tries out what it cannot know."""
+
+    async def self_test(self) -> str:
+        """Try out what sessions are kept from, for less than a minute; the result in sentences. Nodes have the
+        capabilities afterwards, in all processes.
+
+        Raises: EngineError if it cannot be tried out.
+        """
         ...

@@ -11,6 +11,7 @@ from sqlalchemy import text
 
 from carrel.core.errors import Conflict
 from carrel.core.ids import EngineId, NodeId
+from carrel.engines.fake import FakeEngine
 from carrel.engines.port import Engine, EngineUnavailable
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.connections import Engines
@@ -110,6 +111,24 @@ async def test_a_check_says_what_answers_and_what_does_not(api: Api):
     api.engine.world.go_away()
     result = (await admin.post("/engines/local/check")).json()
     assert (result["ok"], result["sentence"]) == (False, "The fake engine does not respond.")
+
+
+async def test_a_check_has_an_engine_test_itself(api: Api, monkeypatch: pytest.MonkeyPatch):
+    admin = await api.as_("superadmin")
+    await added(admin)
+    results = iter(["It enforces everything.", EngineUnavailable("Its pods do not start.")])
+
+    async def self_test(engine: FakeEngine) -> str:
+        result = next(results)
+        if isinstance(result, EngineUnavailable):
+            raise result
+        return result
+
+    monkeypatch.setattr(FakeEngine, "self_test", self_test, raising=False)
+    for expected in ("It enforces everything.", "Its pods do not start."):
+        result = (await admin.post("/engines/second/check")).json()
+        assert result["ok"]
+        assert result["sentence"].endswith(f". {expected}")
 
 
 async def test_a_check_makes_a_connection_of_its_own(api: Api, monkeypatch: pytest.MonkeyPatch):

@@ -6,17 +6,30 @@ from typing import Any
 
 import pytest
 
-from carrel.engines.kubernetes.pod_answers import nodes, observed, quantity
+from carrel.engines.kubernetes.isolation import PRIVATE, Reachability, policy, refused_networks
+from carrel.engines.kubernetes.pod_answers import nodes, observed, quantity, remapping
 from carrel.engines.kubernetes.pod_logs import _Lines
 from carrel.engines.kubernetes.pods import (
+    DEFAULT_SANDBOX,
     PodNames,
+    Sandbox,
     files_secret,
     literal,
     manifest,
     node_of,
     require_supported,
 )
-from carrel.engines.port import IDLE, ContainerSpec, EngineError, InitialFile, LogRecord, Mount, ObservedState
+from carrel.engines.kubernetes.settings import KubernetesSettings
+from carrel.engines.port import (
+    IDLE,
+    ContainerSpec,
+    EngineError,
+    InitialFile,
+    LogRecord,
+    Mount,
+    ObservedState,
+    PrivateNetwork,
+)
 
 _NAMES = PodNames("lab", "carrel")
 
@@ -25,8 +38,8 @@ def spec(**more: Any) -> ContainerSpec:
     return ContainerSpec("abc", "python:3.12", {"cpu": 500, "mem": 64 << 20}, **more)
 
 
-def pod_of(spec: ContainerSpec) -> Any:
-    return manifest(spec, _NAMES)["spec"]
+def pod_of(spec: ContainerSpec, sandbox: Sandbox = DEFAULT_SANDBOX) -> Any:
+    return manifest(spec, _NAMES, sandbox)["spec"]
 
 
 def test_a_pod_is_bound_to_the_node_that_was_chosen_and_may_not_start() -> None:
@@ -39,11 +52,11 @@ def test_a_pod_is_bound_to_the_node_that_was_chosen_and_may_not_start() -> None:
 
 
 def test_the_node_of_a_pod_is_the_chosen_one_until_it_has_one() -> None:
-    pod: Any = manifest(spec(node="node-b"), _NAMES)
+    pod: Any = manifest(spec(node="node-b"), _NAMES, DEFAULT_SANDBOX)
     assert node_of(pod) == "node-b"
     pod["spec"]["nodeName"] = "node-c"
     assert node_of(pod) == "node-c"
-    assert node_of(manifest(spec(), _NAMES)) == ""
+    assert node_of(manifest(spec(), _NAMES, DEFAULT_SANDBOX)) == ""
 
 
 def test_the_rights_in_the_documents_are_those_of_the_package() -> None:
@@ -187,3 +200,68 @@ def test_lines_of_a_log_are_records_across_blocks() -> None:
     [part] = lines.split(time + b" " + b"x" * (1 << 20))
     assert part == LogRecord(time, 1, b"x" * (1 << 20))
     assert lines.split(b"end\n") == [LogRecord(time, 1, b"end\n")]
+
+
+def test_containers_of_a_private_network_search_for_names_in_it_first_without_a_dot() -> None:
+    member = spec(network=PrivateNetwork("net", "sub1", ("main1", "sub1")), hostname="other")
+    pod = pod_of(member)
+    assert (pod["hostname"], pod["subdomain"]) == ("sub1", "carrel-lab-network-net")
+    assert pod["dnsPolicy"] == "ClusterFirst"
+    assert pod["dnsConfig"]["searches"] == ["carrel-lab-network-net.carrel.svc.cluster.local"]
+    labels = manifest(member, _NAMES, DEFAULT_SANDBOX)["metadata"]["labels"]  # type: ignore[index]
+    assert labels["carrel.network"] == "net"
+    assert pod_of(spec(hostname="alone"))["dnsPolicy"] == "Default"
+
+
+def test_addresses_of_the_cluster_are_refused_once_and_names_ignored() -> None:
+    machine = {
+        "spec": {"podCIDRs": ["10.1.0.0/24", "2001:db8:1::/64"]},
+        "status": {
+            "addresses": [
+                {"type": "InternalIP", "address": "10.0.0.7"},
+                {"type": "ExternalIP", "address": "203.0.113.7"},
+                {"type": "Hostname", "address": "node-a"},
+            ]
+        },
+    }
+    refused = refused_networks([machine], ["api.example.org", "203.0.113.6"])
+    public = {str(one) for one in refused} - {str(one) for one in PRIVATE}
+    assert public == {"203.0.113.6/31", "2001:db8:1::/64"}
+
+
+def test_the_policy_has_the_gateway_and_the_networks_of_the_settings() -> None:
+    def spec_of(reachability: Reachability) -> Any:
+        return policy(_NAMES, reachability, PRIVATE)["spec"]
+
+    [gateway] = spec_of(Reachability())["ingress"][0]["from"]
+    assert gateway["podSelector"]["matchLabels"]["app.kubernetes.io/component"] == "gateway"
+    assert "namespaceSelector" not in gateway
+    settings = KubernetesSettings(
+        gateway_networks="192.0.2.1, 2001:db8::/32",
+        gateway_namespace="front",
+        reachable_networks="10.9.0.0/16",
+    )
+    chosen = spec_of(settings.reachability())
+    selector, *blocks = chosen["ingress"][0]["from"]
+    assert selector["namespaceSelector"]["matchLabels"] == {"kubernetes.io/metadata.name": "front"}
+    assert [one["ipBlock"]["cidr"] for one in blocks] == ["192.0.2.1/32", "2001:db8::/32"]
+    *outside, reachable = chosen["egress"][0]["to"]
+    assert reachable["ipBlock"] == {"cidr": "10.9.0.0/16"}
+    for block in (one["ipBlock"] for one in outside):
+        assert {":" in network for network in block["except"]} == {":" in block["cidr"]}
+    with pytest.raises(ValueError, match="anywhere"):
+        KubernetesSettings(gateway_networks="anywhere")
+
+
+def test_users_are_remapped_where_the_runtime_of_the_class_can_do_it() -> None:
+    def machine(name: str, *handlers: str) -> Any:
+        features = {"features": {"userNamespaces": True}}
+        reported = [{"name": one, **features} for one in handlers]
+        return {"metadata": {"name": name}, "status": {"runtimeHandlers": reported} if handlers else {}}
+
+    machines = [machine("a", "", "kata"), machine("b", "kata"), machine("c")]
+    assert remapping(machines, "") == {"a"}
+    assert remapping(machines, "kata") == {"a", "b"}
+    assert pod_of(spec(), Sandbox("kata", user_namespaces=True))["hostUsers"] is False
+    assert pod_of(spec(), Sandbox("kata"))["runtimeClassName"] == "kata"
+    assert not {"hostUsers", "runtimeClassName"} & pod_of(spec()).keys()

@@ -32,14 +32,16 @@ class ClusterNodes:
     def __init__(self, api: KubernetesApi) -> None:
         self._api = api
         self._states: Mapping[str, Responding] = {}
+        self.all: Sequence[Any] = ()
+        """As they were read last, in all states."""
         self._read_at = 0.0
 
     async def ready(self) -> Sequence[Any]:
         """The nodes that are ready, read now. Raises: ApiError, EngineUnavailable."""
-        machines, _ = await self._api.items(_PATH, {})
-        self._states = {one["metadata"]["name"]: _responding(one) for one in machines}
+        self.all, _ = await self._api.items(_PATH, {})
+        self._states = {one["metadata"]["name"]: _responding(one) for one in self.all}
         self._read_at = time.monotonic()
-        return [one for one in machines if _responding(one) is Responding.READY]
+        return [one for one in self.all if _responding(one) is Responding.READY]
 
     async def are_ready(self, names: Collection[str]) -> frozenset[str]:
         """Those of these nodes that are, or were some seconds ago. Raises: ApiError, EngineUnavailable."""

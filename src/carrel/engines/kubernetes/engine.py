@@ -4,25 +4,31 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 from carrel.engines.kubernetes import pod_answers, pod_end, pod_start
 from carrel.engines.kubernetes.claim_objects import ClaimObjects
 from carrel.engines.kubernetes.cluster_access import ClusterAccess
 from carrel.engines.kubernetes.cluster_nodes import ClusterNodes
+from carrel.engines.kubernetes.isolation import ONLY_INTERNET, Isolation, Reachability
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi, sentences
 from carrel.engines.kubernetes.pod_changes import PodChanges
 from carrel.engines.kubernetes.pod_logs import read_logs
 from carrel.engines.kubernetes.pod_processes import run_process, run_quietly, send_input
 from carrel.engines.kubernetes.pods import (
+    DEFAULT_SANDBOX,
     LABEL_ID,
     LABEL_INSTALLATION,
     PodNames,
+    Sandbox,
     grace,
     node_of,
     require_supported,
 )
+from carrel.engines.kubernetes.self_test import SelfTest
 from carrel.engines.label_claim import LabelClaim
+from carrel.engines.optional import NETWORK_POLICY
 from carrel.engines.port import (
     Claimant,
     ContainerGone,
@@ -52,7 +58,8 @@ class KubernetesEngine:
     claimant: the database that the label must be bound to; None: not checked.
 
     A container that has ended is started again as a new pod: only its folders are kept.
-    Capabilities of its nodes: `cpu-limit`, `memory-limit`, `seccomp`.
+    Capabilities of its nodes: `cpu-limit`, `memory-limit`, `seccomp`; `user-namespaces` where pods have them;
+    `network-policy` since a self-test has found that the cluster enforces network policies.
     """
 
     def __init__(
@@ -62,27 +69,40 @@ class KubernetesEngine:
         *,
         claimant: Claimant | None = None,
         namespace: str = "carrel",
+        domain: str = "cluster.local",
+        reachability: Reachability = ONLY_INTERNET,
+        sandbox: Sandbox = DEFAULT_SANDBOX,
+        check_image: str = "",
     ) -> None:
         if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,30}", installation):
             raise ValueError(f"{installation!r} cannot name an installation: use a-z, 0-9 and -, at most 31.")
         self._api = KubernetesApi(access)
-        self._names = PodNames(installation, namespace)
+        self._names = PodNames(installation, namespace, domain)
         self.claim = LabelClaim(ClaimObjects(self._api, self._names), installation, claimant)
         self._nodes = ClusterNodes(self._api)
         self._place = self._api, self._names, self._nodes
         self._changes = PodChanges(self._api, self._names)
+        self._isolation = Isolation(self._api, self._names, reachability)
+        self._check_image = check_image
+        self._sandbox = sandbox
+        self._remapping: frozenset[str] = frozenset()
+        """Names of nodes whose pods have user namespaces."""
 
     async def nodes(self) -> Sequence[NodeInfo]:
         with sentences():
             await self.claim.require()
             await self.claim.answer()
-            machines = await self._nodes.ready()
+            machines = await self._isolated()
             chosen = {
                 "fieldSelector": _UNFINISHED,
                 "labelSelector": f"{LABEL_INSTALLATION}!={self._names.installation}",
             }
             foreign, _ = await self._api.items("api/v1/pods", chosen)
-        return pod_answers.nodes(machines, foreign)
+        shared = {NETWORK_POLICY} if self._isolation.enforced else set[str]()
+        return tuple(
+            replace(node, capabilities=node.capabilities | shared | self._user_namespaces(node.name))
+            for node in pod_answers.nodes(machines, foreign)
+        )
 
     async def ensure(
         self, spec: ContainerSpec, progress: ProgressSink, permit: Permit | None = None
@@ -90,11 +110,14 @@ class KubernetesEngine:
         require_supported(spec)
         with sentences():
             await self.claim.require()
+            if not self._isolation.applied:
+                await self._isolated()
+            sandbox = replace(self._sandbox, user_namespaces=bool(self._user_namespaces(spec.node)))
             # 1. Create it behind its gate, or adopt it; one that has ended makes room for another.
-            pod = await pod_start.create(*self._place, spec)
+            pod = await pod_start.create(*self._place, spec, sandbox)
             while (seen := pod_answers.observed(pod)).state is ObservedState.EXITED and not spec.once:
                 await pod_end.delete(*self._place, pod, seconds=1)
-                pod = await pod_start.create(*self._place, spec)
+                pod = await pod_start.create(*self._place, spec, sandbox)
             if node := pod["spec"].get("nodeName"):
                 await self._nodes.require(node)
             if seen.state is not ObservedState.STARTING:
@@ -182,10 +205,21 @@ class KubernetesEngine:
         summaries = await asyncio.gather(*(self._summary(name, at_once) for name in names))
         return tuple(usage for one in summaries for usage in pod_answers.usages(one, ours))
 
-    # Beyond the port: administration of the installation.
+    # Beyond the port: checks, and administration of the installation.
+
+    async def self_test(self) -> str:
+        with sentences():
+            await self.claim.require()
+            await self._isolated()
+            not_refused = await SelfTest(self._api, self._names, self._check_image).not_refused()
+            await self._isolation.record(enforced=not not_refused)
+        if not_refused:
+            return f"It does not enforce network policies: not refused are {', '.join(not_refused)}."
+        return "It enforces network policies."
 
     async def purge(self) -> None:
-        """Delete all pods of this installation with their files, and the claim of its label. Twice: no-op.
+        """Delete all pods of this installation with their files, its network policy, and the claim of its label. Twice:
+        no-op.
 
         Raises: ClaimedElsewhere.
         """
@@ -193,6 +227,7 @@ class KubernetesEngine:
             await self.claim.require()
             pods, _ = await self._api.items(self._names.pods, {"labelSelector": self._names.selector})
             await asyncio.gather(*(pod_end.delete(*self._place, pod, seconds=1) for pod in pods))
+            await self._isolation.purge()
             await self.claim.release()
 
     async def release_if_idle(self) -> int:
@@ -205,6 +240,18 @@ class KubernetesEngine:
         """Close connections; containers are unaffected. Twice: no-op."""
         await self._changes.close()
         await self._api.close()
+
+    def _user_namespaces(self, node: str) -> frozenset[str]:
+        """The capability of a node whose pods have user namespaces."""
+        return frozenset({"user-namespaces"} if node in self._remapping else ())
+
+    async def _isolated(self) -> Sequence[Any]:
+        """The nodes that are ready. Afterwards the network policy of the installation is in place."""
+        ready = await self._nodes.ready()
+        await self._isolation.apply(self._nodes.all)
+        if self._sandbox.user_namespaces:
+            self._remapping = pod_answers.remapping(ready, self._sandbox.runtime_class)
+        return ready
 
     async def _signal(self, pod: Mapping[str, Any], signal: str, grace_s: float) -> None:
         """Send the signal to the main process, and wait for its end, at most for the grace period."""

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlsplit
 
 import aiohttp
 
@@ -29,6 +30,9 @@ GONE = 410
 _ATTEMPTS = 5
 _LONGEST_WAIT_S = 10.0
 _PATCH = "application/json-patch+json"
+_APPLY = "application/apply-patch+yaml"
+_POD_SECURITY = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("warn", "audit")}
+"""Folders of nodes are all that `restricted` refuses of sessions, so it is not enforced."""
 _PROTOCOL = "v5.channel.k8s.io"
 
 Params = Mapping[str, str] | Sequence[tuple[str, str]]
@@ -87,10 +91,11 @@ class KubernetesApi:
             except ApiError as error:
                 if error.status != 404:
                     raise
-            await self._create_namespace(namespace)
+            await self.create_namespace(namespace)
 
-    async def _create_namespace(self, name: str) -> None:
-        body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    async def create_namespace(self, name: str) -> None:
+        """Twice: no-op. Raises: ApiError, EngineUnavailable; EngineError if we may not create it."""
+        body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": _POD_SECURITY}}
         try:
             await self.call("POST", "api/v1/namespaces", body=body)
         except ApiError as error:
@@ -197,6 +202,24 @@ class KubernetesApi:
         """Apply a JSON patch. Raises: ApiError, EngineUnavailable."""
         return await self.call("PATCH", path, body=list(operations))
 
+    async def apply(self, path: str, body: Mapping[str, Any], *, manager: str) -> Any:
+        """Create the object, or change it so that it has these fields, whoever has set them. Fields that this manager
+        has set before and that are missing now are removed; those of others stay. Twice: no-op.
+
+        body: with the metadata, without the name.
+        Source: server-side apply (Kubernetes 1.22). Raises: ApiError, EngineUnavailable.
+        """
+        chosen = {"fieldManager": manager, "force": "true"}
+        named = {**body, "metadata": {**body["metadata"], "name": path.rsplit("/", 1)[1]}}
+        return await self.call("PATCH", path, params=chosen, body=named)
+
+    async def servers(self) -> list[tuple[str, int]]:
+        """Addresses or names of the API server, and ports: ours, and those that it reports."""
+        reported = (await self.call("GET", "api")).get("serverAddressByClientCIDRs") or ()
+        addresses = [f"//{one['serverAddress']}" for one in reported]
+        urls = [urlsplit(one) for one in ((await self._open()).url, *addresses)]
+        return [(one.hostname or "", one.port or 443) for one in urls]
+
     @asynccontextmanager
     async def _request(
         self, method: str, path: str, params: Params, body: object, timeout: aiohttp.ClientTimeout
@@ -204,7 +227,8 @@ class KubernetesApi:
         for last in (False, True):
             session = await self._open()
             headers = {**await session.headers(), "Accept": "application/json"}
-            headers["Content-Type"] = _PATCH if method == "PATCH" else "application/json"
+            patch = _PATCH if isinstance(body, list) else _APPLY
+            headers["Content-Type"] = patch if method == "PATCH" else "application/json"
             async with session.client.request(
                 method,
                 f"{session.url}/{path}",

@@ -129,6 +129,16 @@ def _create_error(spec: ContainerSpec, text: str, *, preparing: bool) -> EngineE
     return EngineError(f"The container could not be started: {text}.", retriable=True)
 
 
+def remapping(machines: Iterable[Mapping[str, Any]], runtime_class: str) -> frozenset[str]:
+    """Names of the machines whose pods can have user namespaces. Runtimes are usually named like their class."""
+    return frozenset(
+        machine["metadata"]["name"]
+        for machine in machines
+        for handler in machine["status"].get("runtimeHandlers") or ()
+        if handler.get("name", "") == runtime_class and (handler.get("features") or {}).get("userNamespaces")
+    )
+
+
 def nodes(
     machines: Sequence[Mapping[str, Any]], foreign: Sequence[Mapping[str, Any]]
 ) -> tuple[NodeInfo, ...]:

@@ -120,6 +120,16 @@ async def run_quietly(api: KubernetesApi, path: str, words: Sequence[str]) -> No
                 pass
 
 
+async def output_of(api: KubernetesApi, path: str, words: Sequence[str]) -> bytes:
+    """What a command in the pod prints, until it ends. Raises: ApiError, EngineUnavailable."""
+    out = b""
+    async with _socket(api, path, words, None) as socket:
+        async for message in socket:
+            if message.type is aiohttp.WSMsgType.BINARY and message.data[0] == _STDOUT:
+                out += message.data[1:]
+    return out
+
+
 async def _require_running(api: KubernetesApi, nodes: ClusterNodes, path: str) -> Any:
     """The pod. Raises: ContainerGone, EngineUnavailable."""
     name = path.rsplit("/", 1)[1]

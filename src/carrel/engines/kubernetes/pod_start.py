@@ -8,7 +8,8 @@ from carrel.engines.kubernetes import pod_answers, pod_end
 from carrel.engines.kubernetes.cluster_nodes import ClusterNodes
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
 from carrel.engines.kubernetes.pod_watch import OnePod
-from carrel.engines.kubernetes.pods import SESSION, PodNames, files_secret, manifest, node_of
+from carrel.engines.kubernetes.pods import SESSION, PodNames, Sandbox, files_secret, manifest, node_of
+from carrel.engines.kubernetes.private_networks import join
 from carrel.engines.port import ContainerSpec, Progress, ProgressSink
 
 _LOOK_S = 1.0
@@ -16,14 +17,16 @@ _LOOK_S = 1.0
 _UNGATED = {"op": "remove", "path": "/spec/schedulingGates"}
 
 
-async def create(api: KubernetesApi, names: PodNames, nodes: ClusterNodes, spec: ContainerSpec) -> Any:
-    """The pod of this container behind its gate, or the existing one on its node; and its files.
+async def create(
+    api: KubernetesApi, names: PodNames, nodes: ClusterNodes, spec: ContainerSpec, sandbox: Sandbox
+) -> Any:
+    """The pod of this container behind its gate, or the existing one on its node; its files and its private network.
 
     Raises: EngineError if there is one on a node that does not respond, ApiError, EngineUnavailable.
     """
     while True:
         try:
-            pod = await api.create(names.namespace, "pods", manifest(spec, names))
+            pod = await api.create(names.namespace, "pods", manifest(spec, names, sandbox))
             break
         except ApiError as error:
             if error.reason != "AlreadyExists":
@@ -38,7 +41,10 @@ async def create(api: KubernetesApi, names: PodNames, nodes: ClusterNodes, spec:
         else:
             pod = existing
             break
-    if is_gated(pod) and (secret := files_secret(spec, names, pod)):
+    if not is_gated(pod):
+        return pod
+    await join(api, names, spec, pod)
+    if secret := files_secret(spec, names, pod):
         try:
             await api.create(names.namespace, "secrets", secret)
         except ApiError as error:

@@ -33,6 +33,7 @@ from carrel.engines.port import (
 LABEL_INSTALLATION = "carrel.installation"
 LABEL_ID = "carrel.id"
 LABEL_EPOCH = "carrel.epoch"
+LABEL_NETWORK = "carrel.network"
 SESSION = "session"
 """The container of the main process."""
 PREPARE = "prepare"
@@ -54,14 +55,21 @@ _SHM_MIN = 64 * _MIB
 
 @dataclass(frozen=True, slots=True)
 class PodNames:
-    """Names of this installation's objects in a namespace."""
+    """Names of this installation's objects in a namespace. domain: of the cluster's names."""
 
     installation: str
     namespace: str
+    domain: str = "cluster.local"
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Of all its objects."""
+        return {LABEL_INSTALLATION: self.installation}
 
     @property
     def selector(self) -> str:
-        return f"{LABEL_INSTALLATION}={self.installation}"
+        """Selects the pods of its containers."""
+        return f"{LABEL_INSTALLATION}={self.installation},{LABEL_ID}"
 
     @property
     def pods(self) -> str:
@@ -74,6 +82,18 @@ class PodNames:
     def path(self, container: str) -> str:
         return f"{self.pods}/{self.pod(container)}"
 
+    def network(self, private: str) -> str:
+        """Of the service and the policy of a private network."""
+        return f"carrel-{self.installation}-network-{private}"
+
+    def service(self, name: str) -> str:
+        """The path of a service."""
+        return f"api/v1/namespaces/{self.namespace}/services/{name}"
+
+    def policy(self, name: str) -> str:
+        """The path of a network policy."""
+        return f"apis/networking.k8s.io/v1/namespaces/{self.namespace}/networkpolicies/{name}"
+
 
 def require_supported(spec: ContainerSpec) -> None:
     """Raises: EngineError for what a pod cannot have."""
@@ -82,8 +102,6 @@ def require_supported(spec: ContainerSpec) -> None:
     if spec.root:
         message = "A session in this cluster cannot have root."
         raise EngineError(message, retriable=False, code="root_unsupported")
-    if spec.network:
-        raise EngineError("Private networks are not supported in this cluster.", retriable=False)
     if (size_bytes := sum(len(file.content) for file in spec.files)) > _FILES_MAX_BYTES:
         raise EngineError(
             f"Its dotfiles and scripts have {format_size(size_bytes)}; a container in this cluster can begin with "
@@ -92,7 +110,20 @@ def require_supported(spec: ContainerSpec) -> None:
         )
 
 
-def manifest(spec: ContainerSpec, names: PodNames) -> dict[str, object]:
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """How a pod is separated from its node. runtime_class: of the cluster; empty: its default. user_namespaces: its
+    users are others on the node, where that is possible.
+    """
+
+    runtime_class: str = ""
+    user_namespaces: bool = False
+
+
+DEFAULT_SANDBOX = Sandbox()
+
+
+def manifest(spec: ContainerSpec, names: PodNames, sandbox: Sandbox) -> dict[str, object]:
     """The pod, with the gate that keeps it from starting.
 
     An unprivileged process as in Pod Security's `restricted`: user 1000, no capabilities and no way to gain them, the
@@ -131,10 +162,11 @@ def manifest(spec: ContainerSpec, names: PodNames) -> dict[str, object]:
             "schedulingGates": [{"name": GATE}],
             **_placement(spec),
             "restartPolicy": "Never",
-            "hostname": spec.hostname,
+            **_resolution(spec, names),
+            **({"runtimeClassName": sandbox.runtime_class} if sandbox.runtime_class else {}),
+            **({"hostUsers": False} if sandbox.user_namespaces else {}),
             "automountServiceAccountToken": False,
             "enableServiceLinks": False,
-            "dnsPolicy": "Default",
             "securityContext": {
                 "runAsNonRoot": True,
                 "runAsUser": WORK_UID,
@@ -181,11 +213,29 @@ def literal(text: str) -> str:
 
 
 def _labels(spec: ContainerSpec, names: PodNames) -> dict[str, str]:
-    return {LABEL_INSTALLATION: names.installation, LABEL_ID: spec.id, LABEL_EPOCH: str(spec.epoch)}
+    labels = {**names.labels, LABEL_ID: spec.id, LABEL_EPOCH: str(spec.epoch)}
+    return labels | ({LABEL_NETWORK: spec.network.id} if spec.network else {})
 
 
 def _environment() -> Mapping[str, str]:
     return {"HOME": WORK_HOME, "USER": "work", "LOGNAME": "work"}
+
+
+def _resolution(spec: ContainerSpec, names: PodNames) -> dict[str, object]:
+    """How a pod finds names, and its own name."""
+    if spec.network is None:
+        return {"hostname": spec.hostname, "dnsPolicy": "Default"}
+    service = names.network(spec.network.id)
+    return {
+        "hostname": spec.network.host,
+        "subdomain": service,
+        "dnsPolicy": "ClusterFirst",
+        "dnsConfig": {
+            "searches": [f"{service}.{names.namespace}.svc.{names.domain}"],
+            # Only names without a dot are searched for: by default, all with less than five dots are, several times.
+            "options": [{"name": "ndots", "value": "1"}],
+        },
+    }
 
 
 def _placement(spec: ContainerSpec) -> dict[str, object]:
@@ -240,7 +290,7 @@ def _secret_mounts(spec: ContainerSpec) -> list[dict[str, object]]:
 
 def _main_mounts(spec: ContainerSpec) -> Iterator[dict[str, object]]:
     yield _mounted(SESSION, _HOME, subpath="home")
-    yield _mounted(SESSION, PurePosixPath("/etc/passwd"), subpath="passwd")
+    yield _mounted(SESSION, PurePosixPath("/etc/passwd"), subpath="passwd", read_only=True)
     if _shm_bytes(spec):
         yield _mounted("shm", PurePosixPath("/dev/shm"))
     for number, file in enumerate(spec.files):

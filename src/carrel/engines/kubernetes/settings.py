@@ -1,15 +1,32 @@
 """Settings of Kubernetes engines."""
 
+from ipaddress import ip_network
 from typing import Annotated
 
-from pydantic import BaseModel, Field, SecretStr, StringConstraints
+from pydantic import AfterValidator, BaseModel, Field, SecretStr, StringConstraints
 
 from carrel.engines.context import Connect
 from carrel.engines.kubernetes.cluster_access import ClusterAccess
 from carrel.engines.kubernetes.engine import KubernetesEngine
+from carrel.engines.kubernetes.isolation import Network, Reachability
+from carrel.engines.kubernetes.pods import Sandbox
 from carrel.plugins import Plugin
 
 _Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
+_OptionalName = Annotated[str, StringConstraints(pattern=r"^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?$")]
+
+
+def _networks(text: str) -> tuple[Network, ...]:
+    """Raises: ValueError."""
+    return tuple(ip_network(one.strip()) for one in text.split(",") if one.strip())
+
+
+def _checked(text: str) -> str:
+    _networks(text)
+    return text
+
+
+_Networks = Annotated[str, AfterValidator(_checked)]
 
 
 class KubernetesSettings(BaseModel):
@@ -43,6 +60,53 @@ class KubernetesSettings(BaseModel):
     namespace: _Name = Field(
         default="carrel", title="Namespace", description="Namespace of the pods; created if it is missing."
     )
+    domain: str = Field(
+        default="cluster.local",
+        title="Cluster domain",
+        description="Domain of the names of services, with which the containers of a session find each other.",
+        pattern=r"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$",
+    )
+    gateway_networks: _Networks = Field(
+        default="",
+        title="Gateway networks",
+        description="Addresses from which the gateway connects to sessions, if it is outside of the cluster; separated "
+        "by commas.",
+        examples=["10.0.0.5/32"],
+    )
+    gateway_namespace: _OptionalName = Field(
+        default="",
+        title="Gateway namespace",
+        description="Namespace of the gateway's pods, if it is in the cluster; empty: that of the sessions.",
+    )
+    reachable_networks: _Networks = Field(
+        default="",
+        title="Reachable networks",
+        description="Private networks that sessions may reach, besides the internet; separated by commas.",
+        examples=["192.168.7.0/24"],
+    )
+    runtime_class: _OptionalName = Field(
+        default="",
+        title="Runtime class",
+        description="Runtime class of the pods, such as that of gVisor or Kata; empty: the cluster's default.",
+    )
+    user_namespaces: bool = Field(
+        default=True,
+        title="User namespaces",
+        description="Users of a session are others on its node, if the node supports that. File systems of folders "
+        "must support it too, which NFS does not.",
+    )
+    check_image: str = Field(
+        default="docker.io/library/busybox:1.37",
+        title="Image for checks",
+        description="Image with BusyBox, in which a check of the engine tries out network policies.",
+        min_length=1,
+    )
+
+    def reachability(self) -> Reachability:
+        """Who reaches sessions, and what they reach."""
+        return Reachability(
+            _networks(self.gateway_networks), self.gateway_namespace, _networks(self.reachable_networks)
+        )
 
 
 def _make(settings: KubernetesSettings) -> Connect:
@@ -53,8 +117,16 @@ def _make(settings: KubernetesSettings) -> Connect:
         token=settings.token.get_secret_value() if settings.token else "",
         authority=settings.authority,
     )
+    sandbox = Sandbox(settings.runtime_class, settings.user_namespaces)
     return lambda context: KubernetesEngine(
-        access, context.installation, claimant=context.claimant, namespace=settings.namespace
+        access,
+        context.installation,
+        claimant=context.claimant,
+        namespace=settings.namespace,
+        domain=settings.domain,
+        reachability=settings.reachability(),
+        sandbox=sandbox,
+        check_image=settings.check_image,
     )
 
 

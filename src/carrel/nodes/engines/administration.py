@@ -19,6 +19,7 @@ from carrel.core.ids import LOCAL_ENGINE, EngineId, new_id
 from carrel.db.database import Database, notify
 from carrel.db.encryption import SecretBox
 from carrel.engines.context import Closing, Purging
+from carrel.engines.optional import SelfTesting
 from carrel.engines.port import Engine, EngineError, NodeInfo
 from carrel.nodes import service as nodes
 from carrel.nodes.engines import queries
@@ -35,6 +36,7 @@ log = structlog.get_logger()
 _CHANGES = "engine.update"
 CHECK_S = 15.0
 """Timeout of a check of an engine."""
+SELF_TEST_S = 40.0
 
 
 @dataclass(frozen=True)
@@ -116,19 +118,20 @@ async def change(registry: Registry, actor: Actor, ref: str, changes: EngineUpda
 
 
 async def check(registry: Registry, actor: Actor, ref: str) -> EngineCheck:
-    """Check now whether a new connection is answered. Raises: Forbidden, NotFound."""
+    """Check now whether a new connection is answered, and have the engine test itself. Raises: Forbidden, NotFound."""
     require(actor, _CHANGES, Target())
     async with registry.database.transaction() as tx:
         row = await queries.find(tx, actor, ref)
         tx.expunge(row)
     try:
         nodes = await _nodes_of(registry, row)
+        tested = await _self_test(registry, row)
     except Unavailable as error:
         return EngineCheck(ok=False, sentence=error.message, nodes=[])
     versions = sorted({info.engine for info in nodes})
     return EngineCheck(
         ok=True,
-        sentence=f"It responds: {', '.join(versions) or 'no node'}.",
+        sentence=f"It responds: {', '.join(versions) or 'no node'}. {tested}".strip(),
         nodes=sorted(info.name for info in nodes),
     )
 
@@ -214,6 +217,17 @@ async def _nodes_of(registry: Registry, row: EngineRow) -> Sequence[NodeInfo]:
         return await in_time(engine.nodes(), CHECK_S)
     except EngineError as error:
         raise _unreachable(error) from error
+    finally:
+        await _let_go(engine)
+
+
+async def _self_test(registry: Registry, row: EngineRow) -> str:
+    """The result of its self-test in sentences, or why there is none; empty: it has none. Raises: Unavailable."""
+    engine = await _connected(registry, row)
+    try:
+        return await in_time(engine.self_test(), SELF_TEST_S) if isinstance(engine, SelfTesting) else ""
+    except EngineError as error:
+        return error.message
     finally:
         await _let_go(engine)
 

@@ -443,7 +443,7 @@ export const enginesUpdate = <ThrowOnError extends boolean = true>(options: Opti
 /**
  * Check an engine
  *
- * Check the engine now, for at most 15 seconds.
+ * Check the engine now, for at most 15 seconds; one that can test what it enforces does so, for at most 40 more.
  */
 export const enginesCheck = <ThrowOnError extends boolean = true>(options: Options<EnginesCheckData, ThrowOnError>) => (options.client ?? client).post<EnginesCheckResponses, EnginesCheckErrors, ThrowOnError>({ url: '/api/v1/engines/{ref}/check', ...options });
 

@@ -132,7 +132,9 @@ def edit(args: argparse.Namespace, context: Context) -> int:
 
 def check_arguments(parser: Arguments) -> None:
     _engine(parser)
-    parser.explain("Check the connection to an engine. Exit code 1 if it does not respond.")
+    parser.explain(
+        "Check the connection to an engine, and what a Kubernetes cluster enforces. Exit code 1 if it does not respond."
+    )
     parser.example("carrel engine check rack2")
 
 
