@@ -20,6 +20,7 @@ import {
   shade,
   share,
 } from "@/features/resources/load";
+import { changedLabels, labelsOf, labelTexts, labelWords } from "@/features/resources/node-labels";
 import { weightWords } from "@/features/resources/weights";
 import { inSlotOrder, slotText, slotWord } from "@/ui/slots";
 
@@ -197,4 +198,12 @@ test("a machine is as busy as all that runs on it, of its whole capacity and not
   };
   expect(hostShares({ host, slots: { cpu: 4000, mem: 8 } })).toEqual({ cpu: 0.75, mem: 0.75 });
   expect(hostShares({ host: null, slots: { cpu: 4000 } })).toBeNull();
+});
+
+test("labels of a node are written as in a selector, and only changes are sent", () => {
+  const before = { rack: "r1", gpu: "a100", ssd: "" };
+  expect(labelTexts(before)).toEqual(["gpu=a100", "rack=r1", "ssd"]);
+  const changed = changedLabels(before, labelsOf(["gpu=h100", "ssd", "row = 2"]));
+  expect(changed).toEqual({ gpu: "h100", row: "2", rack: null });
+  expect(labelWords(changed)).toEqual(["gpu=h100", "row=2", "rack-"]);
 });

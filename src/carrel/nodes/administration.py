@@ -12,7 +12,7 @@ from carrel.core.ids import NodeId
 from carrel.core.units import format_slot
 from carrel.db.database import notify
 from carrel.nodes import queries
-from carrel.nodes import service as nodes
+from carrel.nodes.groups import membership
 from carrel.nodes.groups import service as groups
 from carrel.nodes.schemas import DrainedSession, DrainOutcome, DrainRequest, DrainView, Forgotten, NodeUpdate
 from carrel.permissions.decide import Actor, Target, require
@@ -53,9 +53,14 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, changes: NodeUpdate) 
     """Update the given fields, effective at the next scheduling decision. Raises: NotFound, Forbidden, Invalid."""
     node = await _find(tx, actor, ref)
     given: dict[str, object] = changes.model_dump(exclude_unset=True)
-    group = await groups.find(tx, str(given.pop("group"))) if "group" in given else None
+    group = await groups.find(tx, changes.group) if changes.group else None
+    if "group" in given:
+        given["group_fixed"] = given.pop("group") is not None
     if group:
         given["group_id"] = group.id
+    if "own_labels" in given:
+        labels = {**node.own_labels, **changes.own_labels}
+        given["own_labels"] = {key: value for key, value in labels.items() if value is not None}
     _require_there(node, changes)
     after = {field: value for field, value in given.items() if value != getattr(node, field)}
     if after.get("cordoned") is False and node.draining:
@@ -115,7 +120,7 @@ async def forget(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, conf
     await tx.flush()
     details = {"after": {"forgotten": True}, "sessions": sessions}
     audit.record(tx, actor, "node.update", node.id, name=node.name, target=Target(), details=details)
-    await nodes.announce(tx, [node], "node.removed")
+    await membership.announce(tx, [node], "node.removed")
     await notify(tx, FORGOTTEN)
     return Forgotten(id=node.id, name=node.name, sessions=sessions)
 
@@ -135,6 +140,7 @@ def _drained(session: Session, email: str, how: Draining) -> DrainedSession:
 async def _find(tx: AsyncSession, actor: Actor, ref: str) -> Node:
     """The node, locked, if the actor may change it."""
     require(actor, "node.update", Target())
+    await membership.keep_selectors(tx)
     return await tx.get_one(
         Node, await queries.find(tx, actor, ref), with_for_update={"key_share": True}, populate_existing=True
     )
@@ -168,7 +174,11 @@ async def _change(tx: AsyncSession, actor: Actor, node: Node, after: dict[str, o
     before: dict[str, Any] = {field: getattr(node, field) for field in after}
     for field, value in after.items():
         setattr(node, field, value)
+    former = before.get("group_id", node.group_id)
     await tx.flush()
+    if await membership.assign(tx, [node.id]):
+        await tx.refresh(node)
+        before["group_id"], after["group_id"] = former, node.group_id
     details = {"before": before, "after": after, **more}
     audit.record(tx, actor, "node.update", node.id, name=node.name, target=Target(), details=details)
-    await nodes.announce(tx, [node], left=before.get("group_id"))
+    await membership.announce(tx, [node], left={node.id: former})

@@ -19,6 +19,8 @@ from carrel.http.paging import Sort
 from carrel.nodes import host_load, ledger
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.schemas import EngineRef
+from carrel.nodes.groups import membership, selectors
+from carrel.nodes.groups.membership import SelectingGroup
 from carrel.nodes.groups.schemas import GroupRef
 from carrel.nodes.groups.service import seen_by
 from carrel.nodes.host_load import HostLoad
@@ -63,6 +65,8 @@ async def page(tx: AsyncSession, actor: Actor, query: NodeQuery) -> NodeList:
         chosen = chosen.where(Node.name.ilike(f"%{escaped(query.q)}%"))
     if query.group:
         chosen = chosen.where(_called(query.group))
+    if query.selector:
+        chosen = chosen.where(selectors.meets(selectors.parse(query.selector)))
     if query.state:
         chosen = chosen.where(Node.state == query.state)
     if query.cordoned is not None:
@@ -142,13 +146,17 @@ def _rows() -> Select[*tuple[Any, ...]]:
 async def _views(tx: AsyncSession, rows: Sequence[Row[Any]], actor: Actor) -> list[NodeView]:
     held = await ledger.held(tx)
     on_devices = await ledger.on_devices(tx)
-    loads = (
-        await host_load.latest(tx, [row.Node.id for row in rows])
-        if allows(actor, "usage.read", Target())
-        else {}
-    )
+    ids = [row.Node.id for row in rows]
+    selected = await membership.selecting(tx, ids) if sees_everything(actor) else {}
+    loads = await host_load.latest(tx, ids) if allows(actor, "usage.read", Target()) else {}
     return [
-        _view(row, held.get(row.Node.id, {}), on_devices.get(row.Node.id, {}), loads.get(row.Node.id))
+        _view(
+            row,
+            held.get(row.Node.id, {}),
+            on_devices.get(row.Node.id, {}),
+            loads.get(row.Node.id),
+            selected.get(row.Node.id, ()),
+        )
         for row in rows
     ]
 
@@ -158,11 +166,14 @@ def _view(
     held: Mapping[str, int],
     on_devices: Mapping[str, int],
     measured: tuple[datetime, HostLoad] | None,
+    selected_by: Iterable[SelectingGroup],
 ) -> NodeView:
     node: Node = row.Node
     return NodeView(
         **{name: getattr(node, name) for name in NodeView.model_fields if name not in _WORKED_OUT},
         group=GroupRef(id=node.group_id, name=row.group_name),
+        selected_by=[GroupRef(id=one.id, name=one.name) for one in selected_by],
+        labels={**node.labels, **node.own_labels},
         engine=EngineRef(id=node.engine_id or "", name=row.engine_name),
         offered=ledger.offered(node),
         used=dict(held),
@@ -173,7 +184,18 @@ def _view(
     )
 
 
-_WORKED_OUT = {"group", "engine", "offered", "used", "devices", "images", "live_sessions", "host"}
+_WORKED_OUT = {
+    "group",
+    "selected_by",
+    "labels",
+    "engine",
+    "offered",
+    "used",
+    "devices",
+    "images",
+    "live_sessions",
+    "host",
+}
 
 
 async def _sessions(tx: AsyncSession, node: NodeId, visible: ColumnElement[bool]) -> list[NodeSession]:

@@ -1,17 +1,18 @@
 """API types of nodes."""
 
+import re
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
 from carrel.core.ids import NodeId, SessionId
 from carrel.http.paging import PageQuery
 from carrel.http.query import QueryBool
-from carrel.http.validation import says
+from carrel.http.validation import broken, says
 from carrel.nodes.engines.schemas import EngineRef
-from carrel.nodes.groups.schemas import GroupRef
+from carrel.nodes.groups.schemas import GroupRef, NodeSelector
 from carrel.tables.nodes import Draining, NodeState
 from carrel.tables.session_states import SessionState
 from carrel.tenancy.schemas import Ceilings, Ref, UserRef
@@ -21,6 +22,27 @@ Overcommit = Annotated[
     Field(ge=1, le=100, allow_inf_nan=False),
     says("CPU over-commitment is a number from 1 to 100."),
 ]
+
+_LABEL = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+
+
+def _labels(labels: dict[str, str | None]) -> dict[str, str | None]:
+    if not all(map(_LABEL.fullmatch, labels)):
+        raise broken(
+            "A label has 1 to 63 letters, digits, -, _ and ., with a letter or digit at both ends, "
+            "and optionally a domain and / in front, such as example.org/rack."
+        )
+    return labels
+
+
+LabelValue = Annotated[
+    str,
+    StringConstraints(pattern=r"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"),
+    says(
+        "The value of a label has at most 63 letters, digits, -, _ and ., with a letter or digit at both ends."
+    ),
+]
+OwnLabels = Annotated[dict[str, LabelValue | None], Field(max_length=50), AfterValidator(_labels)]
 
 
 class DeviceView(BaseModel):
@@ -54,16 +76,20 @@ class HostLoadView(BaseModel):
 
 
 class NodeView(BaseModel):
-    """slots: physical capacity. offered: capacity for sessions, with reserve and cpu_overcommit applied. used:
-    allocated to sessions. seen_at: when the engine last reported it. down_since: when the engine stopped reporting
-    it; null while it is reported or the engine is down. cordoned: it accepts no new sessions. draining: the kind of
-    drain, until it is uncordoned. images: number of images present. host: null if it was
-    not measured in the last minutes, and for those who may not read the usage of nodes.
+    """group_fixed: an administrator chose its group. selected_by: the groups whose node selectors it meets, for
+    superadmins; unless its group is fixed, it is in the first one. labels: of its engine, with own_labels, which
+    administrators set, in front of them. slots: physical capacity. offered: capacity for sessions, with reserve and
+    cpu_overcommit applied. used: allocated to sessions. seen_at: when the engine last reported it. down_since: when
+    the engine stopped reporting it; null while it is reported or the engine is down. cordoned: it accepts no new
+    sessions. draining: the kind of drain, until it is uncordoned. images: number of images present. host: null if
+    it was not measured in the last minutes, and for those who may not read the usage of nodes.
     """
 
     id: NodeId
     name: str
     group: GroupRef
+    group_fixed: bool
+    selected_by: list[GroupRef]
     state: NodeState
     cordoned: bool
     draining: Draining | None
@@ -72,6 +98,7 @@ class NodeView(BaseModel):
     engine_version: str
     capabilities: list[str]
     labels: dict[str, str]
+    own_labels: dict[str, str]
     slots: dict[str, int]
     reserved: dict[str, int]
     cpu_overcommit: float
@@ -109,6 +136,9 @@ class NodeQuery(PageQuery):
 
     q: str | None = Field(default=None, max_length=100, description="part of the name")
     group: str | None = Field(default=None, max_length=64, description="id or name of a resource group")
+    selector: NodeSelector | None = Field(
+        default=None, description="labels that it has, such as zone=eu-1,gpu in (a100,h100),!spot"
+    )
     state: NodeState | None = None
     cordoned: QueryBool | None = None
 
@@ -119,13 +149,15 @@ class NodeList(BaseModel):
 
 
 class NodeUpdate(BaseModel):
-    """Omitted fields keep their values. group: an id or a name. cordoned false: uncordon it and stop a drain.
+    """Omitted fields keep their values. group: an id or a name; null: as the selectors of groups say. own_labels: given
+    ones change; null removes one. cordoned false: uncordon it and stop a drain.
     reserved: slots reserved for the system, replaced completely. Running sessions are unaffected.
     """
 
     model_config = {"extra": "forbid"}
 
-    group: Ref = ""
+    group: Ref | None = ""
+    own_labels: OwnLabels = {}
     cordoned: bool = False
     reserved: Ceilings = {}
     cpu_overcommit: Overcommit = 1

@@ -1,6 +1,6 @@
 """Use cases of nodes: recording the nodes of an engine, and free capacity."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
@@ -12,18 +12,16 @@ from carrel.core.errors import Conflict, first_few
 from carrel.core.ids import LOCAL_ENGINE, EngineId, GroupId, NodeId, new_id
 from carrel.core.slots import thousandths_of
 from carrel.core.units import Slots, add, subtract
-from carrel.db.database import notify
 from carrel.engines.port import NodeInfo
-from carrel.events import service as events
 from carrel.nodes import ledger
+from carrel.nodes.groups import membership
 from carrel.nodes.groups import service as groups
-from carrel.permissions.decide import Actor, Target
+from carrel.permissions.decide import Actor
 from carrel.scheduling.devices import available, families
 from carrel.scheduling.snapshot import DeviceSnapshot
-from carrel.site import service as site
 from carrel.slot_kinds import service as slot_kinds
 from carrel.tables.groups import NodeLoss, ResourceGroup
-from carrel.tables.nodes import TOPIC, Node, NodeState
+from carrel.tables.nodes import Node, NodeState
 
 SYSTEM_MEM_BYTES = 1 << 30
 """Default memory reserve for the host on machines with more than 4 GiB."""
@@ -32,14 +30,14 @@ SYSTEM_MEM_BYTES = 1 << 30
 _SEEN_EVERY = timedelta(seconds=5)
 """Minimum interval between writes of `seen_at` alone."""
 
-# Keep the administrator's settings: group, cordon, reserve, over-commitment.
+# Keep the administrator's settings: group, own labels, cordon, reserve, over-commitment.
 _RECORD = text("""
 WITH reported AS (
     SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS f(
         id text, name text, architecture text, engine_version text, slots jsonb, reserved jsonb, devices jsonb,
         images jsonb, labels jsonb, capabilities jsonb)
 ), differing AS (
-    SELECT f.*, (n.state, n.slots) IS DISTINCT FROM (:ready, f.slots) AS differs
+    SELECT f.*, (n.state, n.slots, n.labels) IS DISTINCT FROM (:ready, f.slots, f.labels) AS differs
     FROM reported f LEFT JOIN nodes n ON n.engine_id = :engine AND n.name = f.name
     WHERE n.seen_at IS NULL OR n.seen_at < :stale OR n.state <> :ready OR n.down_since IS NOT NULL
       OR (n.architecture, n.engine_version, n.slots, n.devices, n.images, n.labels, n.capabilities)
@@ -80,8 +78,9 @@ async def record(
         "down": NodeState.DOWN.value,
     }
     await slot_kinds.learn(tx, [kind for info in nodes for kind in info.slot_kinds])
+    await membership.keep_selectors(tx)
     if changed := (await tx.execute(_RECORD, bound)).scalars().all():
-        await _publish(tx, Node.id.in_(changed))
+        await _publish(tx, Node.id.in_(changed), left=await membership.assign(tx, changed))
 
 
 async def mark_down(tx: AsyncSession, engine: EngineId) -> None:
@@ -158,34 +157,12 @@ def _row(info: NodeInfo) -> dict[str, object]:
     }
 
 
-async def _publish(tx: AsyncSession, changed: ColumnElement[bool]) -> None:
-    """Publish the matching nodes and wake the scheduler."""
-    nodes = await tx.execute(select(Node).where(changed).execution_options(populate_existing=True))
-    await announce(tx, nodes.scalars().all())
-
-
-async def announce(
-    tx: AsyncSession, changed: Iterable[Node], kind: str = "node.updated", *, left: GroupId | None = None
+async def _publish(
+    tx: AsyncSession, changed: ColumnElement[bool], *, left: Mapping[NodeId, GroupId] | None = None
 ) -> None:
-    """Publish these nodes and wake the scheduler. left: the previous group of a node. If nodes are visible to
-    everybody, users of their groups receive the event too.
-    """
-    shown = (await site.settings(tx)).nodes_visible
-    audiences: dict[GroupId, set[str]] = {}
-    for node in changed:
-        for group in {node.group_id, left or node.group_id} - audiences.keys() if shown else ():
-            audiences[group] = await groups.audience(tx, group)
-        audience = audiences.get(node.group_id, set()) | audiences.get(left or node.group_id, set())
-        data = {
-            "id": node.id,
-            "name": node.name,
-            "state": node.state,
-            "cordoned": node.cordoned,
-            "draining": node.draining,
-            "group_id": node.group_id,
-        }
-        await events.record(tx, kind, node.id, target=Target(), data=data, audience=audience)
-    await notify(tx, TOPIC)
+    """Publish the matching nodes and wake the scheduler. left: as for `membership.announce`."""
+    nodes = await tx.execute(select(Node).where(changed).execution_options(populate_existing=True))
+    await membership.announce(tx, nodes.scalars().all(), left=left)
 
 
 async def gone(tx: AsyncSession, now: datetime) -> dict[NodeId, NodeLoss | None]:

@@ -36,7 +36,8 @@ class ResourceGroup(Table):
     session_kinds: accepted kinds. slot_priority: slots by which nodes are compared, in order; empty: by the scarcest
     slot. pending_timeout_s: pending sessions are cancelled after this; None: never. patience_s: how long others may
     overtake a pending session. half_life_s: decay of past usage for the fair share.
-    max_rights: the most that its sessions may have inside.
+    max_rights: the most that its sessions may have inside. node_selector: of labels; nodes that meet it join by
+    themselves; None: none do.
     """
 
     __tablename__ = "resource_groups"
@@ -67,6 +68,7 @@ class ResourceGroup(Table):
     node_loss_s: Mapped[int] = mapped_column(server_default=text("120"))
     max_rights: Mapped[Rights] = mapped_column(String(10), server_default=Rights.ROOT)
     app_address: Mapped[str | None] = mapped_column(String(300))
+    node_selector: Mapped[str | None] = mapped_column(String(1000))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=text("now()"))
 
 

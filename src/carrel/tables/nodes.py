@@ -45,6 +45,8 @@ class Node(Table):
 
     devices: accelerators, as in `accelerators.port.Device`, each with `slots`: the slots that it provides, with the
     thousandths of it that one unit takes. images: references present on the node.
+    labels: by its engine. own_labels: by administrators; they take precedence. group_fixed: an administrator chose
+    its group, so selectors of groups do not move it.
     cordoned: no new placements. draining: mode of its drain. reserved: slots kept for the system. cpu_overcommit: CPUs
     offered per physical one. down_since: since when the engine responds without listing it. forgotten_at: when an
     administrator declared it permanently gone; only past sessions refer to it. engine_id: null when its engine was
@@ -70,9 +72,11 @@ class Node(Table):
     devices: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default=text("'[]'"))
     images: Mapped[list[str]] = mapped_column(JSONB, server_default=text("'[]'"))
     labels: Mapped[dict[str, str]] = mapped_column(JSONB, server_default=text("'{}'"))
+    own_labels: Mapped[dict[str, str]] = mapped_column(JSONB, server_default=text("'{}'"))
     group_id: Mapped[GroupId] = mapped_column(
         String, ForeignKey("resource_groups.id"), server_default="default", index=True
     )
+    group_fixed: Mapped[bool] = mapped_column(server_default=text("false"))
     cordoned: Mapped[bool] = mapped_column(server_default=text("false"))
     draining: Mapped[Draining | None] = mapped_column(String(10))
     reserved: Mapped[dict[str, int]] = mapped_column(JSONB, server_default=text("'{}'"))

@@ -67,6 +67,29 @@ async def test_a_group_is_made_changed_opened_weighed_and_removed(admin: Command
     assert (kept.code, "group.default" in kept.stderr) == (1, True)
 
 
+async def test_nodes_are_labelled_and_join_groups_by_their_labels(admin: CommandLine):
+    assert "local is in default; labels: gpu=a100, rack=r1" in await admin.ok(
+        "node", "label", "local", "gpu=a100", "rack=r1"
+    )
+    preview = await admin.ok("group", "preview", "gpu in (a100),!spot", "--name", "fast")
+    assert "1 node selected, 1 would join" in preview
+    await admin.ok("group", "create", "fast", "--node-selector", "gpu in (a100),!spot")
+    listed = await admin.ok("node", "ls", "--labels", "-l", "rack=r1")
+    assert "fast" in listed
+    assert "gpu=a100, rack=r1" in listed
+    assert "local" not in await admin.ok("node", "ls", "-l", "!gpu")
+    assert "fast, by its node selector" in await admin.ok("node", "show", "local")
+    fixed = await admin.ok("node", "edit", "local", "--group", "default")
+    assert "default, chosen by an administrator; selected by fast" in fixed
+    assert "chosen by an administrator" in await admin.ok("group", "preview", "gpu", "--name", "fast")
+    assert "fast, by its node selector" in await admin.ok("node", "edit", "local", "--auto-group")
+    assert "labels: rack=r1" in await admin.ok("node", "label", "local", "gpu-")
+    await admin.ok("group", "edit", "fast", "--no-node-selector")
+    assert (await admin.as_json("group", "show", "fast"))["node_selector"] is None
+    wrong = await admin.run("node", "label", "local", "gpu")
+    assert (wrong.code, "KEY=VALUE" in wrong.stderr) == (2, True)
+
+
 async def test_what_several_say_of_a_group_at_once_is_all_kept(admin: CommandLine):
     everybody = ["domain=abroad", "domain=default", "user=user@example.org", "user=colleague@example.org"]
     await asyncio.gather(*(admin.ok("group", "access", "default", "--allow", who) for who in everybody))

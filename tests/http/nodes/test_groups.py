@@ -38,6 +38,7 @@ async def test_a_group_is_made_with_defaults(api: Api):
         "node_loss_s": 120,
         "max_rights": "root",
         "app_address": None,
+        "node_selector": None,
         "nodes": 0,
         "ready_nodes": 0,
         "live_sessions": 0,

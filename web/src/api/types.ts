@@ -104,6 +104,7 @@ export type {
   ScheduleView as Schedule,
   ScopeRoom,
   SecretRotate,
+  SelectedNodeView as SelectedNode,
   SessionCreate,
   SessionDetail,
   SessionGraph,

@@ -2,6 +2,7 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import {
   groupsCreate,
   groupsList,
+  groupsPreviewSelector,
   groupsRemove,
   groupsSetAccess,
   groupsSetWeights,
@@ -41,6 +42,14 @@ export function groupsShowQuery(id: string) {
   return queryOptions({
     queryKey: ["groups", "show", id] as const,
     queryFn: async ({ signal }) => (await groupsShow({ path: { ref: id }, signal })).data,
+  });
+}
+
+/** The nodes that a node selector selects. name: of its group, existing or new. */
+export function selectorPreviewQuery(selector: string, name: string) {
+  return queryOptions({
+    queryKey: ["nodes", "selected", selector, name] as const,
+    queryFn: async ({ signal }) => (await groupsPreviewSelector({ body: { selector, name }, signal })).data,
   });
 }
 

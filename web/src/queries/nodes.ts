@@ -7,7 +7,7 @@ import { useChange } from "./use-change";
 
 export type NodeFilter = Pick<
   NonNullable<NodesListData["query"]>,
-  "q" | "group" | "state" | "cordoned" | "sort"
+  "q" | "group" | "selector" | "state" | "cordoned" | "sort"
 >;
 
 /** How often the load of the machines is measured; no event tells. */

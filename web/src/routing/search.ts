@@ -241,6 +241,8 @@ export type NodeTab = (typeof NODE_TABS)[number];
 export interface NodesSearch extends ListSearch {
   /** Id of the resource group filter. */
   group?: string;
+  /** A label selector. */
+  labels?: string;
   state?: (typeof NODE_STATES)[number];
   cordoned?: "yes" | "no";
   /** Absent: the table. */
@@ -259,6 +261,7 @@ export function nodesSearch(raw: Record<string, unknown>): NodesSearch {
   return {
     ...listSearch(raw),
     group: text(raw.group),
+    labels: text(raw.labels),
     state: oneOf(NODE_STATES, raw.state),
     cordoned: oneOf(["yes", "no"], raw.cordoned),
     view: oneOf(["map"], raw.view),

@@ -930,7 +930,8 @@ class GroupCreate(TypedDict):
     pending_timeout_s: sessions pending longer are cancelled; null: never. patience_s: how long a pending session may
     be overtaken. half_life_s: of past usage in the fair share. on_node_loss: what happens to sessions whose node is
     gone for node_loss_s. max_rights: the most that its sessions may have inside, if their policies allow it.
-    app_address: address of its apps; null: the installation's."""
+    app_address: address of its apps; null: the installation's. node_selector: nodes whose labels meet it join by
+    themselves, unless an administrator chose their group; of several such groups, the first by name gets a node."""
 
     active: NotRequired[bool]
     app_address: NotRequired[str | None]
@@ -939,6 +940,7 @@ class GroupCreate(TypedDict):
     max_rights: NotRequired[Rights]
     name: str
     node_loss_s: NotRequired[int]
+    node_selector: NotRequired[str | None]
     on_node_loss: NotRequired[NodeLoss]
     patience_s: NotRequired[int]
     pending_timeout_s: NotRequired[int | None]
@@ -1014,6 +1016,7 @@ class GroupUpdate(TypedDict):
     max_rights: NotRequired[Rights]
     name: NotRequired[str]
     node_loss_s: NotRequired[int]
+    node_selector: NotRequired[str | None]
     on_node_loss: NotRequired[NodeLoss]
     patience_s: NotRequired[int]
     pending_timeout_s: NotRequired[int | None]
@@ -1041,6 +1044,7 @@ class GroupView(TypedDict):
     max_rights: Rights
     name: str
     node_loss_s: int
+    node_selector: str | None
     nodes: int
     on_node_loss: NodeLoss
     patience_s: int
@@ -1514,6 +1518,7 @@ class NodeDetail(TypedDict):
     engine: EngineRef
     engine_version: str
     group: GroupRef
+    group_fixed: bool
     host: HostLoadView | None
     id: str
     image_names: list[str]
@@ -1522,8 +1527,10 @@ class NodeDetail(TypedDict):
     live_sessions: int
     name: str
     offered: dict[str, int]
+    own_labels: dict[str, str]
     reserved: dict[str, int]
     seen_at: str
+    selected_by: list[GroupRef]
     sessions: list[NodeSession]
     slots: dict[str, int]
     state: NodeState
@@ -1554,21 +1561,25 @@ NodeState = Literal["READY", "DOWN"]
 
 
 class NodeUpdate(TypedDict):
-    """Omitted fields keep their values. group: an id or a name. cordoned false: uncordon it and stop a drain.
+    """Omitted fields keep their values. group: an id or a name; null: as the selectors of groups say. own_labels: given
+    ones change; null removes one. cordoned false: uncordon it and stop a drain.
     reserved: slots reserved for the system, replaced completely. Running sessions are unaffected."""
 
     cordoned: NotRequired[bool]
     cpu_overcommit: NotRequired[float]
-    group: NotRequired[str]
+    group: NotRequired[str | None]
+    own_labels: NotRequired[dict[str, str | None]]
     reserved: NotRequired[dict[str, int]]
 
 
 class NodeView(TypedDict):
-    """slots: physical capacity. offered: capacity for sessions, with reserve and cpu_overcommit applied. used:
-    allocated to sessions. seen_at: when the engine last reported it. down_since: when the engine stopped reporting
-    it; null while it is reported or the engine is down. cordoned: it accepts no new sessions. draining: the kind of
-    drain, until it is uncordoned. images: number of images present. host: null if it was
-    not measured in the last minutes, and for those who may not read the usage of nodes."""
+    """group_fixed: an administrator chose its group. selected_by: the groups whose node selectors it meets, for
+    superadmins; unless its group is fixed, it is in the first one. labels: of its engine, with own_labels, which
+    administrators set, in front of them. slots: physical capacity. offered: capacity for sessions, with reserve and
+    cpu_overcommit applied. used: allocated to sessions. seen_at: when the engine last reported it. down_since: when
+    the engine stopped reporting it; null while it is reported or the engine is down. cordoned: it accepts no new
+    sessions. draining: the kind of drain, until it is uncordoned. images: number of images present. host: null if
+    it was not measured in the last minutes, and for those who may not read the usage of nodes."""
 
     architecture: str
     capabilities: list[str]
@@ -1580,6 +1591,7 @@ class NodeView(TypedDict):
     engine: EngineRef
     engine_version: str
     group: GroupRef
+    group_fixed: bool
     host: HostLoadView | None
     id: str
     images: int
@@ -1587,8 +1599,10 @@ class NodeView(TypedDict):
     live_sessions: int
     name: str
     offered: dict[str, int]
+    own_labels: dict[str, str]
     reserved: dict[str, int]
     seen_at: str
+    selected_by: list[GroupRef]
     slots: dict[str, int]
     state: NodeState
     used: dict[str, int]
@@ -1670,6 +1684,9 @@ class OpenedApp(TypedDict):
 
     expires_at: str
     url: str
+
+
+Outcome = Literal["joins", "stays", "fixed", "taken"]
 
 
 class OverList(TypedDict):
@@ -2358,6 +2375,32 @@ class SecretRotate(TypedDict):
 
     overlap_s: NotRequired[int]
     secret: NotRequired[str | None]
+
+
+class SelectedNodeView(TypedDict):
+    """group: its present one. outcome: it "joins"; "stays" because it is there already; is "fixed" to its present group
+    by an administrator; or is "taken" by the first of `others`, groups that select it too."""
+
+    group: GroupRef
+    id: str
+    name: str
+    others: list[str]
+    outcome: Outcome
+
+
+class SelectorPreview(TypedDict):
+    """count: of all nodes that meet the selector. joining: those that join. items: the first 100."""
+
+    count: int
+    items: list[SelectedNodeView]
+    joining: int
+
+
+class SelectorPreviewRequest(TypedDict):
+    """name: of the group that the selector is for, existing or new."""
+
+    name: NotRequired[str]
+    selector: str
 
 
 class Series(TypedDict):

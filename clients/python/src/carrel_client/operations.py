@@ -616,6 +616,7 @@ class Groups(Group):
         half_life_s: int = UNSET,
         max_rights: models.Rights = UNSET,
         node_loss_s: int = UNSET,
+        node_selector: str | None = UNSET,
         on_node_loss: models.NodeLoss = UNSET,
         patience_s: int = UNSET,
         pending_timeout_s: int | None = UNSET,
@@ -637,6 +638,7 @@ class Groups(Group):
                 max_rights=max_rights,
                 name=name,
                 node_loss_s=node_loss_s,
+                node_selector=node_selector,
                 on_node_loss=on_node_loss,
                 patience_s=patience_s,
                 pending_timeout_s=pending_timeout_s,
@@ -663,6 +665,13 @@ class Groups(Group):
             "GET",
             "/api/v1/groups",
             query={"sort": sort, "limit": limit, "cursor": cursor, "q": q, "active": active},
+        )
+        return answer
+
+    def preview_selector(self, *, selector: str, name: str = UNSET) -> models.SelectorPreview:
+        """The nodes that meet a node selector, with what it would do to each. Changes nothing."""
+        answer: models.SelectorPreview = self._transport.call(
+            "POST", "/api/v1/groups/selector-preview", body=_given(name=name, selector=selector)
         )
         return answer
 
@@ -718,6 +727,7 @@ class Groups(Group):
         max_rights: models.Rights = UNSET,
         name: str = UNSET,
         node_loss_s: int = UNSET,
+        node_selector: str | None = UNSET,
         on_node_loss: models.NodeLoss = UNSET,
         patience_s: int = UNSET,
         pending_timeout_s: int | None = UNSET,
@@ -739,6 +749,7 @@ class Groups(Group):
                 max_rights=max_rights,
                 name=name,
                 node_loss_s=node_loss_s,
+                node_selector=node_selector,
                 on_node_loss=on_node_loss,
                 patience_s=patience_s,
                 pending_timeout_s=pending_timeout_s,
@@ -887,6 +898,7 @@ class Nodes(Group):
         cursor: str | None = None,
         q: str | None = None,
         group: str | None = None,
+        selector: str | None = None,
         state: models.NodeState | None = None,
         cordoned: bool | None = None,
     ) -> models.NodeList:
@@ -902,6 +914,7 @@ class Nodes(Group):
                 "cursor": cursor,
                 "q": q,
                 "group": group,
+                "selector": selector,
                 "state": state,
                 "cordoned": cordoned,
             },
@@ -919,14 +932,21 @@ class Nodes(Group):
         *,
         cordoned: bool = UNSET,
         cpu_overcommit: float = UNSET,
-        group: str = UNSET,
+        group: str | None = UNSET,
+        own_labels: dict[str, str | None] = UNSET,
         reserved: dict[str, int] = UNSET,
     ) -> models.NodeDetail:
         """Change a node's group, cordon or uncordon it, and set its reserve and CPU over-commitment."""
         answer: models.NodeDetail = self._transport.call(
             "PATCH",
             f"/api/v1/nodes/{segment(ref)}",
-            body=_given(cordoned=cordoned, cpu_overcommit=cpu_overcommit, group=group, reserved=reserved),
+            body=_given(
+                cordoned=cordoned,
+                cpu_overcommit=cpu_overcommit,
+                group=group,
+                own_labels=own_labels,
+                reserved=reserved,
+            ),
         )
         return answer
 

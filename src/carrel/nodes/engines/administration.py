@@ -21,11 +21,11 @@ from carrel.db.encryption import SecretBox
 from carrel.engines.context import Closing, Purging
 from carrel.engines.optional import SelfTesting
 from carrel.engines.port import Engine, EngineError, NodeInfo
-from carrel.nodes import service as nodes
 from carrel.nodes.engines import queries
 from carrel.nodes.engines.connections import Engines, in_time, opened, purpose
 from carrel.nodes.engines.schemas import EngineCheck, EngineCreate, EngineKind, EngineUpdate
 from carrel.nodes.engines.service import publish
+from carrel.nodes.groups import membership
 from carrel.permissions.decide import Actor, Target, require
 from carrel.plugins import Port
 from carrel.tables.engines import TOPIC, EngineRow
@@ -156,7 +156,7 @@ async def remove(registry: Registry, actor: Actor, ref: str) -> None:
             .where(Node.engine_id == row.id)
             .values(forgotten_at=registry.clock.now(), state=NodeState.DOWN, draining=None)
         )
-        await nodes.announce(tx, machines, "node.removed")
+        await membership.announce(tx, machines, "node.removed")
         await _record(tx, actor, "engine.removed", row, before=_shown(row))
         await tx.delete(row)
         await tx.flush()

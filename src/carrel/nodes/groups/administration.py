@@ -14,12 +14,18 @@ from carrel.core.errors import Conflict
 from carrel.core.ids import DEFAULT_GROUP, GroupId, new_id
 from carrel.db.database import notify
 from carrel.events import service as events
+from carrel.nodes.groups import membership
 from carrel.nodes.groups import service as groups
+from carrel.nodes.groups.membership import Outcome
 from carrel.nodes.groups.schemas import (
     AccessChange,
     AccessUpdate,
     GroupCreate,
+    GroupRef,
     GroupUpdate,
+    SelectedNodeView,
+    SelectorPreview,
+    SelectorPreviewRequest,
     WeightsChange,
     WeightsUpdate,
 )
@@ -32,16 +38,19 @@ from carrel.tenancy import queries as tenancy
 
 T = TypeVar("T")
 Scope = tuple[ScopeKind, str]
+_MOST_SHOWN = 100
 _EVENTS = {"group.create": "group.created", "group.update": "group.updated", "group.remove": "group.removed"}
 
 
 async def create(tx: AsyncSession, clock: Clock, actor: Actor, request: GroupCreate) -> GroupId:
     """Create a group without nodes. Raises: Forbidden; Conflict when the name is taken."""
     require(actor, "group.create", Target())
+    await membership.change_selectors(tx)
     group = ResourceGroup(id=GroupId(new_id()), created_at=clock.now(), **request.model_dump())
     tx.add(group)
     await _flush(tx, request.name)
-    await _record(tx, actor, "group.create", group, after=request.model_dump(mode="json"))
+    after = request.model_dump(mode="json")
+    await _record(tx, actor, "group.create", group, after=after, nodes=await _assign(tx))
     return group.id
 
 
@@ -72,10 +81,45 @@ async def update_group(tx: AsyncSession, actor: Actor, ref: str, changes: GroupU
             .where(func.array_position(Domain.resource_groups, before["name"]).is_not(None))
             .values(resource_groups=func.array_replace(Domain.resource_groups, before["name"], after["name"]))
         )
+    # Among groups that select the same node, the first by name gets it.
+    moved = await _assign(tx) if after.keys() & {"name", "node_selector"} else None
     await _record(
-        tx, actor, "group.update", group, former_audience=former_audience, before=before, after=after
+        tx,
+        actor,
+        "group.update",
+        group,
+        former_audience=former_audience,
+        before=before,
+        after=after,
+        nodes=moved,
     )
     return group.id
+
+
+async def _assign(tx: AsyncSession) -> dict[str, GroupId] | None:
+    """Put the nodes into the groups that select them. The names of those that moved, with their groups; None: none."""
+    moved = await membership.announce_moved(tx, await membership.assign(tx))
+    return {node.name: node.group_id for node in moved} or None
+
+
+async def preview(tx: AsyncSession, actor: Actor, request: SelectorPreviewRequest) -> SelectorPreview:
+    """What a node selector would do. Raises: Forbidden."""
+    require(actor, "group.update", Target())
+    nodes = await membership.preview(tx, request.selector, request.name)
+    return SelectorPreview(
+        count=len(nodes),
+        joining=sum(one.outcome is Outcome.JOINS for one in nodes),
+        items=[
+            SelectedNodeView(
+                id=one.id,
+                name=one.name,
+                group=GroupRef(id=one.group[0], name=one.group[1]),
+                outcome=one.outcome,
+                others=list(one.others),
+            )
+            for one in nodes[:_MOST_SHOWN]
+        ],
+    )
 
 
 async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
@@ -90,7 +134,7 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
     # Locked exclusively, so that nothing moves in meanwhile.
     await tx.execute(select(ResourceGroup.id).where(ResourceGroup.id == group.id).with_for_update())
     forgotten = update(Node).where(Node.group_id == group.id, ~IS_KNOWN)
-    await tx.execute(forgotten.values(group_id=DEFAULT_GROUP))
+    await tx.execute(forgotten.values(group_id=DEFAULT_GROUP, group_fixed=False))
     for kind, holds in (
         ("nodes", exists().where(Node.group_id == group.id)),
         # Including past sessions, which are part of the record.
@@ -100,7 +144,7 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
             raise Conflict(
                 "group.in_use",
                 f"{group.name} still holds {kind}.",
-                hint="Move its nodes to another group first."
+                hint="Remove its node selector and move its nodes to another group first."
                 if kind == "nodes"
                 else "Deactivate it instead: its sessions, including past ones, stay on record.",
                 details={"holds": kind},
@@ -222,6 +266,7 @@ async def _scopes(
 
 async def _find(tx: AsyncSession, actor: Actor, ref: str, action: str) -> ResourceGroup:
     """The group, locked, if the actor may change it."""
+    await membership.change_selectors(tx)
     group = await groups.find(tx, ref, seen=groups.seen_by(actor))
     require(actor, action, Target())
     await tx.refresh(group, with_for_update={"key_share": True})
@@ -251,8 +296,12 @@ async def _record(
     former_audience: Set[str] = frozenset(),
     **details: object,
 ) -> None:
-    """Write the audit entry, publish an event and wake the scheduler. former_audience: the previous audience."""
-    audit.record(tx, actor, action, group.id, name=group.name, target=Target(), details=details)
+    """Write the audit entry, publish an event and wake the scheduler. former_audience: the previous audience.
+
+    details: those that are not None.
+    """
+    given = {name: one for name, one in details.items() if one is not None}
+    audit.record(tx, actor, action, group.id, name=group.name, target=Target(), details=given)
     data = {"id": group.id, "name": group.name, "active": group.active}
     audience = former_audience | await groups.audience(tx, group.id)
     await events.record(tx, _EVENTS[action], group.id, target=Target(), data=data, audience=audience)

@@ -16,6 +16,8 @@ from carrel.nodes.groups.schemas import (
     GroupQuery,
     GroupUpdate,
     GroupView,
+    SelectorPreview,
+    SelectorPreviewRequest,
     WeightsChange,
     WeightsUpdate,
 )
@@ -88,6 +90,20 @@ async def remove(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) 
     """Delete an empty resource group."""
     async with services.database.transaction() as tx:
         await administration.remove(tx, actor, ref)
+
+
+@router.post(
+    "/groups/selector-preview",
+    operation_id="groups.preview_selector",
+    summary="Preview a node selector",
+    openapi_extra=names("group.update"),
+)
+async def preview_selector(
+    services: ServicesOf[Services], actor: CurrentActor, body: SelectorPreviewRequest
+) -> SelectorPreview:
+    """The nodes that meet a node selector, with what it would do to each. Changes nothing."""
+    async with services.database.transaction() as tx:
+        return await administration.preview(tx, actor, body)
 
 
 @router.put(

@@ -3,12 +3,14 @@
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
-from carrel.core.ids import GroupId
+from carrel.core.ids import GroupId, NodeId
 from carrel.http.paging import PageQuery
 from carrel.http.query import QueryBool
-from carrel.http.validation import SlotName, says
+from carrel.http.validation import SlotName, broken, says
+from carrel.nodes.groups import selectors
+from carrel.nodes.groups.membership import Outcome
 from carrel.scheduling.snapshot import QueueOrder, Strategy
 from carrel.tables.groups import NodeLoss
 from carrel.tables.session_states import Rights, SessionKind
@@ -25,6 +27,19 @@ SessionKinds = Annotated[
 SlotNames = Annotated[list[SlotName], Field(max_length=20)]
 Seconds = Annotated[int, Field(ge=0, le=_YEAR_S), says("A time is a number of seconds, a year at most.")]
 SomeSeconds = Annotated[int, Field(ge=1, le=_YEAR_S), says("A time is 1 second to a year, in seconds.")]
+
+
+def _selector(text: str) -> str:
+    try:
+        selectors.parse(text)
+    except ValueError as error:
+        raise broken(str(error)) from None
+    return text
+
+
+NodeSelector = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000), AfterValidator(_selector)
+]
 AppAddress = Annotated[
     str,
     StringConstraints(pattern=r"^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?$", max_length=300),
@@ -44,7 +59,8 @@ class GroupCreate(BaseModel):
     pending_timeout_s: sessions pending longer are cancelled; null: never. patience_s: how long a pending session may
     be overtaken. half_life_s: of past usage in the fair share. on_node_loss: what happens to sessions whose node is
     gone for node_loss_s. max_rights: the most that its sessions may have inside, if their policies allow it.
-    app_address: address of its apps; null: the installation's.
+    app_address: address of its apps; null: the installation's. node_selector: nodes whose labels meet it join by
+    themselves, unless an administrator chose their group; of several such groups, the first by name gets a node.
     """
 
     model_config = {"extra": "forbid"}
@@ -64,6 +80,7 @@ class GroupCreate(BaseModel):
     node_loss_s: Seconds = 120
     max_rights: Rights = Rights.ROOT
     app_address: AppAddress | None = None
+    node_selector: NodeSelector | None = None
 
 
 class GroupUpdate(GroupCreate):
@@ -171,6 +188,7 @@ class GroupView(BaseModel):
     node_loss_s: int
     max_rights: Rights
     app_address: str | None
+    node_selector: str | None
     created_at: datetime
     nodes: int
     ready_nodes: int
@@ -180,6 +198,35 @@ class GroupView(BaseModel):
     used: dict[str, int]
     access: AccessView | None
     weights: WeightsView | None
+
+
+class SelectorPreviewRequest(BaseModel):
+    """name: of the group that the selector is for, existing or new."""
+
+    model_config = {"extra": "forbid"}
+
+    selector: NodeSelector
+    name: str = Field(default="", max_length=64)
+
+
+class SelectedNodeView(BaseModel):
+    """group: its present one. outcome: it "joins"; "stays" because it is there already; is "fixed" to its present group
+    by an administrator; or is "taken" by the first of `others`, groups that select it too.
+    """
+
+    id: NodeId
+    name: str
+    group: GroupRef
+    outcome: Outcome
+    others: list[str]
+
+
+class SelectorPreview(BaseModel):
+    """count: of all nodes that meet the selector. joining: those that join. items: the first 100."""
+
+    count: int
+    joining: int
+    items: list[SelectedNodeView]
 
 
 class GroupQuery(PageQuery):

@@ -2358,7 +2358,8 @@ export type Greeting = {
  * pending_timeout_s: sessions pending longer are cancelled; null: never. patience_s: how long a pending session may
  * be overtaken. half_life_s: of past usage in the fair share. on_node_loss: what happens to sessions whose node is
  * gone for node_loss_s. max_rights: the most that its sessions may have inside, if their policies allow it.
- * app_address: address of its apps; null: the installation's.
+ * app_address: address of its apps; null: the installation's. node_selector: nodes whose labels meet it join by
+ * themselves, unless an administrator chose their group; of several such groups, the first by name gets a node.
  */
 export type GroupCreate = {
     /**
@@ -2386,6 +2387,10 @@ export type GroupCreate = {
      * Node Loss S
      */
     node_loss_s?: number;
+    /**
+     * Node Selector
+     */
+    node_selector?: string | null;
     on_node_loss?: NodeLoss;
     /**
      * Patience S
@@ -2577,6 +2582,10 @@ export type GroupUpdate = {
      * Node Loss S
      */
     node_loss_s?: number;
+    /**
+     * Node Selector
+     */
+    node_selector?: string | null;
     on_node_loss?: NodeLoss;
     /**
      * Patience S
@@ -2654,6 +2663,10 @@ export type GroupView = {
      * Node Loss S
      */
     node_loss_s: number;
+    /**
+     * Node Selector
+     */
+    node_selector: string | null;
     /**
      * Nodes
      */
@@ -3878,6 +3891,10 @@ export type NodeDetail = {
      */
     engine_version: string;
     group: GroupRef;
+    /**
+     * Group Fixed
+     */
+    group_fixed: boolean;
     host: HostLoadView | null;
     /**
      * Id
@@ -3912,6 +3929,12 @@ export type NodeDetail = {
         [key: string]: number;
     };
     /**
+     * Own Labels
+     */
+    own_labels: {
+        [key: string]: string;
+    };
+    /**
      * Reserved
      */
     reserved: {
@@ -3921,6 +3944,10 @@ export type NodeDetail = {
      * Seen At
      */
     seen_at: string;
+    /**
+     * Selected By
+     */
+    selected_by: Array<GroupRef>;
     /**
      * Sessions
      */
@@ -4003,7 +4030,8 @@ export type NodeState = 'READY' | 'DOWN';
 /**
  * NodeUpdate
  *
- * Omitted fields keep their values. group: an id or a name. cordoned false: uncordon it and stop a drain.
+ * Omitted fields keep their values. group: an id or a name; null: as the selectors of groups say. own_labels: given
+ * ones change; null removes one. cordoned false: uncordon it and stop a drain.
  * reserved: slots reserved for the system, replaced completely. Running sessions are unaffected.
  */
 export type NodeUpdate = {
@@ -4018,7 +4046,13 @@ export type NodeUpdate = {
     /**
      * Group
      */
-    group?: string;
+    group?: string | null;
+    /**
+     * Own Labels
+     */
+    own_labels?: {
+        [key: string]: string | null;
+    };
     /**
      * Reserved
      */
@@ -4030,11 +4064,13 @@ export type NodeUpdate = {
 /**
  * NodeView
  *
- * slots: physical capacity. offered: capacity for sessions, with reserve and cpu_overcommit applied. used:
- * allocated to sessions. seen_at: when the engine last reported it. down_since: when the engine stopped reporting
- * it; null while it is reported or the engine is down. cordoned: it accepts no new sessions. draining: the kind of
- * drain, until it is uncordoned. images: number of images present. host: null if it was
- * not measured in the last minutes, and for those who may not read the usage of nodes.
+ * group_fixed: an administrator chose its group. selected_by: the groups whose node selectors it meets, for
+ * superadmins; unless its group is fixed, it is in the first one. labels: of its engine, with own_labels, which
+ * administrators set, in front of them. slots: physical capacity. offered: capacity for sessions, with reserve and
+ * cpu_overcommit applied. used: allocated to sessions. seen_at: when the engine last reported it. down_since: when
+ * the engine stopped reporting it; null while it is reported or the engine is down. cordoned: it accepts no new
+ * sessions. draining: the kind of drain, until it is uncordoned. images: number of images present. host: null if
+ * it was not measured in the last minutes, and for those who may not read the usage of nodes.
  */
 export type NodeView = {
     /**
@@ -4068,6 +4104,10 @@ export type NodeView = {
      */
     engine_version: string;
     group: GroupRef;
+    /**
+     * Group Fixed
+     */
+    group_fixed: boolean;
     host: HostLoadView | null;
     /**
      * Id
@@ -4098,6 +4138,12 @@ export type NodeView = {
         [key: string]: number;
     };
     /**
+     * Own Labels
+     */
+    own_labels: {
+        [key: string]: string;
+    };
+    /**
      * Reserved
      */
     reserved: {
@@ -4107,6 +4153,10 @@ export type NodeView = {
      * Seen At
      */
     seen_at: string;
+    /**
+     * Selected By
+     */
+    selected_by: Array<GroupRef>;
     /**
      * Slots
      */
@@ -4320,6 +4370,15 @@ export type OpenedApp = {
      */
     url: string;
 };
+
+/**
+ * Outcome
+ *
+ * What a selector does to a node that meets it.
+ *
+ * FIXED: an administrator chose its group. TAKEN: another group selects it too, and comes first.
+ */
+export type Outcome = 'joins' | 'stays' | 'fixed' | 'taken';
 
 /**
  * OverList
@@ -6068,6 +6127,65 @@ export type SecretRotate = {
      * Secret
      */
     secret?: string | null;
+};
+
+/**
+ * SelectedNodeView
+ *
+ * group: its present one. outcome: it "joins"; "stays" because it is there already; is "fixed" to its present group
+ * by an administrator; or is "taken" by the first of `others`, groups that select it too.
+ */
+export type SelectedNodeView = {
+    group: GroupRef;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Others
+     */
+    others: Array<string>;
+    outcome: Outcome;
+};
+
+/**
+ * SelectorPreview
+ *
+ * count: of all nodes that meet the selector. joining: those that join. items: the first 100.
+ */
+export type SelectorPreview = {
+    /**
+     * Count
+     */
+    count: number;
+    /**
+     * Items
+     */
+    items: Array<SelectedNodeView>;
+    /**
+     * Joining
+     */
+    joining: number;
+};
+
+/**
+ * SelectorPreviewRequest
+ *
+ * name: of the group that the selector is for, existing or new.
+ */
+export type SelectorPreviewRequest = {
+    /**
+     * Name
+     */
+    name?: string;
+    /**
+     * Selector
+     */
+    selector: string;
 };
 
 /**
@@ -11937,6 +12055,35 @@ export type GroupsCreateResponses = {
 
 export type GroupsCreateResponse = GroupsCreateResponses[keyof GroupsCreateResponses];
 
+export type GroupsPreviewSelectorData = {
+    body: SelectorPreviewRequest;
+    path?: never;
+    query?: never;
+    url: '/api/v1/groups/selector-preview';
+};
+
+export type GroupsPreviewSelectorErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type GroupsPreviewSelectorError = GroupsPreviewSelectorErrors[keyof GroupsPreviewSelectorErrors];
+
+export type GroupsPreviewSelectorResponses = {
+    /**
+     * Successful Response
+     */
+    200: SelectorPreview;
+};
+
+export type GroupsPreviewSelectorResponse = GroupsPreviewSelectorResponses[keyof GroupsPreviewSelectorResponses];
+
 export type GroupsRemoveData = {
     body?: never;
     path: {
@@ -12756,6 +12903,12 @@ export type NodesListData = {
          * id or name of a resource group
          */
         group?: string | null;
+        /**
+         * Selector
+         *
+         * labels that it has, such as zone=eu-1,gpu in (a100,h100),!spot
+         */
+        selector?: string | null;
         /**
          * State
          */

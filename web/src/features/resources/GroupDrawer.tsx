@@ -24,6 +24,7 @@ import { AccessForm } from "./AccessForm";
 import { NODE_LOSSES, ORDERS, PLACEMENTS, SESSION_KINDS } from "./group-words";
 import { Loads } from "./Loads";
 import { groupLoads } from "./load";
+import { SelectorPreview } from "./SelectorPreview";
 import type { GroupActs } from "./use-group-acts";
 import { WeightsForm } from "./WeightsForm";
 
@@ -91,7 +92,7 @@ export function GroupDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }: P
               label: t`Overview`,
               content: (
                 <Stack gap="lg">
-                  <GroupFacts group={group} />
+                  <GroupFacts group={group} administers={administers} />
                   {administers && <UsageHistory scope="group" id={group.id} />}
                 </Stack>
               ),
@@ -106,7 +107,7 @@ export function GroupDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }: P
   );
 }
 
-function GroupFacts({ group }: { group: Group }) {
+function GroupFacts({ group, administers }: { group: Group; administers: boolean }) {
   const { t, i18n } = useLingui();
   const time = (seconds: number) => formatWhole(seconds, i18n.locale);
   return (
@@ -153,9 +154,13 @@ function GroupFacts({ group }: { group: Group }) {
           ],
           [t`Highest rights`, i18n._(RIGHTS[group.max_rights])],
           [t`App domain`, group.app_address ?? t`default`],
+          [t`Node selector`, group.node_selector],
           [t`Created`, <Instant key="created" at={group.created_at} />],
         ]}
       />
+      {administers && group.node_selector && (
+        <SelectorPreview selector={group.node_selector} name={group.name} />
+      )}
       <CommandLine text={commandLine("carrel", "group", "show", group.name)} />
     </Stack>
   );

@@ -9,6 +9,7 @@ import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { GroupRules } from "./GroupRules";
 import { changedGroup, type GroupValues, groupCommand, groupRequest, groupValuesOf } from "./group-values";
+import { SelectorPreview } from "./SelectorPreview";
 
 interface Props {
   opened: boolean;
@@ -67,6 +68,7 @@ function GroupForm({ group, onDone, onMade }: FormProps) {
   const request = groupRequest(form.values);
   const changed = group ? changedGroup(group, request) : request;
   const nothing = group !== undefined && Object.keys(changed).length === 0;
+  const selector = form.values.node_selector.trim();
   const save = form.onSubmit(() => {
     if (!group) return create.mutate(request, { onSuccess: onMade ?? onDone });
     if (nothing) return onDone();
@@ -107,6 +109,16 @@ function GroupForm({ group, onDone, onMade }: FormProps) {
         description={t`If on, all users whose domain has access can use the group. If off, only the listed domains, projects and users can.`}
         {...form.getInputProps("public", { type: "checkbox" })}
       />
+      <TextInput
+        label={t`Node selector`}
+        description={t`Nodes with these labels join by themselves, unless an administrator chose their group. If several groups select a node, the first by name gets it.`}
+        placeholder="zone=eu-1,gpu in (a100,h100),!spot"
+        spellCheck={false}
+        autoComplete="off"
+        maxLength={1000}
+        {...form.getInputProps("node_selector")}
+      />
+      {selector && <SelectorPreview selector={selector} name={form.values.name.trim()} />}
       <GroupRules form={form} />
     </Form>
   );

@@ -5,6 +5,7 @@ import type { Ref } from "react";
 import { groupsChoiceQuery } from "@/queries/groups";
 import type { NodesSearch } from "@/routing/search";
 import { SearchBox } from "@/ui/table/SearchBox";
+import { SelectorFilter } from "./SelectorFilter";
 
 interface Props {
   ref: Ref<HTMLInputElement>;
@@ -55,6 +56,7 @@ export function NodeFilters({ ref, search, onChange }: Props) {
         value={search.q}
         onChange={(q) => onChange({ q }, true)}
       />
+      <SelectorFilter value={search.labels} onChange={(labels) => onChange({ labels })} />
       {groups.length > 1 &&
         filter(
           t`Any group`,

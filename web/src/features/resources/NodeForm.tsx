@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Fieldset, NumberInput, Select, Skeleton, Stack, Text } from "@mantine/core";
+import { Fieldset, NumberInput, Select, Skeleton, Stack, TagsInput, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { NodeDetail, NodeUpdate, Slots } from "@/api/types";
 import { groupsChoiceQuery } from "@/queries/groups";
@@ -11,8 +11,17 @@ import { SlotAmountInput } from "@/ui/form/SlotAmountInput";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { inSlotOrder, slotAmount, slotWord, useSlotName } from "@/ui/slots";
+import { changedLabels, labelsOf, labelTexts, labelWords } from "./node-labels";
 
-type Values = { group: string; cpu_overcommit: number; reserved: Record<string, number> };
+type Values = {
+  group: string;
+  cpu_overcommit: number;
+  reserved: Record<string, number>;
+  own_labels: string[];
+};
+
+/** Of the group: the node selectors choose it. */
+const BY_LABELS = "";
 
 interface Props {
   opened: boolean;
@@ -20,7 +29,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Edits a node: group, reserved resources, CPU overcommit. */
+/** Edits a node: group, own labels, reserved resources, CPU overcommit. */
 export function NodeFormDrawer({ opened, id, onClose }: Props) {
   const { t } = useLingui();
   const query = useQuery(nodesShowQuery(id));
@@ -48,7 +57,8 @@ function NodeForm({ node, onDone }: { node: NodeDetail; onDone: () => void }) {
   const form = useProblemForm<Values>(
     {
       initialValues: {
-        group: node.group.id,
+        group: groupOf(node),
+        own_labels: labelTexts(node.own_labels),
         cpu_overcommit: node.cpu_overcommit,
         reserved: { ...node.reserved },
       },
@@ -78,8 +88,18 @@ function NodeForm({ node, onDone }: { node: NodeDetail; onDone: () => void }) {
         label={t`Resource group`}
         description={t`Running sessions stay. The node then accepts sessions of the new group.`}
         allowDeselect={false}
-        data={groups.map(({ id, name }) => ({ value: id, label: name }))}
+        data={[
+          { value: BY_LABELS, label: t`Automatic, by the node selectors of groups` },
+          ...groups.map(({ id, name }) => ({ value: id, label: name })),
+        ]}
         {...form.getInputProps("group")}
+      />
+      <TagsInput
+        label={t`Own labels`}
+        description={t`In addition to those of the engine. Node selectors of resource groups use them.`}
+        placeholder={form.values.own_labels.length === 0 ? "gpu=a100" : undefined}
+        splitChars={[",", " "]}
+        {...form.getInputProps("own_labels")}
       />
       <NumberInput
         label={t`CPU overcommit factor`}
@@ -120,6 +140,8 @@ function kept(reserved: Slots, slot: string, amount: number): Record<string, num
   return amount > 0 ? { ...others, [slot]: amount } : others;
 }
 
+const groupOf = (node: NodeDetail) => (node.group_fixed ? node.group.id : BY_LABELS);
+
 function changedOf(node: NodeDetail, now: Values): NodeUpdate {
   const sorted = (slots: Slots) =>
     JSON.stringify(
@@ -127,8 +149,10 @@ function changedOf(node: NodeDetail, now: Values): NodeUpdate {
         .filter(([, most]) => most > 0)
         .sort(),
     );
+  const labels = changedLabels(node.own_labels, labelsOf(now.own_labels));
   return {
-    ...(now.group === node.group.id ? {} : { group: now.group }),
+    ...(now.group === groupOf(node) ? {} : { group: now.group || null }),
+    ...(Object.keys(labels).length === 0 ? {} : { own_labels: labels }),
     ...(now.cpu_overcommit === node.cpu_overcommit ? {} : { cpu_overcommit: now.cpu_overcommit }),
     ...(sorted(now.reserved) === sorted(node.reserved) ? {} : { reserved: now.reserved }),
   };
@@ -136,14 +160,18 @@ function changedOf(node: NodeDetail, now: Values): NodeUpdate {
 
 function nodeCommand(name: string, group: string | undefined, changed: NodeUpdate): string {
   const kept = Object.entries((changed.reserved ?? {}) as Slots);
-  return commandLine(
+  const labels = labelWords(changed.own_labels ?? {});
+  const label = labels.length > 0 ? commandLine("carrel", "node", "label", name, ...labels) : "";
+  if (Object.keys(changed).every((field) => field === "own_labels")) return label;
+  const edit = commandLine(
     "carrel",
     "node",
     "edit",
     name,
-    ...(group ? ["--group", group] : []),
+    ...(changed.group === null ? ["--auto-group"] : group ? ["--group", group] : []),
     ...(changed.cpu_overcommit === undefined ? [] : ["--overcommit", String(changed.cpu_overcommit)]),
     ...kept.flatMap(([slot, amount]) => ["--reserve", slotWord(slot, amount)]),
     ...(changed.reserved && kept.length === 0 ? ["--no-reserve"] : []),
   );
+  return label ? `${edit} && ${label}` : edit;
 }

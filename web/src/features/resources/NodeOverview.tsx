@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Alert, Anchor, Badge, Group, Stack, Table, Title } from "@mantine/core";
+import { Alert, Anchor, Group, Stack, Table, Title } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { NodeDetail } from "@/api/types";
 import { UsageHistory } from "@/features/usage/UsageHistory";
@@ -12,6 +12,8 @@ import { DRAINING } from "./drain-words";
 import { HostLoad } from "./HostLoad";
 import { LoadBar } from "./LoadBar";
 import { finest, WHOLE } from "./load";
+import { NodeLabels } from "./NodeLabels";
+import { otherGroups } from "./node-labels";
 
 /** A node's state, resources, offered slots and usage. */
 export function NodeOverview({ node }: { node: NodeDetail }) {
@@ -45,6 +47,12 @@ export function NodeOverview({ node }: { node: NodeDetail }) {
               node.group.name
             ),
           ],
+          [
+            t`Group chosen by`,
+            administers &&
+              (node.group_fixed ? t`an administrator` : node.selected_by.length > 0 && t`its labels`),
+          ],
+          [t`Also selected by`, (administers && otherGroups(node).join(", ")) || false],
           [t`Architecture`, node.architecture],
           [t`Engine`, `${node.engine.name} (${node.engine_version})`],
           [t`Last heartbeat`, <Instant key="seen" at={node.seen_at} />],
@@ -59,7 +67,7 @@ export function NodeOverview({ node }: { node: NodeDetail }) {
         <Title order={2} size="h4" mb="xs">
           <Trans>Labels</Trans>
         </Title>
-        <Labels labels={node.labels} />
+        <NodeLabels node={node} />
       </section>
     </Stack>
   );
@@ -164,18 +172,4 @@ function Devices({ node }: { node: NodeDetail }) {
 function DeviceLoad({ device }: { device: NodeDetail["devices"][number] }) {
   const { slot, unit } = finest(device.slots);
   return <LoadBar slot={slot} used={device.used / unit} offered={WHOLE / unit} />;
-}
-
-function Labels({ labels }: { labels: Record<string, string> }) {
-  const all = Object.entries(labels).sort(([one], [other]) => one.localeCompare(other));
-  if (all.length === 0) return <Trans>none</Trans>;
-  return (
-    <Group gap={6}>
-      {all.map(([key, value]) => (
-        <Badge key={key} variant="default" tt="none" maw="100%">
-          {value ? `${key}=${value}` : key}
-        </Badge>
-      ))}
-    </Group>
-  );
 }

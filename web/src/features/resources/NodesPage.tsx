@@ -60,7 +60,8 @@ export function NodesPage() {
   const columns = useUsedColumns(NODE_COLUMNS, nodes, loadsOf);
   const open = useCallback((node: Node) => change({ open: node.id }), [change]);
   const tools = useCallback((node: Node) => <NodeTools node={node} acts={acts} />, [acts]);
-  const filtered = [search.q, search.group, search.state, search.cordoned].some((one) => one !== undefined);
+  const { group, labels, state, cordoned } = search;
+  const filtered = [search.q, group, labels, state, cordoned].some((one) => one !== undefined);
   const empty = filtered ? (
     <EmptyState title={t`No nodes match the filter`} />
   ) : (

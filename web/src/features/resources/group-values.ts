@@ -3,7 +3,11 @@ import { cliTime } from "@/features/sessions/launcher/command";
 import { commandLine } from "@/ui/command";
 
 /** Form values of a resource group. */
-export type GroupValues = Required<Omit<GroupCreate, "app_address">> & { app_address: string };
+export type GroupValues = Required<Omit<GroupCreate, Optional>> & Record<Optional, string>;
+
+/** Texts that are null if they are empty. */
+const OPTIONAL = ["app_address", "node_selector"] as const;
+type Optional = (typeof OPTIONAL)[number];
 
 const FRESH: GroupValues = {
   name: "",
@@ -21,21 +25,20 @@ const FRESH: GroupValues = {
   node_loss_s: 120,
   max_rights: "root",
   app_address: "",
+  node_selector: "",
 };
 const FIELDS = Object.keys(FRESH) as (keyof GroupValues)[];
 
 export function groupValuesOf(group: Group | undefined): GroupValues {
   if (!group) return FRESH;
-  const { app_address, ...values } = Object.fromEntries(
-    FIELDS.map((field) => [field, group[field]]),
-  ) as GroupValues & { app_address: string | null };
-  return { ...values, app_address: app_address ?? "" };
+  const values = FIELDS.map((field) => [field, group[field] ?? FRESH[field]]);
+  return Object.fromEntries(values) as GroupValues;
 }
 
 /** The request that creates such a group. */
-export const groupRequest = ({ app_address, ...values }: GroupValues): GroupCreate => ({
+export const groupRequest = (values: GroupValues): GroupCreate => ({
   ...values,
-  app_address: app_address.trim() || null,
+  ...Object.fromEntries(OPTIONAL.map((field) => [field, values[field].trim() || null])),
 });
 
 /** The fields that differ from the group. */
@@ -51,8 +54,10 @@ export const changedGroup = (group: Group, request: GroupCreate): GroupUpdate =>
 export function groupCommand(group: Group | undefined, changes: GroupUpdate): string {
   const given = group
     ? changes
-    : changedGroup({ ...FRESH, app_address: null } as unknown as Group, changes as GroupCreate);
+    : changedGroup({ ...FRESH, ...groupRequest(FRESH) } as unknown as Group, changes as GroupCreate);
   const word = (option: string, value: string | undefined) => (value === undefined ? [] : [option, value]);
+  const optional = (option: string, value: string | null | undefined) =>
+    value === null ? [`--no-${option}`] : word(`--${option}`, value);
   const time = (seconds: number | undefined) => (seconds === undefined ? undefined : cliTime(seconds));
   return commandLine(
     "carrel",
@@ -72,6 +77,7 @@ export function groupCommand(group: Group | undefined, changes: GroupUpdate): st
     ...word("--on-node-loss", given.on_node_loss),
     ...word("--node-loss", time(given.node_loss_s)),
     ...word("--max-rights", given.max_rights),
-    ...word("--app-address", given.app_address ?? undefined),
+    ...optional("app-address", given.app_address),
+    ...optional("node-selector", given.node_selector),
   );
 }

@@ -8,6 +8,7 @@ import { HostShares } from "./HostShares";
 import { hostShares, loadsOf } from "./load";
 import { loadColumns } from "./load-columns";
 import { NodeBadge } from "./NodeBadge";
+import { labelTexts } from "./node-labels";
 
 /** The keys of sortable columns are the server's sort keys. */
 export const NODE_COLUMNS: readonly Column<Node>[] = [
@@ -49,6 +50,13 @@ export const NODE_COLUMNS: readonly Column<Node>[] = [
     value: (node) => node.seen_at,
     cell: (node) => <Instant at={node.seen_at} />,
   },
+  {
+    key: "labels",
+    title: msg`Labels`,
+    width: "18rem",
+    shown: "chosen",
+    value: (node) => labelTexts(node.labels).join(", "),
+  },
   { key: "engine", title: msg`Engine`, width: "9rem", value: (node) => node.engine.name },
   {
     key: "architecture",
@@ -85,4 +93,5 @@ export const NODE_FIELDS: CsvFields<Node> = [
   ["engine", (node) => node.engine.name],
   ["engine_version", (node) => node.engine_version],
   ["architecture", (node) => node.architecture],
+  ["labels", (node) => JSON.stringify(node.labels)],
 ];

@@ -11,6 +11,7 @@ export function filterOf(search: NodesSearch, columns: readonly Column<Node>[]):
   return {
     q: search.q,
     group: search.group,
+    selector: search.labels,
     state: search.state,
     cordoned: search.cordoned && CORDONED[search.cordoned],
     sort: serverSort(columns, search),

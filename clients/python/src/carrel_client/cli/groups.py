@@ -26,6 +26,11 @@ _ORDERS = ("fifo", "lifo", "drf", "fair_share")
 _PLACEMENTS = ("dispersed", "concentrated", "round_robin")
 _SCOPES = {"domain": "domains", "project": "projects", "user": "users"}
 _STATES = {"active": "green", "inactive": "red"}
+_EMPTIED: tuple[tuple[str, object, str], ...] = (
+    ("slot-priority", [], "compare nodes by the scarcest slot"),
+    ("app-address", "", "use the installation's address for apps"),
+    ("node-selector", "", "no node joins by its labels"),
+)
 
 
 def ls_arguments(parser: Arguments) -> None:
@@ -74,10 +79,11 @@ def show(args: argparse.Namespace, context: Context) -> int:
 def create_arguments(parser: Arguments) -> None:
     parser.add_argument("name", metavar="NAME", help="unique, case-insensitive")
     _settings(parser)
-    parser.explain("Create a resource group. Add nodes with carrel node edit.")
+    parser.explain("Create a resource group. Nodes join it by its node selector, or with carrel node edit.")
     parser.example(
         "carrel group create gpu --private --scheduler fair_share --placement concentrated",
         "carrel group create teaching --kind interactive --pending-timeout 2h",
+        "carrel group create a100 --node-selector 'gpu=a100,!spot'",
     )
 
 
@@ -277,15 +283,18 @@ def _settings(parser: Arguments) -> None:
         "--max-rights", choices=("plain", "root"), help="the most rights that its sessions may have inside"
     )
     parser.add_argument("--app-address", metavar="URL", help="address of its apps")
-    for option, emptied in (("slot-priority", []), ("app-address", "")):
+    parser.add_argument(
+        "--node-selector",
+        metavar="SELECTOR",
+        help="labels of nodes that join by themselves: 'zone=eu-1,gpu in (a100,h100),!spot' (carrel group preview)",
+    )
+    for option, emptied, words in _EMPTIED:
         parser.add_argument(
             f"--no-{option}",
             dest=option.replace("-", "_"),
             action="store_const",
             const=emptied,
-            help="compare nodes by the scarcest slot"
-            if emptied == []
-            else "use the installation's address for apps",
+            help=words,
         )
 
 
@@ -304,9 +313,10 @@ def _fields(args: argparse.Namespace) -> dict[str, Any]:
         "node_loss_s",
         "max_rights",
         "app_address",
+        "node_selector",
         "pending_timeout_s",
     )
-    for field in ("pending_timeout_s", "app_address"):
+    for field in ("pending_timeout_s", "app_address", "node_selector"):
         if field in fields and not fields[field]:
             fields[field] = None
     return fields
@@ -399,6 +409,7 @@ def _print(group: models.GroupView) -> None:
             ("on node loss", f"{group['on_node_loss']} after {format_duration(group['node_loss_s'])}"),
             ("rights inside", f"{group['max_rights']} at most"),
             ("app address", group["app_address"] or ""),
+            ("node selector", group["node_selector"] or ""),
             ("nodes", f"{group['nodes']}, {group['ready_nodes']} accept new sessions"),
             ("sessions", f"{group['live_sessions']} live, {group['waiting_sessions']} of them pending"),
             ("used", used_text(group["used"], group["capacity"])),

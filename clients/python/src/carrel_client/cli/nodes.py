@@ -18,6 +18,7 @@ from carrel_client.units import format_cpu, format_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any, Literal
 
     from carrel_client import models
@@ -29,24 +30,38 @@ _REFUSED = 1
 def ls_arguments(parser: Arguments) -> None:
     parser.add_argument("--group", metavar="GROUP", help="only those of this resource group")
     parser.add_argument("--state", choices=("READY", "DOWN"), help="only nodes in this state")
+    parser.add_argument(
+        "-l",
+        "--selector",
+        metavar="SELECTOR",
+        help="only nodes whose labels meet it: 'zone=eu-1,gpu in (a100,h100),!spot'",
+    )
+    parser.add_argument("--labels", action="store_true", help="show the labels")
     list_arguments(parser, "name", "seen_at")
     parser.watches("node", "session")
     parser.explain(
         "List nodes. Users other than superadmins see the nodes of their groups, if the "
         "installation makes nodes visible."
     )
-    parser.example("carrel node ls", "carrel node ls --group gpu --state DOWN")
+    parser.example(
+        "carrel node ls",
+        "carrel node ls --group gpu --state DOWN",
+        "carrel node ls --labels -l 'gpu in (a100,h100),!spot'",
+    )
 
 
 def ls(args: argparse.Namespace, context: Context) -> int:
     """List nodes."""
 
     def page(**filters: Any) -> models.NodeList:
-        return context.client.nodes.list(group=args.group, state=args.state, **filters)
+        return context.client.nodes.list(
+            group=args.group, state=args.state, selector=args.selector, **filters
+        )
 
     response = listed(args, page)
     columns = [Column("NAME"), Column("STATE", _STATES, otherwise="yellow")]
     columns += [Column(title) for title in ("GROUP", "SESSIONS", "USED", "ENGINE")]
+    columns += [Column("LABELS")] if args.labels else []
     rows = [
         [
             node["name"],
@@ -55,6 +70,7 @@ def ls(args: argparse.Namespace, context: Context) -> int:
             str(node["live_sessions"]),
             used_text(node["used"], node["offered"]),
             node["engine"]["name"],
+            *([labels_text(node["labels"])] if args.labels else []),
         ]
         for node in response["items"]
     ]
@@ -76,7 +92,11 @@ def show(args: argparse.Namespace, context: Context) -> int:
 
 def edit_arguments(parser: Arguments) -> None:
     _node(parser)
-    parser.add_argument("--group", metavar="GROUP", help="the resource group that it belongs to")
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument("--group", metavar="GROUP", help="the resource group that it belongs to")
+    choice.add_argument(
+        "--auto-group", action="store_true", help="let the node selectors of groups choose its group"
+    )
     either = parser.add_mutually_exclusive_group()
     either.add_argument(
         "--reserve",
@@ -103,6 +123,8 @@ def edit_arguments(parser: Arguments) -> None:
 def edit(args: argparse.Namespace, context: Context) -> int:
     """Change a node."""
     changes = given(args, "group", "cpu_overcommit")
+    if args.auto_group:
+        changes["group"] = None
     if args.reserved or args.no_reserve:
         changes["reserved"] = dict(args.reserved or [])
     changed = context.client.nodes.update(args.node, **changes)
@@ -229,6 +251,21 @@ def _state(node: models.NodeView) -> str:
     return "draining" if node["draining"] else "cordoned" if node["cordoned"] else "READY"
 
 
+def labels_text(labels: Mapping[str, str]) -> str:
+    """Labels as in a selector, by name."""
+    return ", ".join(f"{name}={value}" if value else name for name, value in sorted(labels.items()))
+
+
+def _group_choice(node: models.NodeView) -> str:
+    """Who chose its group, and the other groups that select it."""
+    names = [one["name"] for one in node["selected_by"]]
+    if node["group_fixed"]:
+        return ", chosen by an administrator" + (f"; selected by {', '.join(names)}" if names else "")
+    if not names:
+        return ""
+    return ", by its node selector" + (f"; also selected by {', '.join(names[1:])}" if names[1:] else "")
+
+
 def _load(node: models.NodeDetail) -> list[tuple[str, str]]:
     """The load of the whole machine, if it is measured."""
     load, total = node["host"], node["slots"]
@@ -260,7 +297,7 @@ def _print(node: models.NodeDetail) -> None:
             ("state", _state(node)),
             ("down since", local_time(node["down_since"])),
             ("seen", local_time(node["seen_at"])),
-            ("group", node["group"]["name"]),
+            ("group", node["group"]["name"] + _group_choice(node)),
             ("engine", f"{node['engine']['name']} ({node['engine_version']})"),
             ("architecture", node["architecture"]),
             ("slots", slots_text(node["slots"])),
@@ -271,7 +308,8 @@ def _print(node: models.NodeDetail) -> None:
             *[("device", device) for device in devices],
             *_load(node),
             ("images", str(node["images"])),
-            ("labels", ", ".join(f"{name}={value}" for name, value in sorted(node["labels"].items()))),
+            ("labels", labels_text(node["labels"])),
+            ("own labels", ", ".join(sorted(node["own_labels"]))),
             ("capabilities", ", ".join(node["capabilities"])),
         ]
     )
