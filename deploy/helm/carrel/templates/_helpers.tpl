@@ -74,8 +74,8 @@ seccompProfile: {type: RuntimeDefault}
 {{- end }}
 {{- end }}
 
-{{/* A Deployment of one role. Takes root, role, port, ready (path of its probe), engine (it has rights in the cluster),
-data (it has the data volume) and migrates. */}}
+{{/* A Deployment of one role. Takes root, role, port, path (before those of its probes), engine (it has rights in the
+cluster), data (it has the data volume) and migrates. */}}
 {{- define "carrel.deployment" -}}
 {{- $values := index .root.Values .role -}}
 {{- $name := printf "%s-%s" (include "carrel.name" .root) .role -}}
@@ -130,27 +130,31 @@ spec:
           imagePullPolicy: {{ .root.Values.image.pullPolicy }}
           args: [serve, --roles, {{ .role }}]
           env: {{- include "carrel.environment" .root | nindent 12 }}
+          {{- if eq .role "api" }}
+            # Where the other copies reach this one.
+            - name: POD_ADDRESS
+              valueFrom: {fieldRef: {fieldPath: status.podIP}}
+            - {name: CARREL_INTERNAL_URL, value: "http://$(POD_ADDRESS):8700"}
+          {{- end }}
           {{- with $values.env }}
             {{- toYaml . | nindent 12 }}
           {{- end }}
           ports:
             - {name: http, containerPort: {{ .port }}}
-          # It listens before its database responds, which is no reason to start it again.
           startupProbe:
-            tcpSocket: {port: http}
+            httpGet: {path: {{ .path }}/healthz, port: http}
             periodSeconds: 2
             failureThreshold: 150
           livenessProbe:
-            tcpSocket: {port: http}
+            httpGet: {path: {{ .path }}/healthz, port: http}
             periodSeconds: 10
+            timeoutSeconds: 10
             failureThreshold: 6
-          {{- with .ready }}
           readinessProbe:
-            httpGet: {path: {{ . }}, port: http}
+            httpGet: {path: {{ .path }}/readyz, port: http}
             periodSeconds: 5
             timeoutSeconds: 5
             failureThreshold: 2
-          {{- end }}
           {{- if hasKey $values "service" }}
           lifecycle:
             preStop:
