@@ -50,6 +50,10 @@ def sweep(folder: Path) -> None:
     wait_until(lambda: not _processes(folder), within_s=_WITHIN_S, every_s=_EVERY_S)
     for root in _CGROUPS.glob(f"*/{folder.name}"):
         wait_until(lambda root=root: _delete_group(root), within_s=_WITHIN_S, every_s=_EVERY_S)  # type: ignore[misc]
+    # Its lock at last: without it another test would sweep it at the same time.
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            shutil.rmtree(entry)
     shutil.rmtree(folder)
 
 

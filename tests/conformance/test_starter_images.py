@@ -10,7 +10,7 @@ from tiny_image import docker_url, ensure_tiny_image
 
 from carrel.engines.docker import DockerEngine, claim
 from carrel.engines.port import Claimant
-from carrel.server.bootstrap import starter
+from carrel.server.bootstrap import image_build, starter
 
 
 class Shelf:
@@ -113,6 +113,8 @@ async def test_superseded_images_stay_while_another_installation_is_in_the_engin
 async def test_an_image_under_its_former_name_gets_the_present_one(shelf: Shelf) -> None:
     made = await shelf.make("kept", f"{shelf.former}:tag")
     for tag, there in (("tag", True), ("other", False)):
-        assert await starter._has(shelf.engine, shelf.repository, tag, formerly=shelf.former) is there
+        assert (
+            await image_build.has_image(shelf.engine, shelf.repository, tag, formerly=shelf.former) is there
+        )
     image = await shelf.docker.images.inspect(f"{shelf.repository}:tag")
     assert image["Id"] == made

@@ -117,6 +117,7 @@ def generated(tally: Tally) -> None:
         "reference",
         "web_client",
         "make_migration",
+        "chart",
     )
     for tool in (f"{name}.py" for name in made):
         step(tally, f"tools/{tool}", [sys.executable, f"tools/{tool}", "--check"])

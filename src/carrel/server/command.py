@@ -27,6 +27,8 @@ def main(arguments: Sequence[str]) -> int:
             return up.up(options)
         if options.command == "serve":
             return _serve(options)
+        if options.command == "migrate":
+            return _migrate(options)
         if options.command == "backup":
             from carrel.server.backup import create
 
@@ -68,21 +70,16 @@ def _wrong_setting(error: ValueError) -> CarrelError:
 def _serve(options: argparse.Namespace) -> int:
     """Run the roles in this process; the gateway has its own process."""
     roles = set(options.roles.split(","))
-    if not (url := os.environ.get("CARREL_DATABASE_URL")):
-        sys.stderr.write("error: CARREL_DATABASE_URL is not set (setup.no_database)\n")
-        sys.stderr.write("hint: `carrel up` runs everything with an embedded PostgreSQL.\n")
+    if not (url := _database_url()):
         return EXIT_USAGE
+    from carrel.db.migrate import migrate
     from carrel.server import certificate
     from carrel.server.settings import Settings
-    from carrel.server.waiting import require_not_newer, wait_for_database
 
     settings = Settings()
     if settings.tls_cert or settings.tls_key:
         certificate.require(settings.tls_cert, settings.tls_key, now=datetime.now(UTC))
-    wait_for_database(url)
-    require_not_newer(url)
-    from carrel.db.migrate import migrate
-
+    _wait_for_database(url)
     migrate(url)
     if roles - {"gateway"}:
         import asyncio
@@ -103,6 +100,42 @@ def _serve(options: argparse.Namespace) -> int:
                 gateway.terminate()
     role = rest or "gateway"
     return os.execv(sys.executable, [sys.executable, "-m", "carrel.server.role", role])
+
+
+def _migrate(options: argparse.Namespace) -> int:
+    """Prepare the database, once it responds, and exit."""
+    if not (url := _database_url()):
+        return EXIT_USAGE
+    _wait_for_database(url)
+    import asyncio
+
+    from carrel.server import founding
+    from carrel.server.settings import Settings
+
+    settings = Settings()
+    password_file = options.admin_password_file or settings.data_dir / founding.ADMIN_PASSWORD
+    founder = asyncio.run(
+        founding.prepare(settings, options, former_data_dir=None, password_file=password_file, say=say)
+    )
+    if founder:
+        say(f"The first administrator is {founder.email}, with the password in {password_file}.")
+    say("The database is ready.")
+    return 0
+
+
+def _database_url() -> str:
+    """The URL of your own PostgreSQL; empty, with a message, if there is none."""
+    if not (url := os.environ.get("CARREL_DATABASE_URL", "")):
+        sys.stderr.write("error: CARREL_DATABASE_URL is not set (setup.no_database)\n")
+        sys.stderr.write("hint: `carrel up` runs everything with an embedded PostgreSQL.\n")
+    return url
+
+
+def _wait_for_database(url: str) -> None:
+    from carrel.server.waiting import require_not_newer, wait_for_database
+
+    wait_for_database(url)
+    require_not_newer(url)
 
 
 async def _settle(options: argparse.Namespace) -> None:

@@ -21,14 +21,19 @@ from carrel.server.settings import Settings
 from carrel.tables.engines import EngineRow
 
 T = TypeVar("T")
+_KUBERNETES = "kubernetes"
 ANSWER_S = 30.0
 """Timeout of commands for engine requests."""
 
 
 async def ensure_local(settings: Settings, database: Database) -> None:
-    """Set the URL of the local engine to CARREL_ENGINE_URL. Twice: no-op."""
+    """Set the local engine to that of CARREL_ENGINE_URL. Twice: no-op."""
+    scheme, _, namespace = settings.engine_url.partition(":")
     async with database.transaction() as tx:
-        await service.ensure_local(tx, "docker", {"url": settings.engine_url})
+        if scheme == _KUBERNETES:
+            await service.ensure_local(tx, _KUBERNETES, {"namespace": namespace})
+        else:
+            await service.ensure_local(tx, "docker", {"url": settings.engine_url})
 
 
 async def connector(settings: Settings, database: Database) -> Connector:

@@ -23,6 +23,7 @@ COMMANDS = {
     "down": "Stop Carrel. Sessions keep running; the next start finds them.",
     "status": "Show each component with its health, version and address.",
     "serve": "Run some roles in the foreground against your own PostgreSQL.",
+    "migrate": "Prepare your own PostgreSQL: the schema, and for a new installation its first administrator.",
     "backup": "Write database, key, settings and folders to a directory, or verify a backup.",
     "restore": "Rebuild an installation from a backup, in a new data directory.",
     "uninstall": "Remove what `carrel up` installed on this machine, after listing it. Keeps the data without --data.",
@@ -40,6 +41,7 @@ _EXAMPLES = {
     "down": "examples:\n  carrel down",
     "status": "examples:\n  carrel status\n  carrel status -o json",
     "serve": "examples:\n  CARREL_DATABASE_URL=postgresql://carrel@db/carrel carrel serve --roles api,controllers",
+    "migrate": "examples:\n  CARREL_DATABASE_URL=postgresql://carrel@db/carrel carrel migrate",
     "backup": "examples:\n  carrel backup /mnt/backup/monday\n  carrel backup /mnt/backup/monday --folders none\n"
     "  carrel backup --verify /mnt/backup/monday\n\nA backup contains the installation's key and all files: protect it "
     "like the original.",
@@ -127,13 +129,17 @@ def _up(up: argparse.ArgumentParser) -> None:
     )
     up.add_argument("--tls-key", type=readable, metavar="FILE", help="private key of --tls-cert")
     up.add_argument("--no-tls", dest="tls_cert", action="store_const", const="", help="return to plain HTTP")
-    up.add_argument("--admin-email", type=email, metavar="E", help="e-mail of the first administrator")
+    _admin_email(up)
     _place(up)
     up.add_argument(
         "--show-password",
         action="store_true",
         help="print the first administrator's password even without a terminal",
     )
+
+
+def _admin_email(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--admin-email", type=email, metavar="E", help="e-mail of the first administrator")
 
 
 def _place(command: argparse.ArgumentParser) -> None:
@@ -160,6 +166,17 @@ def _serve(serve: argparse.ArgumentParser) -> None:
         "--roles", type=roles, default=",".join(ROLES), metavar="LIST", help=f"some of {', '.join(ROLES)}"
     )
     _place(serve)
+
+
+def _migrate(migrate: argparse.ArgumentParser) -> None:
+    _admin_email(migrate)
+    migrate.add_argument(
+        "--admin-password-file",
+        type=Path,
+        metavar="FILE",
+        help="the first administrator's password (default: admin-password in the data directory, created)",
+    )
+    _place(migrate)
 
 
 def _backup(backup: argparse.ArgumentParser) -> None:
@@ -204,6 +221,7 @@ _ARGUMENTS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "down": _data_dir,
     "status": _status,
     "serve": _serve,
+    "migrate": _migrate,
     "backup": _backup,
     "restore": _restore,
     "uninstall": _uninstall,

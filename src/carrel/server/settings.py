@@ -17,6 +17,7 @@ from carrel.http.guard import LOOPBACK
 from carrel.server.grammar import LAST_PORT
 
 _USUAL_PORT = 8700
+_KEY_BYTES = 32
 _PORTS = {"http": 80, "https": 443}
 _WILDCARDS = ("0.0.0.0", "::")
 _SAYS_NOTHING = ("127.0.0.1", "::1", *_WILDCARDS)
@@ -37,7 +38,14 @@ class Settings(BaseSettings):
 
     data_dir: Path = Field(default_factory=default_data_dir, description="The data directory.")
     database_url: str = Field(default="", description="Your own PostgreSQL; empty: the embedded one.")
-    engine_url: str = Field(default="unix:///var/run/docker.sock", description="The container engine.")
+    key_file: str = Field(
+        default="",
+        description="File of the installation's key, 32 bytes; empty: `key` in the data directory.",
+    )
+    engine_url: str = Field(
+        default="unix:///var/run/docker.sock",
+        description="The container engine; kubernetes:NAMESPACE: the cluster in which Carrel itself runs.",
+    )
     host: str = Field(default="127.0.0.1", description="Address that the page, the API and apps listen on.")
     port: int = Field(default=_USUAL_PORT, ge=1, le=LAST_PORT, description="Port of the page and the API.")
     gateway_port: int = Field(
@@ -183,12 +191,17 @@ class Settings(BaseSettings):
         return (*LOOPBACK, *self.effective_trusted_proxies)
 
     def key(self) -> bytes:
-        """The installation's secret key, 32 bytes, created on first use and readable only by its owner."""
+        """The installation's secret key, 32 bytes; without key_file created on first use, readable only by its owner.
+
+        Raises: Invalid.
+        """
+        if self.key_file:
+            return _given_key(Path(self.key_file))
         path = self.data_dir / "key"
         try:
             return path.read_bytes()
         except FileNotFoundError:
-            write_secret(path, secrets.token_bytes(32))
+            write_secret(path, secrets.token_bytes(_KEY_BYTES))
             return path.read_bytes()
 
 
@@ -209,6 +222,21 @@ def _given_ports(text: str, taken: set[int]) -> range:
             hint="Specify the first and the last port, such as 8710-8749, without those of the page and the gateway.",
         )
     return ports
+
+
+def _given_key(path: Path) -> bytes:
+    try:
+        key = path.read_bytes()
+    except OSError as error:
+        raise _wrong_key(f"{path} cannot be read: {error.strerror}.") from None
+    if len(key) != _KEY_BYTES:
+        raise _wrong_key(f"{path} has {len(key)} bytes; the key has {_KEY_BYTES}.")
+    return key
+
+
+def _wrong_key(message: str) -> Invalid:
+    hint = "Restore the key of this installation; for a new one: head -c 32 /dev/urandom > FILE."
+    return Invalid("setup.key_file", message, hint=hint)
 
 
 def write_secret(path: Path, content: bytes) -> None:

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import http.client
 import os
-import secrets
 import signal
 import ssl
 import subprocess
@@ -14,35 +13,27 @@ import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from carrel.core.errors import CarrelError, Conflict, Unavailable
 from carrel.db.embedded import Embedded, EmbeddedError
 from carrel.db.revision import is_current
-from carrel.server import path_link
+from carrel.server import founding, path_link
 from carrel.server.bootstrap import Consent
 from carrel.server.console import complain, say
+from carrel.server.founding import ADMIN_PASSWORD, Founder
 from carrel.server.remembered import effective_settings, require_as_running
 from carrel.server.run_file import read_claimant, read_run, write_run
-from carrel.server.settings import Settings, write_secret
+from carrel.server.settings import Settings
 from carrel.server.waiting import require_not_newer, wait_for_database
 
 if TYPE_CHECKING:
     from carrel.db.database import Database
 
 READY_S = 120.0
-_ALPHABET = "abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-DEFAULT_EMAIL = "admin@carrel.local"
 _CRASHED_S = 10.0
 _SILENT_S = 2.0
-
-
-class Founder(NamedTuple):
-    """The newly created first administrator."""
-
-    email: str
-    password: str
 
 
 def up(options: argparse.Namespace) -> int:
@@ -275,35 +266,15 @@ async def _started(embedded: Embedded) -> str:
 
 
 async def _prepare(settings: Settings, options: argparse.Namespace) -> Founder | None:
-    """Prepare the database; e-mail and password of the first administrator on the first start, else None."""
-    import carrel.server.metadata  # noqa: F401 - the first rows refer to tables of everything
-    from carrel.core.clock import SystemClock
-    from carrel.db.database import Database
-    from carrel.folders.hosts import service as storage_hosts
-    from carrel.server import adoption
-    from carrel.tenancy import service as tenancy
-
-    if not is_current(settings.database_url):
-        from carrel.db.migrate import migrate
-
-        await asyncio.to_thread(migrate, settings.database_url)
-    database = Database(settings.database_url, pool_size=1)
-    try:
-        mode, former = adoption.mode_of(options), _former_data_dir(settings)
-        await adoption.settle(settings, database, mode, former_data_dir=former, say=say)
-        await _prepare_starter(settings, database, consenting(options.yes))
-        file = settings.data_dir / "admin-password"
-        if not file.exists():
-            # Written before the user is created: a crash in between must not leave an unknown password.
-            write_secret(file, "".join(secrets.choice(_ALPHABET) for _ in range(16)).encode())
-        password = file.read_text()
-        async with database.transaction() as tx:
-            email = options.admin_email or DEFAULT_EMAIL
-            founded = await tenancy.bootstrap(tx, SystemClock(), email=email, password=password)
-        await storage_hosts.ensure_local(database, settings.data_dir)
-        return Founder(email, password) if founded else None
-    finally:
-        await database.close()
+    """Prepare the database and the starter image; the first administrator if it was created now, else None."""
+    return await founding.prepare(
+        settings,
+        options,
+        former_data_dir=_former_data_dir(settings),
+        password_file=settings.data_dir / ADMIN_PASSWORD,
+        say=say,
+        images=lambda database: _prepare_starter(settings, database, consenting(options.yes)),
+    )
 
 
 async def _prepare_starter(settings: Settings, database: "Database", consent: Consent) -> None:
@@ -387,7 +358,7 @@ def announce(settings: Settings, founder: Founder | None, *, show_password: bool
 
     The password is printed only on a terminal or on request; elsewhere it would end up in a log.
     """
-    file = settings.data_dir / "admin-password"
+    file = settings.data_dir / ADMIN_PASSWORD
     say("")
     say(f"Carrel is ready: {settings.effective_public_url}")
     if founder:

@@ -2,12 +2,15 @@
 
 import configparser
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from carrel.server.grammar import ROLES, parse
 
 UNITS = Path(__file__).parents[3] / "deploy" / "systemd"
 CARREL = Path(sys.executable).with_name("carrel")
@@ -32,12 +35,37 @@ def test_systemd_finds_nothing_wrong_with_a_unit(kind: str, tmp_path: Path) -> N
     assert "if-it-must" in _verify(kind, unit).stderr
 
 
-def _verify(kind: str, unit: Path) -> "subprocess.CompletedProcess[str]":
+def test_systemd_finds_nothing_wrong_with_the_units_of_roles(tmp_path: Path) -> None:
+    for source in (UNITS / "roles").iterdir():
+        text = source.read_text()
+        (tmp_path / source.name).write_text(text.replace("/opt/carrel/bin/carrel", str(CARREL)))
+    units = [tmp_path / f"carrel@{role}.service" for role in ROLES]
+    for unit in units:
+        unit.symlink_to("carrel@.service")
+    done = _verify("system", *units, tmp_path / "carrel-migrate.service", tmp_path / "carrel.target")
+    ours = [line for line in done.stderr.splitlines() if "carrel" in line]
+    assert (done.returncode, ours) == (0, []), done.stderr
+    # What is wrong is found.
+    units[0].unlink()
+    units[0].write_text(
+        (tmp_path / "carrel@.service").read_text().replace("serve", "serve\nRestart=if-it-must")
+    )
+    assert "if-it-must" in _verify("system", units[0]).stderr
+
+
+def test_units_of_roles_run_commands_of_the_grammar() -> None:
+    for source in (UNITS / "roles").glob("*.service"):
+        [command] = re.findall(r"^ExecStart=\S+/carrel (.+)$", source.read_text(), re.MULTILINE)
+        for role in ROLES:
+            parse(command.replace("%i", role).split())
+
+
+def _verify(kind: str, *units: Path) -> "subprocess.CompletedProcess[str]":
     program = shutil.which("systemd-analyze")
     assert program, "systemd-analyze is missing: apt-get install --no-install-recommends systemd"
     return subprocess.run(
-        [program, "verify", f"--{kind}", "--man=no", str(unit)],
-        env={**os.environ, "XDG_RUNTIME_DIR": str(unit.parent)},
+        [program, "verify", f"--{kind}", "--man=no", *map(str, units)],
+        env={**os.environ, "XDG_RUNTIME_DIR": str(units[0].parent)},
         capture_output=True,
         text=True,
         check=False,

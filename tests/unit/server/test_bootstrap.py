@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from carrel.core.errors import Unavailable
-from carrel.server.bootstrap import authorities, packages, starter
+from carrel.server.bootstrap import authorities, image_build, packages, starter
 from carrel.server.bootstrap.engine_setup import find_or_install_engine, ping
 
 _CERTIFICATE = "-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n"
@@ -107,7 +107,7 @@ def test_only_authorities_beyond_the_public_ones_are_taken_and_each_once(
 def test_each_step_of_the_recipe_has_its_title() -> None:
     lines = ["# about the file", "", "ARG BASE", "# reading", "FROM x", ""]
     lines += ["# first", "# second", "RUN a; \\", "    # inside", "    b", "CMD c"]
-    assert starter.step_titles({"Dockerfile": "\n".join(lines).encode()}) == ["", "reading", "first", ""]
+    assert image_build.step_titles({"Dockerfile": "\n".join(lines).encode()}) == ["", "reading", "first", ""]
 
 
 def test_the_recipe_is_whole() -> None:
@@ -115,5 +115,5 @@ def test_the_recipe_is_whole() -> None:
     copied = {"profile.sh", "uv.txt", "jupyter.txt", "venv.txt", "kernel.json", "jupyter_server_config.py"}
     assert copied <= recipe.keys()
     assert b"sha256:" in recipe["jupyter.txt"]
-    titles = starter.step_titles(recipe)
+    titles = image_build.step_titles(recipe)
     assert "installing Debian packages" in titles

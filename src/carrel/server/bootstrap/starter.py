@@ -1,36 +1,22 @@
 """The starter image: built once from the recipe in `images/starter`, in the engine that runs it."""
 
-import asyncio
 import hashlib
-import io
-import os
-import tarfile
-import tempfile
-from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 from carrel.core.errors import Unavailable
 from carrel.engines.context import Claimable
-from carrel.engines.optional import BuildOutput, ImageBuilding, StoredImage
-from carrel.engines.port import EngineError, ImageUnusable, Progress
-from carrel.server.bootstrap import Consent, Say, debian
+from carrel.engines.optional import ImageBuilding, StoredImage
+from carrel.engines.port import EngineError
+from carrel.server.bootstrap import Consent, Say
 from carrel.server.bootstrap.authorities import extra_authorities
-from carrel.server.bootstrap.progress import ProgressLines, progress
+from carrel.server.bootstrap.image_build import build, has_image, mirrors
 
 # Engines never pull names under localhost/ from a public registry, where anybody could publish an image of that name.
 REPOSITORY = "localhost/carrel/starter"
 _FORMER_REPOSITORY = "carrel/starter"
-_REGISTRY_BASE = f"debian:{debian.RELEASE}-slim"
-_OWN_BASE = "localhost/carrel/debian"
-_FORMER_OWN_BASE = "carrel/debian"
 _LABEL = "carrel.title=Starter"
-_MIRROR = "http://deb.debian.org/debian"
-_INDEX = "https://pypi.org/simple"
-_REGISTRY_ANSWERS_S = 25.0
-_PROXY_VARIABLES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 
 
 async def ensure_starter_image(engine: ImageBuilding, *, say: Say, consent: Consent = lambda _: False) -> str:
@@ -42,18 +28,13 @@ async def ensure_starter_image(engine: ImageBuilding, *, say: Say, consent: Cons
     Raises: Unavailable with cause and remedy.
     """
     context = {**read_recipe(), **{f"ca/{name}": pem for name, pem in extra_authorities().items()}}
-    mirrors = {"DEBIAN_MIRROR": _mirror(), "PYPI_INDEX": _index(say)}
-    tag = _fingerprint(context, mirrors)
+    sources = mirrors(say)
+    tag = _fingerprint(context, sources)
     reference = f"{REPOSITORY}:{tag}"
     try:
-        if not await _has(engine, REPOSITORY, tag, formerly=_FORMER_REPOSITORY):
+        if not await has_image(engine, REPOSITORY, tag, formerly=_FORMER_REPOSITORY):
             say("making the starter image, once; this takes a few minutes")
-            async with progress(say, "starter image") as shown:
-                base = await _ensure_base(engine, shown, consent=consent, say=say)
-                proxies = {name: os.environ[name] for name in _PROXY_VARIABLES if name in os.environ}
-                arguments = {**mirrors, **proxies, "BASE": base}
-                with io.BytesIO(_archive(context)) as archive:
-                    await _build(engine, archive, reference, arguments, shown, titles=step_titles(context))
+            await build(engine, context, reference, sources, title="starter image", say=say, consent=consent)
             say("the starter image is ready")
         await engine.tag_image(reference, f"{REPOSITORY}:latest")
     except EngineError as error:
@@ -103,150 +84,10 @@ def read_recipe() -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-def step_titles(context: Mapping[str, bytes]) -> list[str]:
-    """A title for each instruction of the Dockerfile: the first comment line above it, else empty."""
-    titles: list[str] = []
-    comment = ""
-    continued = False
-    for line in context["Dockerfile"].decode().splitlines():
-        if continued:
-            # A comment between two lines of an instruction does not end it.
-            continued = line.endswith("\\") or line.lstrip().startswith("#")
-        elif line.startswith("#"):
-            comment = comment or line.removeprefix("#").strip()
-        elif line:
-            titles.append(comment)
-            comment = ""
-            continued = line.endswith("\\")
-        else:
-            comment = ""
-    return titles
-
-
-def _mirror() -> str:
-    return os.environ.get("CARREL_DEBIAN_MIRROR", _MIRROR).rstrip("/")
-
-
-def _index(say: Say) -> str:
-    """The Python index of this machine; one with a password is omitted, since images store build arguments."""
-    for name in ("UV_DEFAULT_INDEX", "PIP_INDEX_URL"):
-        url = os.environ.get(name)
-        if url and "@" in url:
-            say(f"{name} holds a password, so the starter image is made from {_INDEX}")
-        elif url:
-            return url.rstrip("/")
-    return _INDEX
-
-
-def _fingerprint(context: Mapping[str, bytes], mirrors: Mapping[str, str]) -> str:
+def _fingerprint(context: Mapping[str, bytes], sources: Mapping[str, str]) -> str:
     digest = hashlib.sha256()
     for name, content in sorted(context.items()):
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
-    for name, value in sorted(mirrors.items()):
+    for name, value in sorted(sources.items()):
         digest.update(f"{name}={value}\0".encode())
     return digest.hexdigest()[:12]
-
-
-def _archive(context: Mapping[str, bytes]) -> bytes:
-    """A tar of the context without times and owners, so that the engine's build cache works."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        parents = {str(parent) for name in context for parent in Path(name).parents}
-        for folder in sorted({"ca"} | parents - {"."}):
-            entry = tarfile.TarInfo(folder)
-            entry.type = tarfile.DIRTYPE
-            entry.mode = 0o755
-            archive.addfile(entry)
-        for name, content in sorted(context.items()):
-            entry = tarfile.TarInfo(name)
-            entry.size = len(content)
-            entry.mode = 0o644
-            archive.addfile(entry, io.BytesIO(content))
-    return buffer.getvalue()
-
-
-async def _is_present(engine: ImageBuilding, reference: str) -> bool:
-    try:
-        await engine.image(reference)
-    except ImageUnusable:
-        return False
-    return True
-
-
-async def _has(engine: ImageBuilding, repository: str, tag: str, *, formerly: str) -> bool:
-    """True if the engine has the image; an image under its former name is tagged with the current one."""
-    if await _is_present(engine, f"{repository}:{tag}"):
-        return True
-    if not await _is_present(engine, f"{formerly}:{tag}"):
-        return False
-    await engine.tag_image(f"{formerly}:{tag}", f"{repository}:{tag}")
-    return True
-
-
-async def _ensure_base(engine: ImageBuilding, shown: ProgressLines, *, consent: Consent, say: Say) -> str:
-    """The reference of a minimal Debian image in the engine: Debian's own, or one built from packages."""
-    own = f"{_OWN_BASE}:{debian.RELEASE}"
-    if await _is_present(engine, _REGISTRY_BASE):
-        return _REGISTRY_BASE
-    if await _has(engine, _OWN_BASE, debian.RELEASE, formerly=_FORMER_OWN_BASE):
-        return own
-    if await _pulled(engine, _REGISTRY_BASE, shown):
-        return _REGISTRY_BASE
-    await asyncio.to_thread(debian.install_tools, consent=consent, say=say)
-    with tempfile.TemporaryFile(prefix="carrel-base-") as context:
-        await debian.write_build_context(context, mirror=_mirror(), shown=shown)
-        shown.show("giving it to the engine")
-        await _build(engine, context, own, {}, shown, titles=["", "", ""])
-    return own
-
-
-async def _pulled(engine: ImageBuilding, reference: str, shown: ProgressLines) -> bool:
-    """Pull the image; False if no registry responds within a short time or it does not exist."""
-    shown.show(f"asking the registry for {reference}")
-    try:
-        async with asyncio.timeout(_REGISTRY_ANSWERS_S) as limit:
-
-            def answers(_: Progress) -> None:
-                limit.reschedule(None)
-                shown.show(f"pulling {reference}")
-
-            await engine.pull_image(reference, answers)
-    except (EngineError, TimeoutError):
-        shown.show("no registry answers")
-        return False
-    return True
-
-
-async def _build(
-    engine: ImageBuilding,
-    archive: IO[bytes],
-    reference: str,
-    arguments: Mapping[str, str],
-    shown: ProgressLines,
-    *,
-    titles: list[str],
-) -> None:
-    """Build the image. Raises: Unavailable with the end of the build output."""
-    lines: deque[str] = deque(maxlen=4)
-
-    def note(line: BuildOutput) -> None:
-        if line.step:
-            _show_step(shown, line.step, line.steps, titles)
-        else:
-            lines.append(line.text)
-
-    try:
-        await engine.build_image(archive, reference, arguments=arguments, output=note)
-    except EngineError as error:
-        raise Unavailable(
-            "starter.build_failed",
-            error.message,
-            hint="Last output: " + " / ".join(lines) if lines else "Run the command again.",
-        ) from error
-
-
-def _show_step(shown: ProgressLines, number: int, total: int, titles: list[str]) -> None:
-    """Show a build step. Steps without a title are fast and not shown; engines may number steps differently."""
-    title = titles[number - 1] if len(titles) == total else "working"
-    if title:
-        shown.show(f"{title} (step {number} of {total})")

@@ -278,6 +278,7 @@ OPERATOR = {
     "down": "Stop Carrel; sessions keep running",
     "status": "Show the state of each component",
     "serve": "Run selected components in the foreground",
+    "migrate": "Prepare your own PostgreSQL, and exit",
     "backup": "Back up an installation, or verify a backup",
     "restore": "Restore an installation from a backup",
     "uninstall": "Remove Carrel from this machine",
