@@ -19,6 +19,9 @@ class ActiveTasks(Generic[K]):
     def __contains__(self, key: K) -> bool:
         return key in self._tasks
 
+    def __bool__(self) -> bool:
+        return bool(self._tasks)
+
     def __iter__(self) -> Iterator[K]:
         return iter(list(self._tasks))
 

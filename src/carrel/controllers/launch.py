@@ -50,6 +50,7 @@ from carrel.tables.sessions import Session
 log = structlog.get_logger()
 
 MAX_ATTEMPTS = 4
+_TICK_S, _BUSY_TICK_S = 20.0, 5.0
 _RETRY = "retry"
 _ENGINE_PAUSE_S = 2.0
 _SHOW_EVERY_S = 0.5
@@ -103,7 +104,7 @@ class Launch:
         announcements.topic(SessionState.STARTING),
         NODE_TOPIC,
     )
-    tick_s = 5.0
+    tick_s = _TICK_S
 
     def __init__(self, tools: Tools, *, concurrency: int = 16) -> None:
         self._tools = tools
@@ -120,6 +121,7 @@ class Launch:
         """Start every session that should be starting and has no task."""
         async with self._tools.database.transaction() as tx:
             sessions = await queries.with_specs(tx, *sorted(LAUNCHING))
+            self.tick_s = _BUSY_TICK_S if sessions else _TICK_S
             if not sessions:
                 return
             own = await containers.in_states(tx, *sorted(LAUNCHING))

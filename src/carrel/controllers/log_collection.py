@@ -17,11 +17,12 @@ from carrel.controllers.active_tasks import ActiveTasks
 from carrel.controllers.loop import Tools, beside
 from carrel.core.ids import ContainerId
 from carrel.engines.port import ContainerGone, Engine, EngineError, EngineUnavailable, LogRecord
+from carrel.sessions import announcements
 from carrel.sessions.logs import queries
 from carrel.sessions.logs.following import read_on
 from carrel.sessions.logs.queries import LoggedContainer
 from carrel.sessions.logs.store import LogStore, LogWriter, Superseded
-from carrel.tables.session_states import ContainerState
+from carrel.tables.session_states import ContainerState, SessionState
 
 log = structlog.get_logger()
 
@@ -37,14 +38,20 @@ _LAST_WORDS_S = 2.0
 
 class LogCollection:
     name = "logs"
-    topics: Sequence[str] = ()
-    tick_s = 2.0
+    topics: Sequence[str] = (announcements.topic(SessionState.RUNNING),)
+    calm_s = 2.0
+    """The log of a container that has ended by then is read when it is removed."""
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
         self._active = ActiveTasks[ContainerId]()
         self._batches: dict[ContainerId, LogBatch] = {}
         self._ending: set[ContainerId] = set()
+
+    @property
+    def tick_s(self) -> float:
+        """Short while there are logs, whose tasks may fail and whose batches get old."""
+        return 2.0 if self._active else 30.0
 
     async def step(self) -> None:
         """Follow the containers that run, and store old batches."""

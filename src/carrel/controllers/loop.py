@@ -36,6 +36,8 @@ ENGINE_TOPIC = "engine"
 _HINT_PAUSE_S = 0.25
 _PAUSE_S = 1.0
 _LOOK_AGAIN_S = 10.0
+_FIRST_STEPS_AT_ONCE = 2
+"""Each opens a database connection of its own if the others are in use, and all of them stay open."""
 
 
 @dataclass(frozen=True)
@@ -93,24 +95,27 @@ def pause_s(tick_s: float, failures: int) -> float:
     return min(tick_s, 2.0 ** min(failures, 10) / 2) if failures else tick_s
 
 
-async def run(controller: Controller, listener: Listener) -> None:
-    """Step now, on every notification, and every tick. Raises: LeadershipLost."""
+async def run(controller: Controller, listener: Listener, first: asyncio.Semaphore | None = None) -> None:
+    """Step now, on every notification, and every tick. first: limits the first steps. Raises: LeadershipLost."""
     wake = asyncio.Event()
     with contextlib.ExitStack() as stack:
         for topic in controller.topics:
             stack.enter_context(listener.subscribed(topic, wake.set))
-        await _run(controller, wake)
+        await _run(controller, wake, first)
 
 
-async def _run(controller: Controller, wake: asyncio.Event) -> None:
+async def _run(controller: Controller, wake: asyncio.Event, first: asyncio.Semaphore | None) -> None:
     failures = 0
+    limited: contextlib.AbstractAsyncContextManager[object] = first or contextlib.nullcontext()
     calm_s: float = getattr(controller, "calm_s", 0.0)
     task = asyncio.current_task()
     assert task
     while True:
         try:
-            with metrics.STEP_SECONDS.labels(controller.name).time():
-                await controller.step()
+            async with limited:
+                limited = contextlib.nullcontext()
+                with metrics.STEP_SECONDS.labels(controller.name).time():
+                    await controller.step()
             metrics.succeeded(controller.name)
             failures = 0
         except LeadershipLost:
@@ -259,7 +264,8 @@ async def _run_all(
 ) -> None:
     """Run the controllers until leadership is lost."""
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(run(controller, listener)) for controller in controllers]
+        first = asyncio.Semaphore(_FIRST_STEPS_AT_ONCE)
+        tasks = [group.create_task(run(controller, listener, first)) for controller in controllers]
         tasks.append(group.create_task(watch_all(engines, listener)))
         await leader.until_lost()
         for task in tasks:

@@ -25,6 +25,7 @@ from carrel.tables.sessions import Session
 log = structlog.get_logger()
 
 _RETRY_S = 2.0
+_TICK_S, _BUSY_TICK_S = 20.0, 5.0
 _PATIENT, _FORCED = "patient", "forced"
 
 
@@ -43,7 +44,7 @@ End = Callable[[Ending], Awaitable[None]]
 class Reap:
     name = "reap"
     topics = (announcements.topic(SessionState.TERMINATING),)
-    tick_s = 5.0
+    tick_s = _TICK_S
 
     def __init__(self, tools: Tools, launch: Launch, logs: LogCollection, *, concurrency: int = 16) -> None:
         self._tools = tools
@@ -57,6 +58,7 @@ class Reap:
         """Start a task for every terminating session without one, and for every session with abandoned containers."""
         async with self._tools.database.transaction() as tx:
             sessions = await queries.with_containers_to_remove(tx)
+            self.tick_s = _BUSY_TICK_S if sessions else _TICK_S
             if not sessions:
                 return
             own = await containers.of_each(tx, [session.id for session in sessions])

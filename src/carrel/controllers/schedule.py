@@ -19,6 +19,9 @@ from carrel.tables.session_states import LIFECYCLE, SessionState
 _PLACES_SHOWN = 1000
 """Queue positions beyond this are not published, because they change with every start."""
 
+_TICK_S, _PENDING_TICK_S = 10.0, 2.0
+"""While sessions are pending, time alone may change what can start."""
+
 _MANY = 300
 """Plans with this many sessions run in a thread."""
 
@@ -34,7 +37,7 @@ class Schedule:
             for s in (SessionState.PENDING, SessionState.TERMINATING, *sorted(LIFECYCLE.final))
         ),
     )
-    tick_s = 2.0
+    tick_s = _TICK_S
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
@@ -54,7 +57,7 @@ class Schedule:
         decided, placed = Plan((), ()), 0
         async with self._tools.placing, self._tools.transaction() as tx:
             # Each end in a long array wakes twice, and a pass reads all of it. Positions may be out of date for a tick.
-            is_recent = self._arrays_waited and now - self._arrays_waited < timedelta(seconds=self.tick_s)
+            is_recent = self._arrays_waited and now - self._arrays_waited < timedelta(seconds=_PENDING_TICK_S)
             if is_recent and not await loading.may_start(tx):
                 return
             waiting = await loading.startable(tx, now)
@@ -69,6 +72,7 @@ class Schedule:
             pending = {one.session for one in decided.refusals}
             only_arrays = all(one.array for one in waiting if one.id in pending)
             self._arrays_waited = now if pending and only_arrays else None
+            self.tick_s = _PENDING_TICK_S if pending else _TICK_S
         metrics.PLACEMENTS.inc(placed)
         metrics.waiting(decided.refusals)
 

@@ -28,6 +28,9 @@ _SETTINGS = {
     "unix_socket_permissions": "0700",
     "shared_buffers": "64MB",
     "max_connections": "100",
+    # Processes that a small database does not need.
+    "io_method": "sync",
+    "max_logical_replication_workers": "0",
     "fsync": "on",
     "log_min_messages": "warning",
     "log_error_verbosity": "terse",

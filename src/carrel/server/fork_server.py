@@ -31,6 +31,8 @@ def main(arguments: list[str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     supervisor, requests = int(arguments[0]), socket.socket(fileno=int(arguments[1]))
     prctl.die_with_parent(supervisor)
+    # structlog would load it for tracebacks in a terminal.
+    sys.modules["rich"] = None  # type: ignore[assignment]
     roles = importlib.import_module(arguments[2])
     roles.load()
     gc.freeze()

@@ -32,7 +32,7 @@ PersonName = Annotated[
 ]
 PlaceName = Annotated[
     str,
-    StringConstraints(pattern=r"^[^\W_](?:[\w. -]{0,62}[\w.])?$", max_length=64, strip_whitespace=True),
+    StringConstraints(pattern=r"^[^\W_](?:[\w. -]*[\w.])?$", max_length=64, strip_whitespace=True),
     says("A name has 1 to 64 letters, digits, _ . - and spaces, and begins with a letter or a digit."),
 ]
 Description = Annotated[
