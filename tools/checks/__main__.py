@@ -14,7 +14,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from machine import Asker, prepare, say
+from machine import Asker, prepare, say, without_clusters
 from options import FOLDERS, ROOT, parse
 
 from carrel.core.errors import Unavailable
@@ -42,6 +42,9 @@ def main() -> int:
         os.environ.update(compiled_code())
     tally = Tally()
     folders = [name for name in options.parts if name in FOLDERS]
+    if "cluster" in folders and (reason := without_clusters()):
+        folders.remove("cluster")
+        tally.skipped.append(f"cluster: {reason}")
     # 1. Questions before long-running steps.
     try:
         variables = prepare(folders, consent=Asker(yes=options.yes), state=STATE)

@@ -1,5 +1,6 @@
 """System requirements of the tests beyond the Python environment, installed by apt after consent."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from carrel.server.bootstrap import Consent
 from carrel.server.bootstrap.engine_setup import find_or_install_engine
 from carrel.server.bootstrap.packages import NEEDS_CONSENT, as_root, has_apt, install, install_line
 
+_PROGRAMS_OF_CLUSTERS = Path(__file__).resolve().parents[2] / "tests/cluster/kubernetes_programs.py"
 _WITHOUT_CONTAINERS = ("unit", "store", "simulation")
 # A program that shows that a package is installed, and the package.
 _FOR_CONTAINERS = [
@@ -22,9 +24,10 @@ _FOR_CONTAINERS = [
     *((shell, shell) for shell in ("zsh", "fish")),
 ]
 _STORE_OF_CLUSTERS = "etcd-server"
+_RUNTIME = "containerd"
 _FOR_CLUSTER = [
     ("etcd", _STORE_OF_CLUSTERS),
-    ("containerd", "containerd"),
+    ("containerd", _RUNTIME),
     ("runc", "runc"),
     ("ipset", "ipset"),
 ]
@@ -37,6 +40,7 @@ _IN_DOCUMENTS = [("curl", "curl"), ("jq", "jq")]
 """Programs used by documented commands."""
 _MONITORING = "prometheus"
 _PROXIES = ("nginx", "caddy")
+_CONTROL_GROUPS = Path("/sys/fs/cgroup/memory/tasks")
 _UNITS = Path("/etc/systemd/system")
 """A symlink to /dev/null here prevents systemd from starting the server of a package."""
 _DIRECTORY = "slapd"
@@ -67,6 +71,11 @@ def prepare(folders: Collection[str], *, consent: Asker, state: Path) -> dict[st
     if missing:
         agreed = _preparing(consent, missing)
         install(missing, purpose="programs for the tests", consent=agreed, say=say)
+        if _RUNTIME in missing:
+            # Docker uses its service.
+            _run_as_root(f"rm {_UNITS}/{_RUNTIME}.service")
+    if "cluster" in folders:
+        _build_kubernetes(consent)
     if set(folders) <= set(_WITHOUT_CONTAINERS):
         return {}
     try:
@@ -88,12 +97,44 @@ def _preparing(consent: Consent, missing: Collection[str]) -> Consent:
             _keep_postgresql_from_starting()
         if agreed and _DIRECTORY in missing:
             _run_as_root(f"mkdir -p {_NO_DIRECTORY.parent} && touch {_NO_DIRECTORY}")
-        for package in {_MONITORING, *_PROXIES, _STORE_OF_CLUSTERS} & set(missing if agreed else ()):
+        servers = {_MONITORING, *_PROXIES, _STORE_OF_CLUSTERS, _RUNTIME}
+        for package in servers & set(missing if agreed else ()):
             server = package.removesuffix("-server")
             _run_as_root(f"mkdir -p {_UNITS} && ln -sfn /dev/null {_UNITS}/{server}.service")
         return agreed
 
     return confirm
+
+
+def without_clusters() -> str:
+    """Why this machine cannot run a cluster for the tests; "" if it can."""
+    if os.geteuid() != 0:
+        return "a cluster needs root"
+    namespaces = ["unshare", "--net", "--mount", "--pid", "--fork", "true"]
+    tried = subprocess.run(namespaces, capture_output=True, text=True, check=False)
+    if tried.returncode:
+        return f"a cluster needs namespaces: {tried.stderr.strip()}"
+    if not _CONTROL_GROUPS.exists():
+        return "a cluster needs control groups of version 1"
+    return ""
+
+
+def _build_kubernetes(consent: Consent) -> None:
+    """Raises: Unavailable."""
+    program = [sys.executable, str(_PROGRAMS_OF_CLUSTERS)]
+    if subprocess.run([*program, "--check"], check=False).returncode == 0:
+        return
+    if not consent("build Kubernetes for the tests, once, which takes about ten minutes"):
+        raise Unavailable(
+            NEEDS_CONSENT,
+            "The tests need Kubernetes.",
+            hint=f"Run: {' '.join(program)}   or start again with --yes",
+        )
+    say("building Kubernetes for the tests, which takes about ten minutes, once")
+    if subprocess.run(program, check=False).returncode:
+        raise Unavailable(
+            "setup.build_failed", "Kubernetes could not be built.", hint=f"Try by hand: {' '.join(program)}"
+        )
 
 
 def _keep_postgresql_from_starting() -> None:

@@ -21,14 +21,8 @@ async def delete(
 
     Raises: EngineError if its node does not respond, ApiError, EngineUnavailable.
     """
-    try:
-        deleted = await _request(api, names, pod, seconds)
-        if deleted["kind"] == "Pod":
-            await absent(api, names, nodes, deleted)
-    except ApiError as error:
-        # 409: another pod has its name since.
-        if error.status not in (404, 409):
-            raise
+    await _request(api, names, pod, seconds)
+    await absent(api, names, nodes, pod)
 
 
 async def absent(api: KubernetesApi, names: PodNames, nodes: ClusterNodes, pod: Mapping[str, Any]) -> None:
@@ -37,7 +31,6 @@ async def absent(api: KubernetesApi, names: PodNames, nodes: ClusterNodes, pod: 
     Raises: EngineError if its node does not respond, ApiError, EngineUnavailable.
     """
     try:
-        # The version in the answer to a deletion cannot be watched from.
         there = await api.call("GET", f"{names.pods}/{pod['metadata']['name']}")
     except ApiError as error:
         if error.status != 404:
@@ -68,6 +61,11 @@ async def _require_ending(
         await _request(api, names, pod, 0)
 
 
-async def _request(api: KubernetesApi, names: PodNames, pod: Mapping[str, Any], seconds: int) -> Any:
+async def _request(api: KubernetesApi, names: PodNames, pod: Mapping[str, Any], seconds: int) -> None:
     body = {"gracePeriodSeconds": seconds, "preconditions": {"uid": pod["metadata"]["uid"]}}
-    return await api.call("DELETE", f"{names.pods}/{pod['metadata']['name']}", body=body)
+    try:
+        await api.call("DELETE", f"{names.pods}/{pod['metadata']['name']}", body=body)
+    except ApiError as error:
+        # 409: another pod has its name since.
+        if error.status not in (404, 409):
+            raise
