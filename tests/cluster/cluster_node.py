@@ -176,6 +176,8 @@ class Node:
             "readOnlyPort": 0,
             "resolvConf": "",
             "volumePluginDir": f"{self._home}/plugins",
+            # By default, the size of a new volume is known after a minute.
+            "volumeStatsAggPeriod": "1s",
         }
 
 

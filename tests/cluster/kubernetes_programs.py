@@ -21,6 +21,7 @@ import zipfile
 from pathlib import Path
 
 _MODULES = Path(__file__).parent
+_PROGRAMS = ("kubernetes", "network")
 _TAGS = "selinux,notest,grpcnotrace"
 _VERSIONS_IN = ("k8s.io/client-go/pkg/version", "k8s.io/component-base/version")
 _GO_NEEDED = (1, 26)
@@ -72,9 +73,9 @@ def _cache() -> Path:
 
 
 def _place(module: str) -> Path:
-    files = sorted(path for path in (_MODULES / module).rglob("*") if path.is_file())
-    sources = hashlib.sha256(b"".join(path.read_bytes() for path in files))
-    return _cache() / f"{version()}-{sources.hexdigest()[:8]}" / module
+    sources = sorted((_MODULES / module).iterdir())
+    digest = hashlib.sha256(b"".join(one.read_bytes() for one in sources)).hexdigest()
+    return _cache() / version() / f"{module}-{digest[:12]}"
 
 
 def _build(module: Path, program: Path, go: str) -> None:
@@ -143,9 +144,9 @@ def _fetch_go(folder: Path) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--check"]:
-        sys.exit(not all(_place(module).exists() for module in ("kubernetes", "network")))
+        sys.exit(not all(_place(module).exists() for module in _PROGRAMS))
     try:
-        kubernetes()
-        network()
+        for each in _PROGRAMS:
+            _built(each)
     except (RuntimeError, OSError) as error:
         sys.exit(str(error))
