@@ -16,6 +16,7 @@ from carrel.engines.conformance_kit import ProgressLog, run, spec
 from carrel.engines.kubernetes import KubernetesEngine
 from carrel.engines.kubernetes.cluster_access import ClusterAccess
 from carrel.engines.kubernetes.isolation import Reachability
+from carrel.engines.kubernetes.kubernetes_api import KubernetesApi
 from carrel.engines.kubernetes.pod_processes import output_of
 from carrel.engines.port import Claimant, ContainerSpec, Observed, Permit, ProgressSink
 
@@ -97,8 +98,9 @@ class Bystander:
         return wait_until(address, within_s=_WITHIN_S) or ""
 
     async def reaches(self, *targets: tuple[str, int]) -> list[bool]:
-        api = self._harness.engines[0]._api
+        api = KubernetesApi(ClusterAccess(kubeconfig=self._harness.cluster.kubeconfig.read_text()))
         answers = await output_of(api, self._path, ["sh", "-c", _probes(targets)])
+        await api.close()
         return [answer == b"REACHED" for answer in answers.split()]
 
     async def delete(self) -> None:
