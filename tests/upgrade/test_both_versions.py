@@ -100,6 +100,10 @@ async def _work(writer: httpx2.AsyncClient, reader: httpx2.AsyncClient, name: st
     assert (await must(reader, "GET", f"/sessions/{session['id']}")).json()["name"] == name
     await must(reader, "GET", "/sessions", params={"q": name})
     await must(reader, "GET", f"/sessions/{session['id']}/history")
+    batch = {"kind": "batch", "command": ["true"], "array": {"first": 1, "last": 2}}
+    array = (await must(writer, "POST", "/sessions", json=request(name=f"{name}-many", **batch))).json()
+    await must(reader, "GET", f"/sessions/{array['id']}")
+    await must(reader, "DELETE", f"/sessions/{array['id']}")
     token = (await must(writer, "POST", "/tokens", json={"name": name, "scopes": ["session.read"]})).json()
     bearer = {"Authorization": f"Bearer {token['token']}"}
     await must(reader, "GET", "/sessions", headers=bearer, auth=None)

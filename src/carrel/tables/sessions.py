@@ -66,7 +66,10 @@ class SessionArray(Table):
     first_index: Mapped[int]
     last_index: Mapped[int]
     max_parallel: Mapped[int | None]
-    counts: Mapped[list[dict[str, Any]]] = mapped_column(JSON, default=list, server_default=text("'[]'"))
+    counts: Mapped[list[dict[str, Any]]] = mapped_column(
+        JSON, default=list, server_default=text("'[]'"), nullable=True
+    )
+    """Null only in what the former version inserts, which a trigger replaces."""
 
 
 class ArrayCountChange(Table):

@@ -39,10 +39,24 @@ _CHANGED = """
     END $$
 """
 
+# The former version writes null for an array that is not over.
+_FILLED = """
+    CREATE FUNCTION fill_counts_of_arrays() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        NEW.counts := '[]';
+        RETURN NEW;
+    END $$
+"""
+
 
 def upgrade() -> None:
+    op.execute(_FILLED)
+    op.execute(
+        "CREATE TRIGGER fill_counts_of_arrays BEFORE INSERT ON session_arrays FOR EACH ROW "
+        "WHEN (NEW.counts IS NULL) EXECUTE FUNCTION fill_counts_of_arrays()"
+    )
     op.execute(_COUNTS)
-    op.alter_column("session_arrays", "counts", nullable=False, server_default=sa.text("'[]'"))
+    op.alter_column("session_arrays", "counts", server_default=sa.text("'[]'"))
     op.create_table(
         "array_count_changes",
         sa.Column("id", sa.BigInteger(), sa.Identity(), nullable=False),
@@ -70,6 +84,8 @@ def downgrade() -> None:
     for name in ("count_created_in_arrays", "count_changed_in_arrays"):
         op.execute(f"DROP TRIGGER {name} ON sessions")
         op.execute(f"DROP FUNCTION {name}")
-    op.alter_column("session_arrays", "counts", nullable=True, server_default=None)
+    op.execute("DROP TRIGGER fill_counts_of_arrays ON session_arrays")
+    op.execute("DROP FUNCTION fill_counts_of_arrays")
+    op.alter_column("session_arrays", "counts", server_default=None)
     op.execute(_FORGET)
     op.drop_table("array_count_changes")
