@@ -9,9 +9,10 @@ from typing import Any
 import yaml
 from go_programs import helm
 from kubernetes_programs import version
+from own_cluster import Cluster
 
 CHART = Path(__file__).parents[2] / "deploy/helm/carrel"
-NAMESPACE = "carrel"
+NAMESPACE = "carrel-system"
 _PLURALS = {"Ingress": "ingresses", "NetworkPolicy": "networkpolicies"}
 _CLUSTER_WIDE = (
     "Namespace",
@@ -57,3 +58,10 @@ def definitions(folder: Path, pattern: str) -> Iterator[dict[str, Any]]:
         for one in yaml.load_all(file.read_text(), yaml.CSafeLoader):
             if one and one["kind"] == "CustomResourceDefinition":
                 yield json.loads(json.dumps(one, default=str))
+
+
+def make_namespace(cluster: Cluster, name: str, security: str = "privileged") -> None:
+    """security: the Pod Security level that it enforces. Twice: no-op."""
+    if not cluster.call("GET", f"/api/v1/namespaces/{name}"):
+        labels = {"pod-security.kubernetes.io/enforce": security}
+        cluster.call("POST", "/api/v1/namespaces", {"metadata": {"name": name, "labels": labels}})

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-from chart import NAMESPACE, run
+from chart import NAMESPACE, make_namespace, run
 from control_plane_image import NEXT_REFERENCE, REFERENCE, control_plane_image
 from crash.control_plane import free_port
 from e2e.running import keypair
@@ -149,8 +149,7 @@ class Release:
                 "resources": {"requests": {"storage": "1Gi"}},
             },
         }
-        if not self.cluster.call("GET", f"/api/v1/namespaces/{NAMESPACE}"):
-            self.cluster.call("POST", "/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
+        make_namespace(self.cluster, NAMESPACE, "restricted")
         self.cluster.call("POST", "/api/v1/persistentvolumes", volume)
         self.cluster.call("POST", f"/api/v1/namespaces/{NAMESPACE}/persistentvolumeclaims", claim)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from chart import CHART, NAMESPACE, definitions, path_of, rendered, run, template
+from chart import CHART, NAMESPACE, definitions, make_namespace, path_of, rendered, run, template
 from go_programs import source
 from kubernetes_programs import version
 from own_cluster import Cluster
@@ -25,9 +25,9 @@ _PROMETHEUS = (
 @pytest.fixture(scope="module")
 def receptive(cluster: Cluster) -> Cluster:
     """A cluster that has the namespaces, and the custom resources that the chart may make."""
-    for name in (NAMESPACE, f"{NAMESPACE}-sessions", "desks"):
-        if not cluster.call("GET", f"/api/v1/namespaces/{name}"):
-            cluster.call("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+    make_namespace(cluster, NAMESPACE, "restricted")
+    for name in (f"{NAMESPACE}-sessions", "desks"):
+        make_namespace(cluster, name)
     for module, number, pattern in (_GATEWAY_API, _PROMETHEUS):
         made = list(definitions(source(module, number), pattern))
         assert made
@@ -63,8 +63,6 @@ def test_the_api_server_accepts_every_object(values: Path, receptive: Cluster) -
 
 @pytest.mark.parametrize("values", VALUES, ids=lambda path: path.stem)
 def test_pods_fit_the_restricted_security_level(values: Path, receptive: Cluster) -> None:
-    labels = {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}
-    receptive.call("PATCH", f"/api/v1/namespaces/{NAMESPACE}", labels)
     workloads = [one for one in rendered("--values", str(values)) if "template" in one.get("spec", {})]
     assert len(workloads) >= 3
     for workload in workloads:
@@ -140,9 +138,9 @@ def test_the_service_account_has_the_rights_of_the_engine_and_no_others() -> Non
     engine = _rules(yaml.safe_load_all((files("carrel.engines.kubernetes") / "rights.yaml").read_text()))
     needed = {
         ("Role", "carrel"): engine["Role", "carrel"],
-        ("ClusterRole", "carrel-carrel"): engine["ClusterRole", "carrel"],
+        ("ClusterRole", f"{NAMESPACE}-carrel"): engine["ClusterRole", "carrel"],
     }
-    usage = {("ClusterRole", "carrel-carrel-usage"): engine["ClusterRole", "carrel-usage"]}
+    usage = {("ClusterRole", f"{NAMESPACE}-carrel-usage"): engine["ClusterRole", "carrel-usage"]}
     assert _rules(rendered("--values", "ci/bare-values.yaml")) == {**needed, **usage}
     assert _rules(rendered("--values", "ci/own-values.yaml")) == needed
 

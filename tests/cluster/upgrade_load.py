@@ -20,6 +20,8 @@ class Load:
     def __init__(self, release: Release) -> None:
         self._release = release
         self._ends = threading.Event()
+        self._follows = threading.Event()
+        self._changed_all = threading.Event()
         self._threads = [
             threading.Thread(target=self._caught, args=(work,))
             for work in (self._balance, self._request, self._change, self._follow, self._upload)
@@ -80,6 +82,7 @@ class Load:
             self.requests += 1
 
     def _change(self) -> None:
+        self._follows.wait()
         while not self._ends.is_set():
             name = f"renamed-{len(self.changes)}"
             with self._client() as client:
@@ -88,11 +91,12 @@ class Load:
                 self.failures.append(f"PATCH: {answer.status_code} {answer.text[:200]}")
             self.changes.append(name)
             self._ends.wait(0.2)
+        self._changed_all.set()
 
     def _follow(self) -> None:
         """The event stream, opened again where it ended, as browsers do."""
         last = ""
-        while not (self._ends.is_set() and self.events[-1:] == self.changes[-1:]):
+        while not self._has_followed_all():
             headers = {"Last-Event-ID": last} if last else {}
             self.streams += 1
             try:
@@ -100,15 +104,19 @@ class Load:
                     self._client() as client,
                     client.stream("GET", "/events", params={"follow": "true"}, headers=headers) as stream,
                 ):
+                    self._follows.set()
                     for line in stream.iter_lines():
                         if line.startswith("id:"):
                             last = line.removeprefix("id:").strip()
                         elif line.startswith("data:"):
                             self._note(json.loads(line.removeprefix("data:")))
-                        if self._ends.is_set() and self.events[-1:] == self.changes[-1:]:
+                        if self._has_followed_all():
                             return
             except httpx2.TransportError:
                 continue
+
+    def _has_followed_all(self) -> bool:
+        return self._changed_all.is_set() and self.events[-1:] == self.changes[-1:]
 
     def _note(self, event: dict) -> None:  # type: ignore[type-arg]
         name = str((event.get("data") or {}).get("name", ""))
