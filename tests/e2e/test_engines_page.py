@@ -79,6 +79,27 @@ def test_engine_is_added_checked_and_removed(daemon: OwnDockerd, desk: Desk, api
     assert [one["name"] for one in api.get("/engines").json()["items"]] == ["local"]
 
 
+def test_settings_of_a_cluster_are_checked_before_it_is_added(desk: Desk, api: httpx2.Client) -> None:
+    form = _form(desk, "Kubernetes")
+    form.get_by_role("textbox", name="Name", exact=True).fill(fresh("cluster"))
+    expect(form.get_by_role("textbox", name="API server")).to_have_count(0)
+    form.get_by_role("textbox", name="Kubeconfig").fill("clusters: []\nusers: []\ncontexts: []\n")
+    form.get_by_role("button", name="Check").click()
+    result = form.get_by_role("status")
+    expect(result).to_contain_text("The kubeconfig has no current context")
+    form.get_by_text("Address and token").click()
+    expect(form.get_by_role("textbox", name="Kubeconfig")).to_have_count(0)
+    form.get_by_role("textbox", name="API server").fill("https://127.0.0.1:1")
+    form.get_by_role("button", name="Check").click()
+    expect(result).to_contain_text("does not respond")
+    form.get_by_role("combobox", name="Kind").click()
+    desk.page.get_by_role("option", name="Fake", exact=True).click()
+    form.get_by_role("button", name="Check").click()
+    expect(result).to_contain_text("fake-1")
+    expect(result).to_contain_text("Sessions cannot have root inside.")
+    assert [one["name"] for one in api.get("/engines").json()["items"]] == ["local"]
+
+
 def test_secret_of_an_engine_is_set_kept_and_never_given_back(desk: Desk, api: httpx2.Client) -> None:
     page, name = desk.page, fresh("made-up")
     answers: list[str] = []

@@ -302,6 +302,39 @@ def test_reserved_memory_is_offered_no_more(desk: Desk, api: httpx2.Client, node
     api.patch(f"/nodes/{node}", json={"reserved": before["reserved"]})
 
 
+def test_labels_of_a_node_are_set_filtered_by_and_selected(desk: Desk, api: httpx2.Client, node: str) -> None:
+    desk.go("/resources")
+    desk.row(node).get_by_role("button", name="Edit").click()
+    form = _drawer(desk, f"Edit {node}")
+    form.get_by_label("Own labels").fill("tier=fast")
+    form.get_by_label("Own labels").press("Enter")
+    expect(form.get_by_text(f"carrel node label {node} tier=fast")).to_be_visible()
+    form.get_by_role("button", name="Save").click()
+    expect(form).to_be_hidden()
+    try:
+        selector = desk.page.get_by_label("Filter by labels")
+        selector.fill("tier notin (fast)")
+        selector.press("Enter")
+        expect(desk.row(node)).to_have_count(0)
+        selector.fill("tier")
+        selector.press("Enter")
+        expect(desk.row(node)).to_be_visible()
+        # The preview says what a group would do, before there is one.
+        desk.go("/resources/groups?make=one")
+        form = _drawer(desk, "New resource group")
+        form.get_by_role("textbox", name="Name", exact=True).fill(fresh("labelled"))
+        form.get_by_label("Node selector").fill("tier in (fast")
+        expect(form.get_by_role("alert")).to_contain_text("The label selector lacks )")
+        form.get_by_label("Node selector").fill("tier in (fast)")
+        expect(form.get_by_role("status").filter(has_text="selected")).to_have_text(
+            "1 node selected, 1 joins"
+        )
+        expect(form.get_by_role("row").filter(has_text=node)).to_contain_text("joins from default")
+        expect(form.get_by_text("--node-selector 'tier in (fast)'")).to_be_visible()
+    finally:
+        api.patch(f"/nodes/{node}", json={"own_labels": {"tier": None}}).raise_for_status()
+
+
 @pytest.fixture
 def hidden_again(carrel: Running) -> Iterator[None]:
     """Nodes are hidden from people afterwards, whatever the journey came to."""

@@ -157,6 +157,8 @@ class NodeInfo:
     images: frozenset[str] = frozenset()
     """References of the images present."""
     labels: Mapping[str, str] = field(default_factory=dict)
+    closed: str = ""
+    """Why the engine places nothing new here, as a clause such as "cordoned in the cluster"; empty if it does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,20 @@ from sqlalchemy import Select, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import ContainerId, NodeId
-from carrel.tables.nodes import Allocation, Node
+from carrel.tables.nodes import Allocation, Node, NodeState
 
 
 def offered(node: Node) -> dict[str, int]:
     """Capacity of a node for sessions, with reserve and CPU over-commitment applied."""
     slots = {slot: max(amount - node.reserved.get(slot, 0), 0) for slot, amount in node.slots.items()}
     return {**slots, "cpu": int(slots.get("cpu", 0) * node.cpu_overcommit)}
+
+
+def closed(node: Node) -> str:
+    """Why nothing new is placed on a node, for `NodeSnapshot.closed`; empty if it is open."""
+    if node.state != NodeState.READY:
+        return "not ready"
+    return "cordoned" if node.cordoned else node.closed
 
 
 async def held(tx: AsyncSession) -> dict[NodeId, dict[str, int]]:

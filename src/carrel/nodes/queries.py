@@ -16,7 +16,7 @@ from carrel.db.scope import permitted
 from carrel.db.search import escaped
 from carrel.http import paging
 from carrel.http.paging import Sort
-from carrel.nodes import host_load, ledger
+from carrel.nodes import host_load, ledger, machine_labels
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.schemas import EngineRef
 from carrel.nodes.groups import membership, selectors
@@ -169,11 +169,13 @@ def _view(
     selected_by: Iterable[SelectingGroup],
 ) -> NodeView:
     node: Node = row.Node
+    labels = {**node.labels, **node.own_labels}
     return NodeView(
         **{name: getattr(node, name) for name in NodeView.model_fields if name not in _WORKED_OUT},
         group=GroupRef(id=node.group_id, name=row.group_name),
         selected_by=[GroupRef(id=one.id, name=one.name) for one in selected_by],
-        labels={**node.labels, **node.own_labels},
+        labels=labels,
+        machine=machine_labels.machine(labels),
         engine=EngineRef(id=node.engine_id or "", name=row.engine_name),
         offered=ledger.offered(node),
         used=dict(held),
@@ -188,6 +190,7 @@ _WORKED_OUT = {
     "group",
     "selected_by",
     "labels",
+    "machine",
     "engine",
     "offered",
     "used",

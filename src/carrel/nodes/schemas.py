@@ -75,14 +75,25 @@ class HostLoadView(BaseModel):
     disk_size: float
 
 
+class MachineView(BaseModel):
+    """By well-known labels; empty if unknown. pool: of its autoscaler. capacity_type: such as "spot" or "on-demand"."""
+
+    pool: str
+    zone: str
+    instance_type: str
+    capacity_type: str
+
+
 class NodeView(BaseModel):
     """group_fixed: an administrator chose its group. selected_by: the groups whose node selectors it meets, for
     superadmins; unless its group is fixed, it is in the first one. labels: of its engine, with own_labels, which
     administrators set, in front of them. slots: physical capacity. offered: capacity for sessions, with reserve and
     cpu_overcommit applied. used: allocated to sessions. seen_at: when the engine last reported it. down_since: when
     the engine stopped reporting it; null while it is reported or the engine is down. cordoned: it accepts no new
-    sessions. draining: the kind of drain, until it is uncordoned. images: number of images present. host: null if
-    it was not measured in the last minutes, and for those who may not read the usage of nodes.
+    sessions. closed: why its engine places nothing new there, such as "has the taint dedicated=lab:NoSchedule,
+    which sessions do not tolerate"; empty if it does. draining: the kind of drain, until it is uncordoned. images:
+    number of images present. host: null if it was not measured in the last minutes, and for those who may not read
+    the usage of nodes.
     """
 
     id: NodeId
@@ -93,6 +104,8 @@ class NodeView(BaseModel):
     state: NodeState
     cordoned: bool
     draining: Draining | None
+    closed: str
+    machine: MachineView
     architecture: str
     engine: EngineRef
     engine_version: str

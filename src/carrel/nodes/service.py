@@ -21,7 +21,7 @@ from carrel.scheduling.devices import available, families
 from carrel.scheduling.snapshot import DeviceSnapshot
 from carrel.slot_kinds import service as slot_kinds
 from carrel.tables.groups import NodeLoss, ResourceGroup
-from carrel.tables.nodes import Node, NodeState
+from carrel.tables.nodes import CLOSED_LENGTH, Node, NodeState
 
 SYSTEM_MEM_BYTES = 1 << 30
 """Default memory reserve for the host on machines with more than 4 GiB."""
@@ -35,23 +35,26 @@ _RECORD = text("""
 WITH reported AS (
     SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS f(
         id text, name text, architecture text, engine_version text, slots jsonb, reserved jsonb, devices jsonb,
-        images jsonb, labels jsonb, capabilities jsonb)
+        images jsonb, labels jsonb, capabilities jsonb, closed text)
 ), differing AS (
-    SELECT f.*, (n.state, n.slots, n.labels) IS DISTINCT FROM (:ready, f.slots, f.labels) AS differs
+    SELECT f.*, (n.state, n.slots, n.labels, n.closed)
+        IS DISTINCT FROM (:ready, f.slots, f.labels, f.closed) AS differs
     FROM reported f LEFT JOIN nodes n ON n.engine_id = :engine AND n.name = f.name
     WHERE n.seen_at IS NULL OR n.seen_at < :stale OR n.state <> :ready OR n.down_since IS NOT NULL
-      OR (n.architecture, n.engine_version, n.slots, n.devices, n.images, n.labels, n.capabilities)
-        IS DISTINCT FROM (f.architecture, f.engine_version, f.slots, f.devices, f.images, f.labels, f.capabilities)
+      OR (n.architecture, n.engine_version, n.slots, n.devices, n.images, n.labels, n.capabilities, n.closed)
+        IS DISTINCT FROM
+        (f.architecture, f.engine_version, f.slots, f.devices, f.images, f.labels, f.capabilities, f.closed)
 ), written AS (
     INSERT INTO nodes AS n (id, engine_id, name, architecture, engine_version, slots, reserved, devices, images,
-        labels, capabilities, state, seen_at)
+        labels, capabilities, closed, state, seen_at)
     SELECT id, :engine, name, architecture, engine_version, slots, reserved, devices, images, labels, capabilities,
-        :ready, CAST(:now AS timestamptz)
+        closed, :ready, CAST(:now AS timestamptz)
     FROM differing
     ON CONFLICT (engine_id, name) DO UPDATE SET architecture = excluded.architecture,
         engine_version = excluded.engine_version, slots = excluded.slots, devices = excluded.devices,
         images = excluded.images, labels = excluded.labels, capabilities = excluded.capabilities,
-        state = excluded.state, down_since = NULL, forgotten_at = NULL, seen_at = excluded.seen_at
+        closed = excluded.closed, state = excluded.state, down_since = NULL, forgotten_at = NULL,
+        seen_at = excluded.seen_at
     RETURNING n.id, n.name
 ), missing AS (
     UPDATE nodes SET state = :down, down_since = :now
@@ -154,6 +157,7 @@ def _row(info: NodeInfo) -> dict[str, object]:
         "images": sorted(info.images),
         "labels": dict(info.labels),
         "capabilities": sorted(info.capabilities),
+        "closed": info.closed[:CLOSED_LENGTH],
     }
 
 
@@ -204,7 +208,7 @@ class Resources:
 
 async def resources(tx: AsyncSession, actor: Actor) -> Resources:
     """Sums over the READY nodes of the groups that the actor may use; of all, for superadmins. Free capacity of
-    cordoned nodes does not count.
+    nodes that take no sessions does not count.
     """
     known = select(Node).where(Node.state == NodeState.READY)
     statement = known.outerjoin(ResourceGroup, ResourceGroup.id == Node.group_id).where(groups.seen_by(actor))
@@ -215,7 +219,7 @@ async def resources(tx: AsyncSession, actor: Actor) -> Resources:
     for node in nodes:
         there, taken = ledger.offered(node), usage.get(node.id, {})
         capacity, used = add(capacity, there), add(used, taken)
-        if node.cordoned:
+        if node.cordoned or node.closed:
             continue
         # Usage may exceed the offer after an administrator raised the reserve.
         free = {slot: max(amount, 0) for slot, amount in subtract(there, taken).items()}

@@ -36,7 +36,7 @@ from carrel.scheduling.snapshot import (
 from carrel.sessions import admission, allowed_rights, dependencies, mounting
 from carrel.sessions.dependencies import Dependency
 from carrel.tables.groups import FairShareWeight, ScopeKind
-from carrel.tables.nodes import Allocation, Node, NodeState
+from carrel.tables.nodes import Allocation, Node
 from carrel.tables.session_states import LIFECYCLE, ClusterPlacement, Rights, SessionState
 from carrel.tables.sessions import Container, Session
 
@@ -76,7 +76,7 @@ async def snapshot(
 # Plain rows of prebuilt statements: otherwise building statements and objects would dominate the time from request to
 # placement.
 _NODES = text("""
-    SELECT n.id, n.name, n.slots, n.reserved, n.cpu_overcommit, n.devices, n.group_id, n.state, n.cordoned,
+    SELECT n.id, n.name, n.slots, n.reserved, n.cpu_overcommit, n.devices, n.group_id, n.state, n.cordoned, n.closed,
         n.architecture, n.capabilities, n.engine_id, coalesce(held.slots, '{}') AS held,
         coalesce(used.devices, '{}') AS on_devices
     FROM nodes n
@@ -309,14 +309,13 @@ def _names(waiting: Iterable[PendingSession], machines: Iterable[Any]) -> frozen
 
 
 def _node(node: Any) -> NodeSnapshot:
-    closed = "not ready" if node.state != NodeState.READY else "cordoned" if node.cordoned else ""
     return NodeSnapshot(
         node.id,
         node.name,
         ledger.offered(node),
         node.held,
         node.group_id,
-        closed,
+        ledger.closed(node),
         architecture(node.architecture),
         devices=tuple(
             [

@@ -25,7 +25,7 @@ from carrel.scheduling.snapshot import ClusterMode
 from carrel.simulator.installation import ANYBODY
 from carrel.simulator.traces import TraceEntry, line
 from carrel.tables.groups import FairShareWeight, ResourceGroup, ScopeKind
-from carrel.tables.nodes import IS_KNOWN, Node, NodeState
+from carrel.tables.nodes import IS_KNOWN, Node
 from carrel.tables.tenancy import Domain, Project, User, UserState
 
 _PAGE = 1000
@@ -121,7 +121,7 @@ def _node(node: Node) -> NodesOfPolicy:
             for (family, near), n in sorted(sets.items())
         ],
         architecture=node.architecture,
-        closed="not ready" if node.state != NodeState.READY else "cordoned" if node.cordoned else "",
+        closed=ledger.closed(node),
     )
 
 

@@ -22,6 +22,7 @@ from carrel.core.ids import ContainerId, EngineId, GroupId, NodeId, SessionId
 from carrel.db.tables import Table
 
 TOPIC, FORGOTTEN = "nodes", "nodes.forgotten"
+CLOSED_LENGTH = 500
 
 
 class NodeState(StrEnum):
@@ -44,13 +45,13 @@ class Node(Table):
     """slots: capacity of the machine; `ledger.offered` computes the part available to sessions.
 
     devices: accelerators, as in `accelerators.port.Device`, each with `slots`: the slots that it provides, with the
-    thousandths of it that one unit takes. images: references present on the node.
-    labels: by its engine. own_labels: by administrators; they take precedence. group_fixed: an administrator chose
-    its group, so selectors of groups do not move it.
-    cordoned: no new placements. draining: mode of its drain. reserved: slots kept for the system. cpu_overcommit: CPUs
-    offered per physical one. down_since: since when the engine responds without listing it. forgotten_at: when an
-    administrator declared it permanently gone; only past sessions refer to it. engine_id: null when its engine was
-    removed, and the node with it. engine_version: its engine's, for display.
+    thousandths of it that one unit takes. images: references present on the node. labels: by its engine. own_labels:
+    by administrators; they take precedence. group_fixed: an administrator chose its group, so selectors of groups do
+    not move it. closed: why the engine places nothing new there; empty if it does. cordoned: no new placements.
+    draining: mode of its drain. reserved: slots kept for the system. cpu_overcommit: CPUs offered per physical one.
+    down_since: since when the engine responds without listing it. forgotten_at: when an administrator declared it
+    permanently gone; only past sessions refer to it. engine_id: null when its engine was removed, and the node with
+    it. engine_version: its engine's, for display.
     """
 
     __tablename__ = "nodes"
@@ -76,6 +77,7 @@ class Node(Table):
     group_id: Mapped[GroupId] = mapped_column(
         String, ForeignKey("resource_groups.id"), server_default="default", index=True
     )
+    closed: Mapped[str] = mapped_column(String(CLOSED_LENGTH), server_default="")
     group_fixed: Mapped[bool] = mapped_column(server_default=text("false"))
     cordoned: Mapped[bool] = mapped_column(server_default=text("false"))
     draining: Mapped[Draining | None] = mapped_column(String(10))

@@ -69,6 +69,33 @@ async def test_what_is_wrong_with_an_engine_is_said_and_nothing_is_added(api: Ap
     assert len((await admin.get("/engines")).json()["items"]) == 1
 
 
+async def test_settings_are_checked_before_an_engine_is_added(api: Api):
+    admin, user = await api.as_("superadmin"), await api.as_("user")
+    request = {"kind": "fake", "settings": {"nodes": 2, "cpu": 4, "mem_gib": 8}}
+    checked = (await admin.post("/engines/check", request)).json()
+    slots = {"cpu": 4000, "mem": 8 << 30}
+    assert (checked["ok"], checked["sentence"]) == (True, "It responds: Fake 1.")
+    assert checked["capacity"] == {"cpu": 8000, "mem": 16 << 30}
+    assert checked["nodes"] == [
+        {"name": name, "architecture": "x86_64", "slots": slots, "closed": ""}
+        for name in ("fake-1", "fake-2")
+    ]
+    gaps = {gap["code"]: gap["sentence"] for gap in checked["gaps"]}
+    assert gaps.keys() == {"accelerators", "root", "disk_limits"}
+    assert gaps["root"] == "Sessions cannot have root inside."
+    silent = {"kind": "docker", "settings": {"url": "unix:///nowhere.sock"}}
+    refused = (await admin.post("/engines/check", silent)).json()
+    assert (refused["ok"], refused["nodes"], refused["gaps"]) == (False, [], [])
+    assert status_and_code(
+        await admin.post("/engines/check", {"kind": "fake", "settings": {"nodes": 0}})
+    ) == (
+        422,
+        "plugin.setting_invalid",
+    )
+    assert status_and_code(await user.post("/engines/check", request)) == (403, "policy.forbidden")
+    assert [one["name"] for one in (await admin.get("/engines")).json()["items"]] == ["local"]
+
+
 async def test_secrets_stay_until_something_else_changes_and_are_given_again_then(api: Api):
     admin = await api.as_("superadmin")
     await added(admin)
@@ -107,7 +134,7 @@ async def test_a_check_says_what_answers_and_what_does_not(api: Api):
     admin = await api.as_("superadmin")
     await added(admin)
     result = (await admin.post("/engines/second/check")).json()
-    assert (result["ok"], result["nodes"]) == (True, ["fake-1", "fake-2"])
+    assert (result["ok"], [one["name"] for one in result["nodes"]]) == (True, ["fake-1", "fake-2"])
     api.engine.world.go_away()
     result = (await admin.post("/engines/local/check")).json()
     assert (result["ok"], result["sentence"]) == (False, "The fake engine does not respond.")

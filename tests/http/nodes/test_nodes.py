@@ -54,6 +54,8 @@ async def test_a_node_shows_what_it_has_offers_and_holds(two: Api):
         "state": "READY",
         "cordoned": False,
         "draining": None,
+        "closed": "",
+        "machine": {"pool": "", "zone": "", "instance_type": "", "capacity_type": ""},
         "down_since": None,
         "architecture": "x86_64",
         "engine": {"id": "local", "name": "local"},
@@ -197,6 +199,45 @@ async def test_a_node_is_changed_and_told_of(two: Api):
             "after": {"reserved": {"cpu": 1000}, "cpu_overcommit": 2.0},
         }
     ]
+
+
+async def test_well_known_labels_say_what_a_machine_is(two: Api):
+    admin = await two.as_("superadmin")
+    labels = {
+        "topology.kubernetes.io/zone": "eu-1a",
+        "node.kubernetes.io/instance-type": "g5.xlarge",
+        "eks.amazonaws.com/nodegroup": "gpus",
+        "eks.amazonaws.com/capacityType": "ON_DEMAND",
+    }
+    await join(two.database, replace(MACHINE, labels=labels), SECOND)
+    shown = {"pool": "gpus", "zone": "eu-1a", "instance_type": "g5.xlarge", "capacity_type": "on-demand"}
+    assert (await admin.get("/nodes/machine")).json()["machine"] == shown
+    spot = {"own_labels": {"cloud.google.com/gke-spot": "true"}}
+    assert (await admin.patch("/nodes/machine", spot)).json()["machine"]["capacity_type"] == "spot"
+
+
+async def test_a_node_that_its_engine_closes_takes_nothing_and_says_why(living: Api):
+    admin, user = await living.as_("superadmin"), await living.as_("user")
+    taint = "has the taint dedicated=lab:NoSchedule, which sessions do not tolerate"
+    world = living.engine.world
+    world.nodes = [replace(one, closed=taint) for one in world.nodes]
+
+    async def closed() -> bool:
+        return (await admin.get("/nodes/local")).json()["closed"] == taint
+
+    await join(living.database, *world.nodes)
+    await eventually(closed)
+    assert (await user.get("/resources")).json()["left"]["cpu"] == 0
+    assert (await admin.get("/groups/default")).json()["ready_nodes"] == 0
+    session = await user.start()
+
+    async def reason() -> bool:
+        return (await user.get(f"/sessions/{session['id']}")).json()["reason"] == f"1 node: {taint}."
+
+    await eventually(reason)
+    world.nodes = [replace(one, closed="") for one in world.nodes]
+    await join(living.database, *world.nodes)
+    await living.until(user, session["id"], "RUNNING")
 
 
 async def test_what_an_administrator_set_outlives_what_the_engine_says_next(two: Api):

@@ -80,6 +80,7 @@ BODIES: Mapping[str, object] = {
     "groups.change_access": {"users": {"user@example.org": True}},
     "groups.change_weights": {"users": {"user@example.org": 2}},
     "groups.create": {"name": "new"},
+    "engines.check_settings": {"kind": "fake"},
     "groups.preview_selector": {"selector": "gpu"},
     "groups.set_access": {"users": ["user@example.org"]},
     "groups.set_weights": {"users": {"user@example.org": 2}},

@@ -31,6 +31,7 @@ export type {
   DryRunRequest,
   EngineCheck,
   EngineCreate,
+  EngineSettings,
   EngineUpdate,
   EngineView as Engine,
   FactorsView as Factors,

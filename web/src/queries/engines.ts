@@ -2,12 +2,13 @@ import { queryOptions } from "@tanstack/react-query";
 import {
   engineKindsList,
   enginesCheck,
+  enginesCheckSettings,
   enginesCreate,
   enginesList,
   enginesRemove,
   enginesUpdate,
 } from "@/api/generated/sdk.gen";
-import type { Engine, EngineCheck, EngineCreate, EngineUpdate } from "@/api/types";
+import type { Engine, EngineCheck, EngineCreate, EngineSettings, EngineUpdate } from "@/api/types";
 import { useChange } from "./use-change";
 
 /** The engines, without their secrets. */
@@ -41,3 +42,7 @@ export const useRemoveEngine = () =>
 /** Checks whether an engine responds. */
 export const useCheckEngine = () =>
   useChange<string, EngineCheck>(async (id) => (await enginesCheck({ path: { ref: id } })).data, []);
+
+/** Checks settings before an engine is added. */
+export const useCheckSettings = () =>
+  useChange<EngineSettings, EngineCheck>(async (body) => (await enginesCheckSettings({ body })).data, []);

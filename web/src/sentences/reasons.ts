@@ -166,6 +166,12 @@ const NODES = /^(\d+) nodes?: (.+)$/;
 const CAUSES: readonly [text: RegExp, message: (words: string[]) => MessageDescriptor][] = [
   [/^not ready$/, () => msg`not ready`],
   [/^cordoned$/, () => msg`cordoned`],
+  [/^cordoned in the cluster$/, () => msg`cordoned in the cluster`],
+  [/^not ready in the cluster$/, () => msg`not ready in the cluster`],
+  [
+    /^has the taint (\S+), which sessions do not tolerate$/,
+    ([taint = ""]) => msg`has the taint ${taint}, which sessions do not tolerate`,
+  ],
   [/^is not the requested node$/, () => msg`not the requested node`],
   [/^cannot give root in a session$/, () => msg`cannot give root in a session`],
   [

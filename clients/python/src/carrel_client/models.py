@@ -275,6 +275,15 @@ class CheckView(TypedDict):
     verdict: Verdict
 
 
+class CheckedNode(TypedDict):
+    """closed: why the engine places nothing on it; empty if it does."""
+
+    architecture: str
+    closed: str
+    name: str
+    slots: dict[str, int]
+
+
 Clash = Literal["refuse", "replace", "rename"]
 
 
@@ -669,9 +678,11 @@ class DryRunRequest(TypedDict):
 
 
 class EngineCheck(TypedDict):
-    """sentence: the result of the check. nodes: names of its nodes."""
+    """sentence: the result of the check. capacity: of its nodes that take sessions. gaps: what it cannot do."""
 
-    nodes: list[str]
+    capacity: dict[str, int]
+    gaps: list[EngineGap]
+    nodes: list[CheckedNode]
     ok: bool
     sentence: str
 
@@ -682,6 +693,13 @@ class EngineCreate(TypedDict):
     kind: str
     name: str
     settings: NotRequired[dict[str, Any]]
+
+
+class EngineGap(TypedDict):
+    """What an engine cannot do."""
+
+    code: Gap
+    sentence: str
 
 
 class EngineKind(TypedDict):
@@ -706,6 +724,13 @@ class EngineList(TypedDict):
 class EngineRef(TypedDict):
     id: str
     name: str
+
+
+class EngineSettings(TypedDict):
+    """As for a new engine."""
+
+    kind: str
+    settings: NotRequired[dict[str, Any]]
 
 
 EngineState = Literal["UNKNOWN", "READY", "DOWN"]
@@ -887,6 +912,19 @@ class FoundFiles(TypedDict):
 
     complete: bool
     items: list[FileView]
+
+
+Gap = Literal[
+    "accelerators",
+    "root",
+    "disk_limits",
+    "resizing",
+    "files",
+    "log_streams",
+    "oom_events",
+    "host_usage",
+    "disk_watch",
+]
 
 
 class GraphEdge(TypedDict):
@@ -1384,6 +1422,15 @@ class LoginsEnded(TypedDict):
     ended: int
 
 
+class MachineView(TypedDict):
+    """By well-known labels; empty if unknown. pool: of its autoscaler. capacity_type: such as "spot" or "on-demand"."""
+
+    capacity_type: str
+    instance_type: str
+    pool: str
+    zone: str
+
+
 MailTls = Literal["none", "starttls", "tls"]
 
 
@@ -1510,6 +1557,7 @@ class NodeDetail(TypedDict):
 
     architecture: str
     capabilities: list[str]
+    closed: str
     cordoned: bool
     cpu_overcommit: float
     devices: list[DeviceView]
@@ -1525,6 +1573,7 @@ class NodeDetail(TypedDict):
     images: int
     labels: dict[str, str]
     live_sessions: int
+    machine: MachineView
     name: str
     offered: dict[str, int]
     own_labels: dict[str, str]
@@ -1578,11 +1627,14 @@ class NodeView(TypedDict):
     administrators set, in front of them. slots: physical capacity. offered: capacity for sessions, with reserve and
     cpu_overcommit applied. used: allocated to sessions. seen_at: when the engine last reported it. down_since: when
     the engine stopped reporting it; null while it is reported or the engine is down. cordoned: it accepts no new
-    sessions. draining: the kind of drain, until it is uncordoned. images: number of images present. host: null if
-    it was not measured in the last minutes, and for those who may not read the usage of nodes."""
+    sessions. closed: why its engine places nothing new there, such as "has the taint dedicated=lab:NoSchedule,
+    which sessions do not tolerate"; empty if it does. draining: the kind of drain, until it is uncordoned. images:
+    number of images present. host: null if it was not measured in the last minutes, and for those who may not read
+    the usage of nodes."""
 
     architecture: str
     capabilities: list[str]
+    closed: str
     cordoned: bool
     cpu_overcommit: float
     devices: list[DeviceView]
@@ -1597,6 +1649,7 @@ class NodeView(TypedDict):
     images: int
     labels: dict[str, str]
     live_sessions: int
+    machine: MachineView
     name: str
     offered: dict[str, int]
     own_labels: dict[str, str]
@@ -1684,9 +1737,6 @@ class OpenedApp(TypedDict):
 
     expires_at: str
     url: str
-
-
-Outcome = Literal["joins", "stays", "fixed", "taken"]
 
 
 class OverList(TypedDict):
@@ -2385,7 +2435,10 @@ class SelectedNodeView(TypedDict):
     id: str
     name: str
     others: list[str]
-    outcome: Outcome
+    outcome: SelectionOutcome
+
+
+SelectionOutcome = Literal["joins", "stays", "fixed", "taken"]
 
 
 class SelectorPreview(TypedDict):

@@ -417,6 +417,13 @@ class Engines(Group):
         answer: models.EngineCheck = self._transport.call("POST", f"/api/v1/engines/{segment(ref)}/check")
         return answer
 
+    def check_settings(self, *, kind: str, settings: dict[str, Any] = UNSET) -> models.EngineCheck:
+        """What an engine with these settings would offer, and what it cannot do. Adds nothing."""
+        answer: models.EngineCheck = self._transport.call(
+            "POST", "/api/v1/engines/check", body=_given(kind=kind, settings=settings)
+        )
+        return answer
+
     def create(self, *, kind: str, name: str, settings: dict[str, Any] = UNSET) -> models.EngineView:
         """Add an engine. It must respond; sessions may start on its nodes immediately."""
         answer: models.EngineView = self._transport.call(

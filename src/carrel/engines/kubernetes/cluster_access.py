@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
 from aiohttp import ClientSession, TCPConnector
 
+from carrel.engines.kubernetes import kubeconfig
 from carrel.engines.port import EngineUnavailable
 
 _READ_BYTES = 1 << 21
@@ -79,8 +79,12 @@ async def open_session(access: ClusterAccess, former: ApiSession | None = None) 
         if former and former.tls == tls:
             return ApiSession(configuration, former.client, tls)
         context = _context(configuration, tls)
+    except ssl.SSLError as error:
+        raise EngineUnavailable(
+            "The certificates of the cluster's settings cannot be read: they must be in PEM format."
+        ) from error
     # The library asserts what a kubeconfig has.
-    except (ConfigException, yaml.YAMLError, OSError, ValueError, AssertionError) as error:
+    except (ConfigException, OSError, ValueError, AssertionError) as error:
         raise EngineUnavailable(f"The credentials of the cluster cannot be used: {error}.") from error
     # Terminals and followed logs hold one connection each, so the pool must be unbounded.
     client = ClientSession(
@@ -96,7 +100,7 @@ async def _configuration(access: ClusterAccess) -> Any:
     configuration = Configuration()
     if access.kubeconfig:
         await config.load_kube_config_from_dict(
-            yaml.safe_load(access.kubeconfig),
+            kubeconfig.read(access.kubeconfig, access.context),
             context=access.context or None,
             client_configuration=configuration,
         )

@@ -27,6 +27,7 @@ from carrel.engines.kubernetes.pods import (
     require_supported,
 )
 from carrel.engines.kubernetes.self_test import SelfTest
+from carrel.engines.kubernetes.taints import Toleration
 from carrel.engines.label_claim import LabelClaim
 from carrel.engines.optional import NETWORK_POLICY
 from carrel.engines.port import (
@@ -73,11 +74,12 @@ class KubernetesEngine:
         reachability: Reachability = ONLY_INTERNET,
         sandbox: Sandbox = DEFAULT_SANDBOX,
         check_image: str = "",
+        tolerations: Sequence[Toleration] = (),
     ) -> None:
         if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,30}", installation):
             raise ValueError(f"{installation!r} cannot name an installation: use a-z, 0-9 and -, at most 31.")
         self._api = KubernetesApi(access)
-        self._names = PodNames(installation, namespace, domain)
+        self._names = PodNames(installation, namespace, domain, tuple(tolerations))
         self.claim = LabelClaim(ClaimObjects(self._api, self._names), installation, claimant)
         self._nodes = ClusterNodes(self._api)
         self._place = self._api, self._names, self._nodes
@@ -101,7 +103,7 @@ class KubernetesEngine:
         shared = {NETWORK_POLICY} if self._isolation.enforced else set[str]()
         return tuple(
             replace(node, capabilities=node.capabilities | shared | self._user_namespaces(node.name))
-            for node in pod_answers.nodes(machines, foreign)
+            for node in pod_answers.nodes(machines, foreign, self._names.tolerations)
         )
 
     async def ensure(

@@ -273,6 +273,12 @@ class KubernetesApi:
             raise
         except TimeoutError as error:
             raise EngineUnavailable("The API server of the cluster took too long to respond.") from error
+        except (aiohttp.ClientConnectorCertificateError, aiohttp.ClientConnectorSSLError) as error:
+            raise EngineUnavailable(
+                "The certificate of the cluster's API server is not trusted: its authority is missing or another one."
+            ) from error
+        except aiohttp.ClientConnectorDNSError as error:
+            raise EngineUnavailable(f"The address {error.host} of the API server is unknown.") from error
         except (aiohttp.ClientError, ConnectionError) as error:
             raise EngineUnavailable("The API server of the cluster does not respond.") from error
 

@@ -1,11 +1,14 @@
 """Conversion of the API server's objects to port types. Pure: decoded JSON in, port types out."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from carrel.engines.kubernetes import taints
 from carrel.engines.kubernetes.pods import LABEL_EPOCH, LABEL_ID, OCCUPIED, PREPARE, SESSION
+from carrel.engines.kubernetes.taints import Toleration
 from carrel.engines.port import (
     IDLE,
     LOCAL_IMAGES,
@@ -140,16 +143,20 @@ def remapping(machines: Iterable[Mapping[str, Any]], runtime_class: str) -> froz
 
 
 def nodes(
-    machines: Sequence[Mapping[str, Any]], foreign: Sequence[Mapping[str, Any]]
+    machines: Sequence[Mapping[str, Any]],
+    foreign: Sequence[Mapping[str, Any]],
+    tolerations: Sequence[Toleration] = (),
 ) -> tuple[NodeInfo, ...]:
-    """The cluster's machines. foreign: pods that are not ours, whose requests are not offered."""
-    return tuple(
-        _node(one, [pod for pod in foreign if pod["spec"].get("nodeName") == one["metadata"]["name"]])
-        for one in machines
-    )
+    """The cluster's machines. foreign: pods that are not ours, whose requests are not offered. tolerations: of ours."""
+    by_node: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for pod in foreign:
+        by_node[pod["spec"].get("nodeName", "")].append(pod)
+    return tuple(_node(one, by_node[one["metadata"]["name"]], tolerations) for one in machines)
 
 
-def _node(machine: Mapping[str, Any], foreign: Sequence[Mapping[str, Any]]) -> NodeInfo:
+def _node(
+    machine: Mapping[str, Any], foreign: Sequence[Mapping[str, Any]], tolerations: Sequence[Toleration]
+) -> NodeInfo:
     status = machine["status"]
     allocatable = status["allocatable"]
     taken = [_requests(pod) for pod in foreign]
@@ -164,6 +171,7 @@ def _node(machine: Mapping[str, Any], foreign: Sequence[Mapping[str, Any]]) -> N
         capabilities=_CAPABILITIES,
         images=frozenset(name for image in status.get("images", ()) for name in image.get("names") or ()),
         labels=dict(machine["metadata"].get("labels") or {}),
+        closed=taints.closed(machine, tolerations),
     )
 
 

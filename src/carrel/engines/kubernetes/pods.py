@@ -20,6 +20,7 @@ from typing import Any
 
 from carrel.core.units import format_size
 from carrel.engines.accelerated import cannot_attach
+from carrel.engines.kubernetes.taints import Toleration
 from carrel.engines.port import (
     LOCAL_IMAGES,
     WORK_HOME,
@@ -55,11 +56,12 @@ _SHM_MIN = 64 * _MIB
 
 @dataclass(frozen=True, slots=True)
 class PodNames:
-    """Names of this installation's objects in a namespace. domain: of the cluster's names."""
+    """Names of this installation's objects in a namespace. domain: of the cluster's names. tolerations: of its pods."""
 
     installation: str
     namespace: str
     domain: str = "cluster.local"
+    tolerations: tuple[Toleration, ...] = ()
 
     @property
     def labels(self) -> dict[str, str]:
@@ -160,7 +162,7 @@ def manifest(spec: ContainerSpec, names: PodNames, sandbox: Sandbox) -> dict[str
         "metadata": {"name": names.pod(spec.id), "labels": _labels(spec, names)},
         "spec": {
             "schedulingGates": [{"name": GATE}],
-            **_placement(spec),
+            **_placement(spec, names),
             "restartPolicy": "Never",
             **_resolution(spec, names),
             **({"runtimeClassName": sandbox.runtime_class} if sandbox.runtime_class else {}),
@@ -238,17 +240,18 @@ def _resolution(spec: ContainerSpec, names: PodNames) -> dict[str, object]:
     }
 
 
-def _placement(spec: ContainerSpec) -> dict[str, object]:
+def _placement(spec: ContainerSpec, names: PodNames) -> dict[str, object]:
     """The node that we chose, which the cluster's scheduler confirms. We decide what happens if the node is lost."""
     stay = [
         {"key": f"node.kubernetes.io/{state}", "operator": "Exists", "effect": "NoExecute"}
         for state in ("not-ready", "unreachable")
     ]
+    tolerations = [*stay, *(one.as_object() for one in names.tolerations)]
     if not spec.node:
-        return {"tolerations": stay}
+        return {"tolerations": tolerations}
     chosen = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [spec.node]}]}
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [chosen]}}
-    return {"tolerations": stay, "affinity": {"nodeAffinity": required}}
+    return {"tolerations": tolerations, "affinity": {"nodeAffinity": required}}
 
 
 def node_of(pod: Mapping[str, Any]) -> str:

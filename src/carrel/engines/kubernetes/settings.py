@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, Field, SecretStr, StringConstraints
 
 from carrel.engines.context import Connect
+from carrel.engines.kubernetes import taints
 from carrel.engines.kubernetes.cluster_access import ClusterAccess
 from carrel.engines.kubernetes.engine import KubernetesEngine
 from carrel.engines.kubernetes.isolation import Network, Reachability
@@ -27,6 +28,14 @@ def _checked(text: str) -> str:
 
 
 _Networks = Annotated[str, AfterValidator(_checked)]
+
+
+def _tolerated(text: str) -> str:
+    taints.parse(text)
+    return text
+
+
+_Toleration = Annotated[str, AfterValidator(_tolerated)]
 
 
 class KubernetesSettings(BaseModel):
@@ -108,6 +117,14 @@ class KubernetesSettings(BaseModel):
             _networks(self.gateway_networks), self.gateway_namespace, _networks(self.reachable_networks)
         )
 
+    tolerations: list[_Toleration] = Field(
+        default=[],
+        title="Tolerations",
+        description="Taints of nodes that do not keep sessions away.",
+        examples=["nvidia.com/gpu", "dedicated=lab:NoSchedule"],
+        max_length=50,
+    )
+
 
 def _make(settings: KubernetesSettings) -> Connect:
     access = ClusterAccess(
@@ -118,6 +135,7 @@ def _make(settings: KubernetesSettings) -> Connect:
         authority=settings.authority,
     )
     sandbox = Sandbox(settings.runtime_class, settings.user_namespaces)
+    tolerations = [taints.parse(one) for one in settings.tolerations]
     return lambda context: KubernetesEngine(
         access,
         context.installation,
@@ -127,6 +145,7 @@ def _make(settings: KubernetesSettings) -> Connect:
         reachability=settings.reachability(),
         sandbox=sandbox,
         check_image=settings.check_image,
+        tolerations=tolerations,
     )
 
 

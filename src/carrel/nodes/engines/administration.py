@@ -1,6 +1,7 @@
 """Use cases of engine administration. Each starts with an authorization check."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,14 +17,24 @@ from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Invalid, Unavailable
 from carrel.core.ids import LOCAL_ENGINE, EngineId, new_id
+from carrel.core.units import add
 from carrel.db.database import Database, notify
 from carrel.db.encryption import SecretBox
 from carrel.engines.context import Closing, Purging
 from carrel.engines.optional import SelfTesting
-from carrel.engines.port import Engine, EngineError, NodeInfo
+from carrel.engines.port import Engine, EngineError
 from carrel.nodes.engines import queries
 from carrel.nodes.engines.connections import Engines, in_time, opened, purpose
-from carrel.nodes.engines.schemas import EngineCheck, EngineCreate, EngineKind, EngineUpdate
+from carrel.nodes.engines.gaps import SENTENCES, gaps
+from carrel.nodes.engines.schemas import (
+    CheckedNode,
+    EngineCheck,
+    EngineCreate,
+    EngineGap,
+    EngineKind,
+    EngineSettings,
+    EngineUpdate,
+)
 from carrel.nodes.engines.service import publish
 from carrel.nodes.groups import membership
 from carrel.permissions.decide import Actor, Target, require
@@ -77,7 +88,8 @@ async def create(registry: Registry, actor: Actor, request: EngineCreate) -> Eng
     async with registry.database.transaction() as tx:
         await _require_free(tx, request.name)
     # 2. check the connection
-    await _nodes_of(registry, row)
+    async with _connection(registry, row) as engine:
+        await in_time(engine.nodes(), CHECK_S)
     # 3. store it
     async with registry.database.transaction() as tx:
         tx.add(row)
@@ -123,16 +135,44 @@ async def check(registry: Registry, actor: Actor, ref: str) -> EngineCheck:
     async with registry.database.transaction() as tx:
         row = await queries.find(tx, actor, ref)
         tx.expunge(row)
+    checked = await _checked(registry, row)
+    tested = await _self_test(registry, row) if checked.ok else ""
+    return checked.model_copy(update={"sentence": f"{checked.sentence} {tested}".strip()})
+
+
+async def check_settings(registry: Registry, actor: Actor, request: EngineSettings) -> EngineCheck:
+    """Check an engine that is not added. Nothing of ours remains in it. Raises: Forbidden; Invalid (the settings)."""
+    require(actor, _CHANGES, Target())
+    plugins.require_kind(Port.ENGINE, request.kind, field="kind")
+    row = EngineRow(id=EngineId(new_id()), name="", kind=request.kind)
+    row.settings, row.secrets = _kept(registry.seal, row, request.settings)
+    checked = await _checked(registry, row)
+    if checked.ok:
+        await _clear_away(registry, row)
+    return checked
+
+
+async def _checked(registry: Registry, row: EngineRow) -> EngineCheck:
     try:
-        nodes = await _nodes_of(registry, row)
-        tested = await _self_test(registry, row)
+        async with _connection(registry, row) as engine:
+            nodes = sorted(await in_time(engine.nodes(), CHECK_S), key=lambda info: info.name)
     except Unavailable as error:
-        return EngineCheck(ok=False, sentence=error.message, nodes=[])
+        return EngineCheck(ok=False, sentence=error.message, nodes=[], capacity={}, gaps=[])
     versions = sorted({info.engine for info in nodes})
+    capacity: dict[str, int] = {}
+    for info in nodes:
+        capacity = capacity if info.closed else add(capacity, info.slots)
     return EngineCheck(
         ok=True,
-        sentence=f"It responds: {', '.join(versions) or 'no node'}. {tested}".strip(),
-        nodes=sorted(info.name for info in nodes),
+        sentence=f"It responds: {', '.join(versions) or 'no node'}.",
+        nodes=[
+            CheckedNode(
+                name=info.name, architecture=info.architecture, slots=dict(info.slots), closed=info.closed
+            )
+            for info in nodes
+        ],
+        capacity=capacity,
+        gaps=[EngineGap(code=gap, sentence=SENTENCES[gap]) for gap in gaps(engine, nodes)],
     )
 
 
@@ -210,38 +250,37 @@ def _kept(seal: SecretBox, row: EngineRow, values: Mapping[str, Any]) -> tuple[d
     return plain, seal.close(orjson.dumps(secrets), purpose(row.id)) if secrets else None
 
 
-async def _nodes_of(registry: Registry, row: EngineRow) -> Sequence[NodeInfo]:
-    """Its nodes, by a new connection. Raises: Unavailable when it does not respond."""
-    engine = await _connected(registry, row)
+@asynccontextmanager
+async def _connection(registry: Registry, row: EngineRow) -> AsyncIterator[Engine]:
+    """A new connection. Raises: Unavailable when it does not respond, also within the `async with` block."""
     try:
-        return await in_time(engine.nodes(), CHECK_S)
+        engine = registry.engines.connected(row)
+        try:
+            yield engine
+        finally:
+            await _let_go(engine)
     except EngineError as error:
-        raise _unreachable(error) from error
-    finally:
-        await _let_go(engine)
+        raise Unavailable(
+            "engine.unreachable",
+            error.message,
+            hint="Check that the engine runs and that its settings are correct.",
+        ) from error
 
 
 async def _self_test(registry: Registry, row: EngineRow) -> str:
-    """The result of its self-test in sentences, or why there is none; empty: it has none. Raises: Unavailable."""
-    engine = await _connected(registry, row)
+    """The result of its self-test in sentences, or why there is none; empty: it has none."""
     try:
-        return await in_time(engine.self_test(), SELF_TEST_S) if isinstance(engine, SelfTesting) else ""
-    except EngineError as error:
+        async with _connection(registry, row) as engine:
+            return await in_time(engine.self_test(), SELF_TEST_S) if isinstance(engine, SelfTesting) else ""
+    except Unavailable as error:
         return error.message
-    finally:
-        await _let_go(engine)
 
 
 async def _try_out(registry: Registry, row: EngineRow) -> None:
     """Check that the engine responds and has our running containers. Raises: Unavailable, Conflict."""
-    engine = await _connected(registry, row)
-    try:
+    async with _connection(registry, row) as engine:
         await in_time(engine.nodes(), CHECK_S)
         seen = {observed.id for observed in await in_time(engine.list(), CHECK_S)}
-    except EngineError as error:
-        raise _unreachable(error) from error
-    finally:
-        await _let_go(engine)
     async with registry.database.transaction() as tx:
         missing = sorted(set(await _held(tx, row.id)) - seen)
     if missing:
@@ -252,21 +291,6 @@ async def _try_out(registry: Registry, row: EngineRow) -> None:
             hint="Add that engine separately, or end these sessions first.",
             details={"containers": missing},
         )
-
-
-async def _connected(registry: Registry, row: EngineRow) -> Engine:
-    try:
-        return registry.engines.connected(row)
-    except EngineError as error:
-        raise _unreachable(error) from error
-
-
-def _unreachable(error: EngineError) -> Unavailable:
-    return Unavailable(
-        "engine.unreachable",
-        error.message,
-        hint="Check that the engine runs and that its settings are correct.",
-    )
 
 
 async def _let_go(engine: Engine) -> None:

@@ -12,6 +12,7 @@ from carrel.nodes.engines.schemas import (
     EngineCreate,
     EngineKindList,
     EngineList,
+    EngineSettings,
     EngineUpdate,
     EngineView,
 )
@@ -52,6 +53,19 @@ async def create(services: ServicesOf[EngineServices], actor: CurrentActor, body
     """Add an engine. It must respond; sessions may start on its nodes immediately."""
     engine = await administration.create(_registry(services), actor, body)
     return await _shown(services, actor, engine)
+
+
+@router.post(
+    "/engines/check",
+    operation_id="engines.check_settings",
+    summary="Check settings before an engine is added",
+    openapi_extra=names("engine.update"),
+)
+async def check_settings(
+    services: ServicesOf[EngineServices], actor: CurrentActor, body: EngineSettings
+) -> EngineCheck:
+    """What an engine with these settings would offer, and what it cannot do. Adds nothing."""
+    return await administration.check_settings(_registry(services), actor, body)
 
 
 @router.get(

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from carrel.core.ids import EngineId
 from carrel.http.validation import says
+from carrel.nodes.engines.gaps import Gap
 from carrel.tables.engines import EngineState
 
 EngineName = Annotated[
@@ -86,9 +87,36 @@ class EngineUpdate(BaseModel):
     settings: Settings = {}
 
 
+class EngineSettings(BaseModel):
+    """As for a new engine."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: str = Field(max_length=40)
+    settings: Settings = {}
+
+
+class CheckedNode(BaseModel):
+    """closed: why the engine places nothing on it; empty if it does."""
+
+    name: str
+    architecture: str
+    slots: dict[str, int]
+    closed: str
+
+
+class EngineGap(BaseModel):
+    """What an engine cannot do."""
+
+    code: Gap
+    sentence: str
+
+
 class EngineCheck(BaseModel):
-    """sentence: the result of the check. nodes: names of its nodes."""
+    """sentence: the result of the check. capacity: of its nodes that take sessions. gaps: what it cannot do."""
 
     ok: bool
     sentence: str
-    nodes: list[str]
+    nodes: list[CheckedNode]
+    capacity: dict[str, int]
+    gaps: list[EngineGap]

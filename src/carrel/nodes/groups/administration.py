@@ -16,7 +16,7 @@ from carrel.db.database import notify
 from carrel.events import service as events
 from carrel.nodes.groups import membership
 from carrel.nodes.groups import service as groups
-from carrel.nodes.groups.membership import Outcome
+from carrel.nodes.groups.membership import SelectionOutcome
 from carrel.nodes.groups.schemas import (
     AccessChange,
     AccessUpdate,
@@ -108,7 +108,7 @@ async def preview(tx: AsyncSession, actor: Actor, request: SelectorPreviewReques
     nodes = await membership.preview(tx, request.selector, request.name)
     return SelectorPreview(
         count=len(nodes),
-        joining=sum(one.outcome is Outcome.JOINS for one in nodes),
+        joining=sum(one.outcome is SelectionOutcome.JOINS for one in nodes),
         items=[
             SelectedNodeView(
                 id=one.id,

@@ -39,7 +39,7 @@ class SelectingGroup:
         return self.name.lower(), self.id
 
 
-class Outcome(StrEnum):
+class SelectionOutcome(StrEnum):
     """What a selector does to a node that meets it.
 
     FIXED: an administrator chose its group. TAKEN: another group selects it too, and comes first.
@@ -58,7 +58,7 @@ class SelectedNode:
     id: NodeId
     name: str
     group: tuple[GroupId, str]
-    outcome: Outcome
+    outcome: SelectionOutcome
     others: tuple[str, ...]
 
 
@@ -136,11 +136,13 @@ async def preview(tx: AsyncSession, selector: str, name: str) -> list[SelectedNo
     for row in rows:
         others = [one for one in selected.get(row.id, ()) if one.name.lower() != name.lower()]
         if row.group_fixed:
-            outcome = Outcome.FIXED
+            outcome = SelectionOutcome.FIXED
         elif others and (not name or others[0].order < (name.lower(), "")):
-            outcome = Outcome.TAKEN
+            outcome = SelectionOutcome.TAKEN
         else:
-            outcome = Outcome.STAYS if row.group_name.lower() == name.lower() else Outcome.JOINS
+            outcome = (
+                SelectionOutcome.STAYS if row.group_name.lower() == name.lower() else SelectionOutcome.JOINS
+            )
         names = tuple(one.name for one in others)
         previews.append(SelectedNode(row.id, row.name, (row.group_id, row.group_name), outcome, names))
     return previews

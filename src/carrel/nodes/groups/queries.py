@@ -109,7 +109,7 @@ def _of_nodes(machines: Iterable[Node], held: Mapping[Any, Mapping[str, int]]) -
         used = add(used, held.get(node.id, {}))
         if node.state == NodeState.READY:
             capacity = add(capacity, ledger.offered(node))
-            ready += not node.cordoned
+            ready += not node.cordoned and not node.closed
     return {"nodes": count, "ready_nodes": ready, "capacity": capacity, "used": used}
 
 

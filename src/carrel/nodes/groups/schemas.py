@@ -10,7 +10,7 @@ from carrel.http.paging import PageQuery
 from carrel.http.query import QueryBool
 from carrel.http.validation import SlotName, broken, says
 from carrel.nodes.groups import selectors
-from carrel.nodes.groups.membership import Outcome
+from carrel.nodes.groups.membership import SelectionOutcome
 from carrel.scheduling.snapshot import QueueOrder, Strategy
 from carrel.tables.groups import NodeLoss
 from carrel.tables.session_states import Rights, SessionKind
@@ -217,7 +217,7 @@ class SelectedNodeView(BaseModel):
     id: NodeId
     name: str
     group: GroupRef
-    outcome: Outcome
+    outcome: SelectionOutcome
     others: list[str]
 
 

@@ -700,6 +700,32 @@ export type CheckView = {
 };
 
 /**
+ * CheckedNode
+ *
+ * closed: why the engine places nothing on it; empty if it does.
+ */
+export type CheckedNode = {
+    /**
+     * Architecture
+     */
+    architecture: string;
+    /**
+     * Closed
+     */
+    closed: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Slots
+     */
+    slots: {
+        [key: string]: number;
+    };
+};
+
+/**
  * Clash
  *
  * What to do when a file of that name exists already. RENAME: give the new file a number.
@@ -1714,13 +1740,23 @@ export type DryRunRequest = {
 /**
  * EngineCheck
  *
- * sentence: the result of the check. nodes: names of its nodes.
+ * sentence: the result of the check. capacity: of its nodes that take sessions. gaps: what it cannot do.
  */
 export type EngineCheck = {
     /**
+     * Capacity
+     */
+    capacity: {
+        [key: string]: number;
+    };
+    /**
+     * Gaps
+     */
+    gaps: Array<EngineGap>;
+    /**
      * Nodes
      */
-    nodes: Array<string>;
+    nodes: Array<CheckedNode>;
     /**
      * Ok
      */
@@ -1751,6 +1787,19 @@ export type EngineCreate = {
     settings?: {
         [key: string]: unknown;
     };
+};
+
+/**
+ * EngineGap
+ *
+ * What an engine cannot do.
+ */
+export type EngineGap = {
+    code: Gap;
+    /**
+     * Sentence
+     */
+    sentence: string;
 };
 
 /**
@@ -1819,6 +1868,24 @@ export type EngineRef = {
      * Name
      */
     name: string;
+};
+
+/**
+ * EngineSettings
+ *
+ * As for a new engine.
+ */
+export type EngineSettings = {
+    /**
+     * Kind
+     */
+    kind: string;
+    /**
+     * Settings
+     */
+    settings?: {
+        [key: string]: unknown;
+    };
 };
 
 /**
@@ -2272,6 +2339,11 @@ export type FoundFiles = {
      */
     items: Array<FileView>;
 };
+
+/**
+ * Gap
+ */
+export type Gap = 'accelerators' | 'root' | 'disk_limits' | 'resizing' | 'files' | 'log_streams' | 'oom_events' | 'host_usage' | 'disk_watch';
 
 /**
  * GraphEdge
@@ -3556,6 +3628,30 @@ export type LoginsEnded = {
 };
 
 /**
+ * MachineView
+ *
+ * By well-known labels; empty if unknown. pool: of its autoscaler. capacity_type: such as "spot" or "on-demand".
+ */
+export type MachineView = {
+    /**
+     * Capacity Type
+     */
+    capacity_type: string;
+    /**
+     * Instance Type
+     */
+    instance_type: string;
+    /**
+     * Pool
+     */
+    pool: string;
+    /**
+     * Zone
+     */
+    zone: string;
+};
+
+/**
  * MailTls
  *
  * NONE: in the open. STARTTLS: begins in the open, usually on port 587. TLS: usually on port 465.
@@ -3869,6 +3965,10 @@ export type NodeDetail = {
      */
     capabilities: Array<string>;
     /**
+     * Closed
+     */
+    closed: string;
+    /**
      * Cordoned
      */
     cordoned: boolean;
@@ -3918,6 +4018,7 @@ export type NodeDetail = {
      * Live Sessions
      */
     live_sessions: number;
+    machine: MachineView;
     /**
      * Name
      */
@@ -4069,8 +4170,10 @@ export type NodeUpdate = {
  * administrators set, in front of them. slots: physical capacity. offered: capacity for sessions, with reserve and
  * cpu_overcommit applied. used: allocated to sessions. seen_at: when the engine last reported it. down_since: when
  * the engine stopped reporting it; null while it is reported or the engine is down. cordoned: it accepts no new
- * sessions. draining: the kind of drain, until it is uncordoned. images: number of images present. host: null if
- * it was not measured in the last minutes, and for those who may not read the usage of nodes.
+ * sessions. closed: why its engine places nothing new there, such as "has the taint dedicated=lab:NoSchedule,
+ * which sessions do not tolerate"; empty if it does. draining: the kind of drain, until it is uncordoned. images:
+ * number of images present. host: null if it was not measured in the last minutes, and for those who may not read
+ * the usage of nodes.
  */
 export type NodeView = {
     /**
@@ -4081,6 +4184,10 @@ export type NodeView = {
      * Capabilities
      */
     capabilities: Array<string>;
+    /**
+     * Closed
+     */
+    closed: string;
     /**
      * Cordoned
      */
@@ -4127,6 +4234,7 @@ export type NodeView = {
      * Live Sessions
      */
     live_sessions: number;
+    machine: MachineView;
     /**
      * Name
      */
@@ -4370,15 +4478,6 @@ export type OpenedApp = {
      */
     url: string;
 };
-
-/**
- * Outcome
- *
- * What a selector does to a node that meets it.
- *
- * FIXED: an administrator chose its group. TAKEN: another group selects it too, and comes first.
- */
-export type Outcome = 'joins' | 'stays' | 'fixed' | 'taken';
 
 /**
  * OverList
@@ -6149,8 +6248,17 @@ export type SelectedNodeView = {
      * Others
      */
     others: Array<string>;
-    outcome: Outcome;
+    outcome: SelectionOutcome;
 };
+
+/**
+ * SelectionOutcome
+ *
+ * What a selector does to a node that meets it.
+ *
+ * FIXED: an administrator chose its group. TAKEN: another group selects it too, and comes first.
+ */
+export type SelectionOutcome = 'joins' | 'stays' | 'fixed' | 'taken';
 
 /**
  * SelectorPreview
@@ -11504,6 +11612,35 @@ export type EnginesCreateResponses = {
 };
 
 export type EnginesCreateResponse = EnginesCreateResponses[keyof EnginesCreateResponses];
+
+export type EnginesCheckSettingsData = {
+    body: EngineSettings;
+    path?: never;
+    query?: never;
+    url: '/api/v1/engines/check';
+};
+
+export type EnginesCheckSettingsErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnginesCheckSettingsError = EnginesCheckSettingsErrors[keyof EnginesCheckSettingsErrors];
+
+export type EnginesCheckSettingsResponses = {
+    /**
+     * Successful Response
+     */
+    200: EngineCheck;
+};
+
+export type EnginesCheckSettingsResponse = EnginesCheckSettingsResponses[keyof EnginesCheckSettingsResponses];
 
 export type EnginesRemoveData = {
     body?: never;

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Alert, Stack, Text } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import { IconPencil, IconPlugConnected, IconTrash } from "@tabler/icons-react";
 import type { Engine } from "@/api/types";
 import { useCheckEngine, useRemoveEngine } from "@/queries/engines";
@@ -9,6 +9,7 @@ import { Facts } from "@/ui/Facts";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
+import { EngineCheckResult } from "./EngineCheckResult";
 import { EngineBadge } from "./engine-columns";
 import { engineKindTitle, settingTitle } from "./engine-words";
 
@@ -41,11 +42,6 @@ export function EngineDrawer({ opened, engine, onEdit, onClose }: Props) {
         </Text>
       ),
     });
-  const responds = (sentence: string) => {
-    const versions = /^It responds: (.+)\.$/.exec(sentence)?.[1];
-    if (!versions) return sentence;
-    return versions === "no node" ? t`It responds, and lists no node.` : t`It responds: ${versions}.`;
-  };
   return (
     <DetailDrawer
       opened={opened}
@@ -72,11 +68,7 @@ export function EngineDrawer({ opened, engine, onEdit, onClose }: Props) {
       onClose={onClose}
     >
       <Stack gap="lg">
-        {check.data && (
-          <Alert color={check.data.ok ? "green" : "red"} variant="light" role="status">
-            {responds(check.data.sentence)} {check.data.nodes.join(", ")}
-          </Alert>
-        )}
+        {check.data && <EngineCheckResult check={check.data} />}
         <Facts
           facts={[
             [t`Since`, <Instant key="since" at={engine.state_since} />],

@@ -1,10 +1,11 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Select, TextInput } from "@mantine/core";
+import { Button, Input, SegmentedControl, Select, TextInput } from "@mantine/core";
+import { IconPlugConnected } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Problem } from "@/api/problem";
 import type { Engine } from "@/api/types";
-import { engineKindsQuery, useCreateEngine, useUpdateEngine } from "@/queries/engines";
+import { engineKindsQuery, useCheckSettings, useCreateEngine, useUpdateEngine } from "@/queries/engines";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { SettingFields } from "@/ui/form/SettingFields";
@@ -15,6 +16,9 @@ import {
   settingsOf,
   settingWords,
 } from "@/ui/form/settings";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { type ClusterAccess, settingsFor } from "./cluster-access";
+import { EngineCheckResult } from "./EngineCheckResult";
 import { engineKindTitle, kindText, translatedEngineSettings } from "./engine-words";
 
 interface Props {
@@ -28,15 +32,20 @@ export function EngineForm({ engine, onDone }: Props) {
   const { t, i18n } = useLingui();
   const create = useCreateEngine();
   const update = useUpdateEngine();
+  const check = useCheckSettings();
   const kinds = useQuery(engineKindsQuery).data ?? [];
   const [name, setName] = useState(engine?.name ?? "");
   const [kind, setKind] = useState(engine?.kind ?? "");
   const [values, setValues] = useState<SettingValues>(engine?.settings ?? {});
   const sent = engine ? update : create;
   const chosen = kinds.find((one) => one.kind === (kind || kinds[0]?.kind));
-  const fields = translatedEngineSettings(i18n, chosen?.kind ?? "", settingsOf(chosen?.settings));
+  const [access, setAccess] = useState<ClusterAccess>("kubeconfig");
+  const every = translatedEngineSettings(i18n, chosen?.kind ?? "", settingsOf(chosen?.settings));
+  const asksForAccess = !engine && chosen?.kind === "kubernetes";
+  const fields = asksForAccess ? settingsFor(access, every) : every;
   const settings = engine ? changedSettings(fields, engine.settings, values) : givenSettings(fields, values);
-  const wrong = sent.error instanceof Problem ? sent.error.field : null;
+  const error = sent.error ?? check.error;
+  const wrong = error instanceof Problem ? error.field : null;
   const save = (event?: React.FormEvent) => {
     event?.preventDefault();
     const done = { onSuccess: onDone };
@@ -89,6 +98,23 @@ export function EngineForm({ engine, onDone }: Props) {
           onChange={(to) => setKind(to ?? "")}
         />
       )}
+      {asksForAccess && (
+        <Input.Wrapper label={t`Access to the cluster`} labelElement="div">
+          <SegmentedControl
+            mt={6}
+            fullWidth
+            size="xs"
+            aria-label={t`Access to the cluster`}
+            value={access}
+            onChange={(to) => setAccess(to as ClusterAccess)}
+            data={[
+              { value: "kubeconfig", label: t`Kubeconfig` },
+              { value: "token", label: t`Address and token` },
+              { value: "inside", label: t`Carrel runs in it` },
+            ]}
+          />
+        </Input.Wrapper>
+      )}
       {!engine?.local && (
         <SettingFields
           settings={fields}
@@ -97,6 +123,20 @@ export function EngineForm({ engine, onDone }: Props) {
           errorOf={(setting) => wrong === `settings.${setting}`}
           onChange={(setting, value) => setValues((now) => ({ ...now, [setting]: value }))}
         />
+      )}
+      {!engine && chosen && (
+        <>
+          <Button
+            variant="default"
+            leftSection={<IconPlugConnected size={16} aria-hidden />}
+            loading={check.isPending}
+            onClick={() => check.mutate({ kind: chosen.kind, settings })}
+          >
+            <Trans>Check</Trans>
+          </Button>
+          {check.data && <EngineCheckResult check={check.data} />}
+          {check.isError && <ProblemAlert problem={check.error} />}
+        </>
       )}
     </Form>
   );

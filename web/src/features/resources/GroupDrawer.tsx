@@ -24,7 +24,7 @@ import { AccessForm } from "./AccessForm";
 import { NODE_LOSSES, ORDERS, PLACEMENTS, SESSION_KINDS } from "./group-words";
 import { Loads } from "./Loads";
 import { groupLoads } from "./load";
-import { SelectorPreview } from "./SelectorPreview";
+import { SelectedNodes } from "./SelectedNodes";
 import type { GroupActs } from "./use-group-acts";
 import { WeightsForm } from "./WeightsForm";
 
@@ -159,7 +159,7 @@ function GroupFacts({ group, administers }: { group: Group; administers: boolean
         ]}
       />
       {administers && group.node_selector && (
-        <SelectorPreview selector={group.node_selector} name={group.name} />
+        <SelectedNodes selector={group.node_selector} name={group.name} />
       )}
       <CommandLine text={commandLine("carrel", "group", "show", group.name)} />
     </Stack>

@@ -9,7 +9,7 @@ import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { GroupRules } from "./GroupRules";
 import { changedGroup, type GroupValues, groupCommand, groupRequest, groupValuesOf } from "./group-values";
-import { SelectorPreview } from "./SelectorPreview";
+import { SelectedNodes } from "./SelectedNodes";
 
 interface Props {
   opened: boolean;
@@ -118,7 +118,7 @@ function GroupForm({ group, onDone, onMade }: FormProps) {
         maxLength={1000}
         {...form.getInputProps("node_selector")}
       />
-      {selector && <SelectorPreview selector={selector} name={form.values.name.trim()} />}
+      {selector && <SelectedNodes selector={selector} name={form.values.name.trim()} />}
       <GroupRules form={form} />
     </Form>
   );

@@ -9,6 +9,7 @@ const LOOKS: Record<NodeCondition, StateLook> = {
   down: "down",
   cordoned: "closed",
   draining: "draining",
+  closed: "closed",
 };
 
 /** The state of a node as a badge. */

@@ -5,6 +5,7 @@ import type { NodeDetail } from "@/api/types";
 import { UsageHistory } from "@/features/usage/UsageHistory";
 import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
+import { nodeCauseIn } from "@/sentences/reasons";
 import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";
 import { inSlotOrder, slotAmount, useSlotName } from "@/ui/slots";
@@ -14,11 +15,13 @@ import { LoadBar } from "./LoadBar";
 import { finest, WHOLE } from "./load";
 import { NodeLabels } from "./NodeLabels";
 import { otherGroups } from "./node-labels";
+import { useNodePrice } from "./use-node-price";
 
 /** A node's state, resources, offered slots and usage. */
 export function NodeOverview({ node }: { node: NodeDetail }) {
   const { t, i18n } = useLingui();
   const administers = may(useMe(), "node.update");
+  const price = useNodePrice(node, administers);
   return (
     <Stack gap="lg">
       {node.down_since && (
@@ -26,6 +29,11 @@ export function NodeOverview({ node }: { node: NodeDetail }) {
           <Trans>
             Since <Instant at={node.down_since} />. Its resource group defines what happens to its sessions.
           </Trans>
+        </Alert>
+      )}
+      {node.closed && (
+        <Alert color="yellow" variant="light" title={t`The engine places nothing new on this node`}>
+          {nodeCauseIn((message) => i18n._(message), node.closed) ?? node.closed}
         </Alert>
       )}
       <Facts
@@ -54,6 +62,11 @@ export function NodeOverview({ node }: { node: NodeDetail }) {
           ],
           [t`Also selected by`, (administers && otherGroups(node).join(", ")) || false],
           [t`Architecture`, node.architecture],
+          [t`Pool`, node.machine.pool || false],
+          [t`Zone`, node.machine.zone || false],
+          [t`Instance type`, node.machine.instance_type || false],
+          [t`Capacity type`, node.machine.capacity_type || false],
+          [t`Price of an hour`, price],
           [t`Engine`, `${node.engine.name} (${node.engine_version})`],
           [t`Last heartbeat`, <Instant key="seen" at={node.seen_at} />],
           [t`Capabilities`, node.capabilities.join(", ")],

@@ -1,5 +1,6 @@
 import type { I18n, MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
+import type { EngineCheck } from "@/api/types";
 import type { Setting } from "@/ui/form/settings";
 
 interface Words {
@@ -24,6 +25,69 @@ const OURS: Record<string, KindWords> = {
       },
     },
   },
+  kubernetes: {
+    title: msg`Kubernetes`,
+    text: msg`A Kubernetes cluster. Each container of a session is a pod.`,
+    settings: {
+      kubeconfig: {
+        title: msg`Kubeconfig`,
+        text: msg`Content of a kubeconfig with the credentials in it, as \`kubectl config view --raw --flatten --minify\` prints it.`,
+      },
+      context: { title: msg`Context`, text: msg`Context of the kubeconfig. If empty, its current one.` },
+      url: { title: msg`API server`, text: msg`Address of the API server.` },
+      token: { title: msg`Token`, text: msg`Token of a service account.` },
+      authority: {
+        title: msg`Certificate authority`,
+        text: msg`Certificate (PEM) that signs that of the API server. If empty, those that the machine trusts.`,
+      },
+      namespace: { title: msg`Namespace`, text: msg`Namespace of the pods. Created if it is missing.` },
+      domain: {
+        title: msg`Cluster domain`,
+        text: msg`Domain of the names of services, with which the containers of a session find each other.`,
+      },
+      gateway_networks: {
+        title: msg`Gateway networks`,
+        text: msg`Addresses from which the gateway connects to sessions, if it is outside of the cluster. Separated by commas.`,
+      },
+      gateway_namespace: {
+        title: msg`Gateway namespace`,
+        text: msg`Namespace of the gateway's pods, if it is in the cluster. If empty, that of the sessions.`,
+      },
+      reachable_networks: {
+        title: msg`Reachable networks`,
+        text: msg`Private networks that sessions may reach, besides the internet. Separated by commas.`,
+      },
+      runtime_class: {
+        title: msg`Runtime class`,
+        text: msg`Runtime class of the pods, such as that of gVisor or Kata. If empty, the default of the cluster.`,
+      },
+      user_namespaces: {
+        title: msg`User namespaces`,
+        text: msg`Users of a session are others on its node, if the node supports that. File systems of folders must support it too, which NFS does not.`,
+      },
+      check_image: {
+        title: msg`Image for checks`,
+        text: msg`Image with BusyBox, in which a check of the engine tries out network policies.`,
+      },
+      tolerations: {
+        title: msg`Tolerations`,
+        text: msg`Taints of nodes that do not keep sessions away, such as nvidia.com/gpu or dedicated=lab:NoSchedule.`,
+      },
+    },
+  },
+};
+
+/** What an engine cannot do. */
+export const GAPS: Record<EngineCheck["gaps"][number]["code"], MessageDescriptor> = {
+  accelerators: msg`It offers no accelerators.`,
+  root: msg`Sessions cannot have root inside.`,
+  disk_limits: msg`What sessions write outside their folders is not limited.`,
+  resizing: msg`CPU and memory of running sessions cannot be changed.`,
+  files: msg`A session whose container has ended starts again without its files outside folders.`,
+  log_streams: msg`Logs do not tell standard output and errors apart.`,
+  oom_events: msg`That the memory limit ended a process is only known of the main process.`,
+  host_usage: msg`The load of whole machines is not measured.`,
+  disk_watch: msg`Disks that fill quickly are noticed late.`,
 };
 
 /** The name of a kind, translatedEngineSettings where a translation exists. */

@@ -1,3 +1,4 @@
+import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
 import type { Node } from "@/api/types";
@@ -9,6 +10,21 @@ import { hostShares, loadsOf } from "./load";
 import { loadColumns } from "./load-columns";
 import { NodeBadge } from "./NodeBadge";
 import { labelTexts } from "./node-labels";
+
+const machine = (key: keyof Node["machine"], title: MessageDescriptor): Column<Node> => ({
+  key,
+  title,
+  width: "10rem",
+  shown: "chosen",
+  value: (node) => node.machine[key],
+});
+
+const MACHINE_COLUMNS = [
+  machine("pool", msg`Pool`),
+  machine("zone", msg`Zone`),
+  machine("instance_type", msg`Instance type`),
+  machine("capacity_type", msg`Capacity type`),
+];
 
 /** The keys of sortable columns are the server's sort keys. */
 export const NODE_COLUMNS: readonly Column<Node>[] = [
@@ -50,6 +66,7 @@ export const NODE_COLUMNS: readonly Column<Node>[] = [
     value: (node) => node.seen_at,
     cell: (node) => <Instant at={node.seen_at} />,
   },
+  ...MACHINE_COLUMNS,
   {
     key: "labels",
     title: msg`Labels`,
@@ -93,5 +110,10 @@ export const NODE_FIELDS: CsvFields<Node> = [
   ["engine", (node) => node.engine.name],
   ["engine_version", (node) => node.engine_version],
   ["architecture", (node) => node.architecture],
+  ["pool", (node) => node.machine.pool],
+  ["zone", (node) => node.machine.zone],
+  ["instance_type", (node) => node.machine.instance_type],
+  ["capacity_type", (node) => node.machine.capacity_type],
+  ["closed", (node) => node.closed],
   ["labels", (node) => JSON.stringify(node.labels)],
 ];

@@ -5,12 +5,15 @@ import { useCallback } from "react";
 import type { Node } from "@/api/types";
 
 /** The condition of a node that matters most for scheduling. */
-export type NodeCondition = "ready" | "down" | "cordoned" | "draining";
+export type NodeCondition = "ready" | "down" | "cordoned" | "draining" | "closed";
 
-export function conditionOf(node: Pick<Node, "state" | "cordoned" | "draining">): NodeCondition {
+type Conditions = Pick<Node, "state" | "cordoned" | "draining" | "closed">;
+
+export function conditionOf(node: Conditions): NodeCondition {
   if (node.state === "DOWN") return "down";
   if (node.draining) return "draining";
-  return node.cordoned ? "cordoned" : "ready";
+  if (node.cordoned) return "cordoned";
+  return node.closed ? "closed" : "ready";
 }
 
 const WORDS: Record<NodeCondition, MessageDescriptor> = {
@@ -18,13 +21,14 @@ const WORDS: Record<NodeCondition, MessageDescriptor> = {
   down: msg`Down`,
   cordoned: msg`Cordoned`,
   draining: msg`Draining`,
+  closed: msg({ context: "node", message: "Closed" }),
 };
 
 /** Whether a node accepts sessions, as text. */
 export function useNodeState() {
   const { i18n } = useLingui();
   return useCallback(
-    (node: Pick<Node, "state" | "cordoned" | "draining">) => {
+    (node: Conditions) => {
       const kind = conditionOf(node);
       return { kind, word: i18n._(WORDS[kind]) };
     },

@@ -77,9 +77,11 @@ function SettingField({
         />
       );
     case "lines":
+    case "secret lines":
       return (
         <Textarea
           {...common}
+          placeholder={secrets.includes(name) ? t`Set. Leave empty to keep it` : common.placeholder}
           autosize
           minRows={2}
           maxRows={6}

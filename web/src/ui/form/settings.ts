@@ -1,7 +1,7 @@
 /** One setting of a back end, from the JSON schema of its plug-in. */
 export interface Setting {
   name: string;
-  kind: "text" | "lines" | "secret" | "number" | "switch" | "choice" | "list";
+  kind: "text" | "lines" | "secret" | "secret lines" | "number" | "switch" | "choice" | "list";
   title: string;
   description: string;
   required: boolean;
@@ -46,7 +46,7 @@ function setting(name: string, schema: Schema, required: readonly unknown[]): Se
 }
 
 function kindOf(schema: Schema): Setting["kind"] {
-  if (schema.writeOnly === true) return "secret";
+  if (schema.writeOnly === true) return schema.format === "textarea" ? "secret lines" : "secret";
   if (Array.isArray(schema.enum)) return "choice";
   if (schema.type === "boolean") return "switch";
   if (schema.type === "integer" || schema.type === "number") return "number";
@@ -88,7 +88,7 @@ function words({ name, kind }: Setting, value: unknown): string[] {
   if (value === null) return ["--unset", option];
   if (kind === "switch") return [value === true ? `--${option}` : `--no-${option}`];
   if (kind === "secret") return [`--${option}`, "-"];
-  if (kind === "lines") return [`--${option}`, `${option}.txt`];
+  if (kind === "lines" || kind === "secret lines") return [`--${option}`, `${option}.txt`];
   if (Array.isArray(value))
     return (value.length > 0 ? value : [""]).flatMap((one) => [`--${option}`, String(one)]);
   return [`--${option}`, String(value)];

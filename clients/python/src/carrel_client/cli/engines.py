@@ -18,6 +18,7 @@ from carrel_client.cli.output import Column, print_facts, print_line, print_tabl
 from carrel_client.cli.parser import Arguments
 from carrel_client.cli.people import each
 from carrel_client.cli.times import local_time
+from carrel_client.slots import slots_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,6 +85,11 @@ def show(args: argparse.Namespace, context: Context) -> int:
 def add_arguments(parser: Arguments) -> None:
     kind_argument(parser, "engine_kind")
     parser.add_argument("name", metavar="NAME", help="lower-case letters and digits, with - between them")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="only show what it would offer and what it cannot do; add nothing",
+    )
     parser.kind_of = lambda context, kind: named(context.client.engine_kinds.list()["items"], kind)
     parser.explain(
         "Add an engine. It must respond; sessions may start on its nodes immediately. Each setting of the kind is an "
@@ -91,13 +97,19 @@ def add_arguments(parser: Arguments) -> None:
     )
     parser.example(
         "carrel engine add docker rack2 --url unix:///run/rack2/docker.sock",
+        "carrel engine add kubernetes cluster --kubeconfig ~/.kube/config --check",
         "carrel engine add docker --help",
     )
 
 
 def add(args: argparse.Namespace, context: Context) -> int:
     """Add an engine."""
-    made = context.client.engines.create(kind=args.engine_kind, name=args.name, settings=given_settings(args))
+    settings = given_settings(args)
+    if args.check:
+        return _report(
+            context, context.client.engines.check_settings(kind=args.engine_kind, settings=settings)
+        )
+    made = context.client.engines.create(kind=args.engine_kind, name=args.name, settings=settings)
     context.answer(made, lambda: print_line(f"{made['name']} added ({made['id']})"))
     return 0
 
@@ -140,10 +152,7 @@ def check_arguments(parser: Arguments) -> None:
 
 def check(args: argparse.Namespace, context: Context) -> int:
     """Check the connection to an engine."""
-    check = context.client.engines.check(args.engine)
-    nodes = f" Its nodes: {', '.join(check['nodes'])}." if check["nodes"] else ""
-    context.answer(check, lambda: print_line(check["sentence"] + nodes))
-    return 0 if check["ok"] else 1
+    return _report(context, context.client.engines.check(args.engine))
 
 
 def rm_arguments(parser: Arguments) -> None:
@@ -163,6 +172,23 @@ def rm(args: argparse.Namespace, context: Context) -> int:
         return {"engine": ref, "removed": True}, f"{ref} removed"
 
     return each(context, args.engines, remove)
+
+
+def _report(context: Context, check: models.EngineCheck) -> int:
+    def report() -> None:
+        print_line(check["sentence"])
+        if check["nodes"]:
+            rows = [
+                [node["name"], node["architecture"], slots_text(node["slots"]), node["closed"]]
+                for node in check["nodes"]
+            ]
+            print_table([Column(title) for title in ("NODE", "ARCHITECTURE", "OFFERS", "CLOSED")], rows)
+            print_line(f"capacity for sessions: {slots_text(check['capacity']) or 'none'}")
+        for gap in check["gaps"]:
+            print_line(f"- {gap['sentence']}")
+
+    context.answer(check, report)
+    return 0 if check["ok"] else 1
 
 
 def _engine(parser: Arguments) -> None:

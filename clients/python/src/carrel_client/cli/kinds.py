@@ -147,7 +147,7 @@ def _add(
     elif "enum" in schema:
         group.add_argument(option, choices=[str(one) for one in schema["enum"]], **shared)
     elif _is_file(schema):
-        secret = bool(schema.get("writeOnly"))
+        secret = bool(schema.get("writeOnly")) and schema.get("format") != "textarea"
         group.add_argument(option, metavar="FILE", type=reading(_FileReader(secret=secret)), **shared)
     else:
         group.add_argument(option, metavar=_metavar(schema), type=reading(_reader(schema)), **shared)

@@ -248,7 +248,9 @@ def _switch(context: Context, ref: str, cordoned: bool) -> tuple[object, str]:
 def _state(node: models.NodeView) -> str:
     if node["state"] != "READY":
         return str(node["state"])
-    return "draining" if node["draining"] else "cordoned" if node["cordoned"] else "READY"
+    if node["draining"]:
+        return "draining"
+    return "cordoned" if node["cordoned"] else "closed" if node["closed"] else "READY"
 
 
 def labels_text(labels: Mapping[str, str]) -> str:
@@ -295,11 +297,13 @@ def _print(node: models.NodeDetail) -> None:
             ("name", node["name"]),
             ("id", node["id"]),
             ("state", _state(node)),
+            ("closed", node["closed"]),
             ("down since", local_time(node["down_since"])),
             ("seen", local_time(node["seen_at"])),
             ("group", node["group"]["name"] + _group_choice(node)),
             ("engine", f"{node['engine']['name']} ({node['engine_version']})"),
             ("architecture", node["architecture"]),
+            *[(name.replace("_", " "), str(value)) for name, value in node["machine"].items()],
             ("slots", slots_text(node["slots"])),
             ("reserved", slots_text(node["reserved"])),
             ("CPU for one", f"{node['cpu_overcommit']:g}"),

@@ -9,7 +9,7 @@ import { ProblemAlert } from "@/ui/ProblemAlert";
 const REST_MS = 400;
 
 /** The nodes that a node selector selects, and what it does to each. name: of its group. */
-export function SelectorPreview(props: { selector: string; name: string }) {
+export function SelectedNodes(props: { selector: string; name: string }) {
   const { t } = useLingui();
   const [{ selector, name }] = useDebouncedValue(props, REST_MS);
   const { data, error, isPending } = useQuery(selectorPreviewQuery(selector, name));

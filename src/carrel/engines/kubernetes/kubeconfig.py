@@ -1,0 +1,73 @@
+"""A kubeconfig that an administrator pasted: read, and what is wrong with it in sentences.
+
+Source: https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from carrel.engines.port import EngineUnavailable
+
+_FILES = {
+    "certificate-authority": "certificate-authority-data",
+    "client-certificate": "client-certificate-data",
+    "client-key": "client-key-data",
+    "tokenFile": "token",
+}
+"""Keys that name a file, and those with its content."""
+_CREDENTIALS = ("client-certificate-data", "token", "exec", "auth-provider", "username")
+
+
+def read(text: str, context: str) -> dict[str, Any]:
+    """The decoded kubeconfig, whose context can be used. context: empty: its current one.
+
+    Raises: EngineUnavailable with what is wrong.
+    """
+    try:
+        config = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" (line {mark.line + 1})" if mark else ""
+        raise EngineUnavailable(f"The kubeconfig is not valid YAML{where}: paste the whole file.") from None
+    if not isinstance(config, dict) or not all(
+        isinstance(config.get(part), list) for part in ("clusters", "users", "contexts")
+    ):
+        raise EngineUnavailable("This is no kubeconfig: it has no lists of clusters, users and contexts.")
+    name = context or config.get("current-context") or ""
+    chosen = _named(config["contexts"], name)
+    if chosen is None:
+        known = ", ".join(str(one.get("name")) for one in config["contexts"] if isinstance(one, dict))
+        what = f"no context {name}" if name else "no current context"
+        raise EngineUnavailable(f"The kubeconfig has {what}. Choose one of: {known or 'it has none'}.")
+    cluster, user = (_part(config, kind, chosen.get("context"), name) for kind in ("cluster", "user"))
+    if not str(cluster.get("server", "")).startswith(("https://", "http://")):
+        raise EngineUnavailable(f"The kubeconfig gives no address of the API server for the context {name}.")
+    for part in (cluster, user):
+        _require_content(part)
+    if not any(user.get(key) for key in _CREDENTIALS):
+        raise EngineUnavailable(f"The kubeconfig has no credentials for the context {name}.")
+    return config
+
+
+def _part(config: Mapping[str, Any], kind: str, context: object, name: str) -> Mapping[str, Any]:
+    """The cluster or the user of a context."""
+    ref = context.get(kind) if isinstance(context, dict) else None
+    part = (_named(config[f"{kind}s"], ref) or {}).get(kind)
+    if not isinstance(part, dict):
+        raise EngineUnavailable(f"The kubeconfig has no {kind} for the context {name}.")
+    return part
+
+
+def _named(parts: Sequence[Any], name: object) -> Mapping[str, Any] | None:
+    return next((one for one in parts if isinstance(one, dict) and name and one.get("name") == name), None)
+
+
+def _require_content(part: Mapping[str, Any]) -> None:
+    for key, content in _FILES.items():
+        if part.get(key) and not part.get(content):
+            raise EngineUnavailable(
+                f"The kubeconfig refers to the file {part[key]} ({key}), which is not part of it. "
+                "`kubectl config view --raw --flatten --minify` writes one with everything in it."
+            )
