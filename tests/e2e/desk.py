@@ -9,7 +9,7 @@ from e2e.running import EMAIL, Running
 
 # A session starts within a second or two; a busy machine of two cores is given ten times that.
 STARTS_MS = 30_000
-_OPENS = re.compile("[?&](make|form|open|act|edit|launch)=")
+_OPENS = re.compile("[?&](make|form|open|act|edit|launch|session)=")
 
 
 @dataclass(frozen=True)

@@ -6,31 +6,65 @@ does. After a change that is meant: `CARREL_KEEP_SCREENS=1` replaces the picture
 
 import base64
 import os
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import httpx2
 import pytest
 from playwright.sync_api import Page, expect
 
+from carrel.server.page import PAGES
 from e2e.conftest import RESULTS, Opener
-from e2e.desk import Desk
-from e2e.running import Running, installation
+from e2e.desk import Desk, Shell
+from e2e.people import administrator
+from e2e.running import EMAIL, Running, installation
 
 SCREENS = Path(__file__).parent / "screens"
 KEEP = bool(os.environ.get("CARREL_KEEP_SCREENS"))
+SCALE = float(os.environ.get("CARREL_SCREENS_SCALE", "0.25"))
 MOST = 0.02
 """The fraction of a picture's cells of 8 by 8 pixels that may differ."""
+
+SIGNED_OUT = (
+    "/signin",
+    "/forgot-password",
+    "/reset-password",
+    "/reset-password#token={link}",
+    "/sign-up",
+    "/verify-email",
+)
 
 PATHS = (
     "/",
     "/dashboard",
+    "/statistics?month={month}",
     "/settings/notifications",
     "/sessions",
     "/sessions?launch=new",
+    *(
+        f"/sessions?session=night-run&tab={tab}"
+        for tab in (
+            "overview",
+            "history",
+            "logs",
+            "apps",
+            "sharing",
+            "usage",
+            "dependencies",
+            "environment",
+        )
+    ),
+    "/shared",
+    "/terminal/night-run",
     "/templates",
     "/sessions/recurring",
     "/data",
     "/data?make=one",
+    "/data/{folder}",
+    "/data/{folder}?file=README.md",
     "/scheduler",
     "/scheduler?view=shares",
     "/resources",
@@ -41,6 +75,8 @@ PATHS = (
     "/agents",
     "/policies",
     "/storage",
+    "/storage/folders",
+    "/storage/quotas",
     "/users",
     "/users?make=one",
     "/users/keypairs",
@@ -50,10 +86,38 @@ PATHS = (
     "/site",
     "/providers",
     "/settings/profile",
+    "/settings/password",
     "/settings/two-factor",
+    "/settings/passkeys",
+    "/settings/keypairs",
     "/settings/tokens",
+    "/settings/ssh-keys",
+    "/settings/dotfiles",
+    "/settings/sign-ins",
     "/settings/preferences",
+    "/settings/activity?kind=project",
+    "/help",
+    "/help/howto/limits",
+    "/nonesuch",
 )
+
+FORWARDING = {"/index.html", "/settings", "/keypairs"}
+"""Addresses that lead to other pages, which have their pictures."""
+
+LOADED = {
+    "/sessions?launch=new": "Add folder",
+    "/sessions?session=night-run&tab=logs": "epoch 3",
+    "/sessions?session=night-run&tab=usage": "Network",
+    "/data/{folder}": "README.md",
+    "/data/{folder}?file=README.md": "One row a day.",
+}
+"""A text that is shown once the page has loaded all of it."""
+
+# What is drawn over time is not the same twice, and documents change.
+_CONSTANT = """
+    canvas, .uplot, [aria-label="Steps of the start"] [aria-hidden], .xterm-cursor { visibility: hidden }
+    #help article > :nth-child(n + 4), #help article tr:nth-child(n + 4) { display: none }
+"""
 
 _DIFFERENCE = """async pictures => {
   const [before, after] = await Promise.all(pictures.map(async picture => {
@@ -76,51 +140,119 @@ _DIFFERENCE = """async pictures => {
 }"""
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """ids: what the parts of addresses in braces stand for. signed_in: the cookies of the administrator's browser,
+    which signs in once, so that all lists of sign-ins are the same.
+    """
+
+    running: Running
+    ids: dict[str, str]
+    signed_in: list[dict[str, str]]
+
+
 @pytest.fixture(scope="module")
-def prepared() -> Iterator[Running]:
+def prepared() -> Iterator[Prepared]:
     """An installation of its own, with the same few objects each time."""
+    script = "for n in 1 2 3; do echo epoch $n: loss 0.$n; done"
     with installation("screens") as running:
-        for words in (
-            ("user", "create", "mina@example.org", "Mina", "--link"),
-            ("project", "create", "vision"),
-            ("vfolder", "create", "corpus"),
-            ("session", "create", "--cpu", "0.25", "--mem", "256m", "--name", "night-run", "--wait"),
-        ):
-            done = running.carrel(*words)
+
+        def carrel(*words: str, **options: object) -> str:
+            done = running.carrel(*words, **options)  # type: ignore[arg-type]
             assert done.returncode == 0, done.stderr
-        yield running
+            return done.stdout
+
+        invited = carrel("user", "create", "mina@example.org", "Mina", "--link")
+        carrel("project", "create", "vision")
+        carrel("vfolder", "create", "corpus")
+        small = ("--cpu", "0.25", "--mem", "256m")
+        carrel(
+            *("session", "create", *small, "--name", "night-run", "--bootstrap", "-", "--wait"), input=script
+        )
+        with administrator(running) as api:
+            [folder] = api.get("/vfolders", params={"q": "corpus"}).json()["items"]
+            for path, content in _FILES.items():
+                put = api.put(
+                    f"/vfolders/{folder['id']}/content", params={"path": path}, content=content.encode()
+                )
+                assert put.is_success, put.text
+        link = invited.partition("#token=")[2].split()[0]
+        # A month whose statistics no session of this run is in.
+        month = f"{datetime.now(UTC).replace(day=1) - timedelta(days=1):%Y-%m}"
+        ids = {"folder": folder["id"], "link": link, "month": month}
+        yield Prepared(running, ids, _cookies(running))
+
+
+_FILES = {
+    "README.md": "# Corpus\n\nOne row a day.\n\n| day | value |\n|---|---|\n| 1 | 7 |\n",
+    "readings.csv": "day,value\n1,7\n2,14\n",
+    "runs/first.json": "{}\n",
+}
+
+
+def _cookies(running: Running) -> list[dict[str, str]]:
+    with httpx2.Client(base_url=f"{running.url}/api/v1") as client:
+        answer = client.post("/auth/login", json={"email": EMAIL, "password": running.password})
+        assert answer.is_success, answer.text
+        return [{"name": name, "value": value, "url": running.url} for name, value in client.cookies.items()]
+
+
+def test_each_address_of_the_page_has_its_pictures() -> None:
+    shown = [re.split("[?#]", path)[0] for path in (*SIGNED_OUT, *PATHS)]
+    patterns = {
+        page: re.escape(page).replace(r"\*\*", ".+").replace(r"\$", "[^/]+") for page in {*PAGES} - FORWARDING
+    }
+    missing = [
+        page for page, pattern in patterns.items() if not any(re.fullmatch(pattern, path) for path in shown)
+    ]
+    assert not missing, "add them to PATHS"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1440, 820, 390])
-def test_pages_look_as_before(open_desk: Opener, prepared: Running, theme: str, width: int) -> None:
+def test_pages_look_as_before(open_desk: Opener, prepared: Prepared, theme: str, width: int) -> None:
     size = {"width": width, "height": _HEIGHTS[width]}
-    tab = open_desk(stranger=True, color_scheme=theme, viewport=size, device_scale_factor=0.25)
-    desk = Desk(tab.page, prepared)
-    desk.go("/")
-    desk.sign_in()
-    expect(desk.page.get_by_text("night-run").first).to_be_visible()
-    # What is drawn over time is not the same twice.
-    desk.page.add_style_tag(content="canvas, .uplot { visibility: hidden }")
-    differing = {}
-    for path in PATHS:
-        desk.turn_to(path)
-        if path == "/sessions?launch=new":
-            # Its folders have been loaded.
-            expect(desk.page.get_by_role("button", name="Add folder")).to_be_visible()
+    tab = open_desk(stranger=True, color_scheme=theme, viewport=size, device_scale_factor=SCALE)
+    desk = Desk(tab.page, prepared.running)
+    differing: dict[str, str] = {}
+
+    def look(path: str) -> None:
+        desk.turn_to(path.format(**prepared.ids))
+        _expect_loaded(desk, path)
         name = f"{_name(path)}-{width}-{theme}.png"
         part = _difference(desk, name)
         if part > MOST:
             differing[name] = f"{part:.1%}"
+
+    desk.go("/signin")
+    expect(desk.page.get_by_label("E-mail")).to_be_visible()
+    desk.page.add_style_tag(content=_CONSTANT)
+    for path in SIGNED_OUT:
+        look(path)
+    desk.page.context.add_cookies(prepared.signed_in)  # type: ignore[arg-type]
+    desk.go("/")
+    expect(desk.page.get_by_text("night-run").first).to_be_visible()
+    desk.page.add_style_tag(content=_CONSTANT)
+    for path in PATHS:
+        # On a phone, a preview is a dialog.
+        if width > 390 or "file=" not in path:
+            look(path)
     assert not differing, f"look at them in {RESULTS / 'screens'}"
 
 
 _HEIGHTS = {1440: 900, 820: 1180, 390: 844}
-_NAMES = str.maketrans("/?=&", "----")
+_NAMES = str.maketrans("/?=&#", "-----", "{}")
 
 
 def _name(path: str) -> str:
     return path.strip("/").translate(_NAMES) or "start"
+
+
+def _expect_loaded(desk: Desk, path: str) -> None:
+    if text := LOADED.get(path):
+        expect(desk.page.get_by_text(text).first).to_be_visible()
+    if path.startswith("/terminal"):
+        Shell(desk.page).expect_open()
 
 
 def _difference(desk: Desk, name: str) -> float:
