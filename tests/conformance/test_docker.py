@@ -390,11 +390,11 @@ async def test_one_that_succeeded_is_listed_without_an_inspection(
         await docker_engine.ensure(job, ProgressLog())
         shown = await docker.containers.container(f"carrel-{installation}-{job.id}").show()
 
-        def told(daemon_id: str = shown["Id"], code: int = code) -> bool:
+        def has_heard_of_it(daemon_id: str = shown["Id"], code: int = code) -> bool:
             run = events.last_run(daemon_id)
             return run is not None and run.exit_code == code
 
-        await people.eventually(told, within_s=60, every_s=0.05)
+        await people.eventually(has_heard_of_it, within_s=60, every_s=0.05)
         with monkeypatch.context() as patch:
             if code == 0:
                 patch.setattr(docker_engine, "_inspect", None)
