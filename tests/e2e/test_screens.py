@@ -105,17 +105,23 @@ FORWARDING = {"/index.html", "/settings", "/keypairs"}
 """Addresses that lead to other pages, which have their pictures."""
 
 LOADED = {
+    "/signin": "Sign in with a passkey",
+    "/forgot-password": "This site cannot send e-mail.",
+    "/reset-password": "Ask an administrator for another.",
+    "/sign-up": "Sign-up is disabled on this site.",
     "/sessions?launch=new": "Add folder",
     "/sessions?session=night-run&tab=logs": "epoch 3",
-    "/sessions?session=night-run&tab=usage": "Network",
     "/data/{folder}": "README.md",
     "/data/{folder}?file=README.md": "One row a day.",
 }
 """A text that is shown once the page has loaded all of it."""
 
-# What is drawn over time is not the same twice, and documents change.
+# What is drawn over time is not the same twice, there is more of it after the first minute, documents change, and so does
+# the free space of the machine.
 _CONSTANT = """
-    canvas, .uplot, [aria-label="Steps of the start"] [aria-hidden], .xterm-cursor { visibility: hidden }
+    canvas, .uplot, [aria-label="Steps of the start"] [aria-hidden], .xterm-cursor, [data-level],
+    [data-state=adequate], [data-state=caution], [data-state=insufficient] { visibility: hidden }
+    [aria-label="Installation"] > * > :nth-child(n + 3), [aria-label*="sage over time"] > * > :nth-child(n + 3),
     #help article > :nth-child(n + 4), #help article tr:nth-child(n + 4) { display: none }
 """
 
@@ -251,6 +257,9 @@ def _name(path: str) -> str:
 def _expect_loaded(desk: Desk, path: str) -> None:
     if text := LOADED.get(path):
         expect(desk.page.get_by_text(text).first).to_be_visible()
+    if path.endswith("tab=usage"):
+        expect(desk.page.locator("canvas").first).to_be_attached()
+        expect(desk.page.get_by_text("not measured")).to_have_count(0)
     if path.startswith("/terminal"):
         Shell(desk.page).expect_open()
 

@@ -78,7 +78,7 @@ describe("the reason of a state", () => {
       "No node has {format_slot(slot, amount)}; the largest has ",
       "No node has 9 CPU; the largest has 2 CPU.",
     ],
-    ['f"Its array runs at most {most} at a time."', "Its array runs at most 8 at a time."],
+    ['"Its array runs at most {} at a time."', "Its array runs at most 8 at a time."],
     ["It reached its time limit of {", "It reached its time limit of 1:00:00."],
     ['"It reaches its time limit of {} in {}."', "It reaches its time limit of 1:00:00 in 6 min."],
     ['"It looks idle: it ends in {} unless it is used or marked as in use."', ""],

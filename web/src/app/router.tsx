@@ -54,12 +54,12 @@ export const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/signin",
   validateSearch: signInSearch,
-  beforeLoad: async ({ search }) => {
+  beforeLoad: async ({ search, cause }) => {
     // Always refetch, so that an incomplete sign-in continues with its next step after a reload.
     const me = await queryClient.fetchQuery({ ...authMeQuery, staleTime: 0, retry: false }).catch(() => null);
     if (me && !me.pending) throw redirect({ href: search.next ?? "/", replace: true });
-    // Clear cached data so that the next user sees nothing of the previous one.
-    if (!me) queryClient.clear();
+    // Clear cached data so that the next user sees nothing of the previous one; not below a page that shows it.
+    if (!me && cause === "enter") queryClient.clear();
   },
   component: page(() => import("@/features/signin/SignInPage"), "SignInPage"),
 });

@@ -377,6 +377,8 @@ export const UNTRANSLATED: readonly (string | RegExp)[] = [
   /^(setup|starter|seal|backup)\./,
   /^plugin\.(?!kind_unknown$)/,
   "webdav.busy",
+  // Between copies of the API.
+  "terminal.gone",
   /^engine\.(denied|does_not_start|not_installed|refused)$/,
   /^http\.(bad_request|method_not_allowed|not_found|tls_needed|unsupported_media_type)$/,
   /^invalid\.(command|cursor|json|message|position|request|roles|sort|state)$/,

@@ -19,7 +19,12 @@ export function PermissionText({ permission }: { permission: Permission | null }
 
 export function LevelBadge({ level }: { level: StorageHost["level"] | Quota["level"] }) {
   const { i18n } = useLingui();
-  return <StateBadge look={USAGE_LEVELS[level].look}>{i18n._(USAGE_LEVELS[level].title)}</StateBadge>;
+  const { title, look } = USAGE_LEVELS[level];
+  return (
+    <StateBadge look={look} state={level}>
+      {i18n._(title)}
+    </StateBadge>
+  );
 }
 
 /** The owner of a folder: a user's e-mail, or a project. */
