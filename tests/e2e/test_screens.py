@@ -116,8 +116,8 @@ LOADED = {
 }
 """A text that is shown once the page has loaded all of it."""
 
-# What is drawn over time is not the same twice, there is more of it after the first minute, documents change, and so does
-# the free space of the machine.
+# What is drawn over time is not the same twice, there is more of it after the first minute, documents change, and so
+# does the free space of the machine.
 _CONSTANT = """
     canvas, .uplot, [aria-label="Steps of the start"] [aria-hidden], .xterm-cursor, [data-level],
     [data-state=adequate], [data-state=caution], [data-state=insufficient] { visibility: hidden }
