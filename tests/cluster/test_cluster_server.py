@@ -165,8 +165,9 @@ async def test_an_expired_token_is_read_anew_from_its_file(
 
 
 async def test_an_exec_plug_in_is_run_again_when_its_token_has_expired(
-    cluster: Cluster, make: Make, tmp_path: Path
+    cluster: Cluster, make: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    monkeypatch.setenv("CARREL_KUBECONFIG_COMMANDS", f"aws,{tmp_path}/plugin")
     engine = make(ClusterAccess(_by_plugin(cluster, tmp_path, expired_token(cluster))))
     with pytest.raises(EngineUnavailable, match="does not accept"):
         await engine.nodes()
@@ -178,8 +179,9 @@ async def test_an_exec_plug_in_is_run_again_when_its_token_has_expired(
 
 
 async def test_an_exec_plug_in_that_is_missing_is_reported(
-    cluster: Cluster, make: Make, tmp_path: Path
+    cluster: Cluster, make: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    monkeypatch.setenv("CARREL_KUBECONFIG_COMMANDS", f"aws,{tmp_path}/plugin")
     kubeconfig = _by_plugin(cluster, tmp_path, "x")
     (tmp_path / "plugin").unlink()
     with pytest.raises(EngineUnavailable, match=r"credentials .* cannot be used.*plugin"):

@@ -8,7 +8,7 @@ import aiodocker
 import pytest
 from tiny_image import docker_url, ensure_tiny_image
 
-from carrel.engines.docker import DockerEngine, claim
+from carrel.engines.docker import DockerEngine, claim_volumes
 from carrel.engines.port import Claimant
 from carrel.server.bootstrap import image_build, starter
 
@@ -53,7 +53,7 @@ async def shelf(
     monkeypatch.setattr(starter, "_FORMER_REPOSITORY", shelf.former)
     monkeypatch.setattr(starter, "_LABEL", shelf.label)
     # Claims of others on this machine do not count.
-    monkeypatch.setattr(claim, "_FINGERPRINT", f"carrel.database.{installation}")
+    monkeypatch.setattr(claim_volumes, "_FINGERPRINT", f"carrel.database.{installation}")
     yield shelf
     for image in await docker.images.list(filters={"label": [shelf.label]}):
         await docker.images.delete(image["Id"], force=True)

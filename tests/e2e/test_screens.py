@@ -116,11 +116,12 @@ LOADED = {
 }
 """A text that is shown once the page has loaded all of it."""
 
-# What is drawn over time is not the same twice, there is more of it after the first minute, documents change, and so
+# What is drawn over time is not the same twice, there is more of it after some minutes, documents change, and so
 # does the free space of the machine.
 _CONSTANT = """
     canvas, .uplot, [aria-label="Steps of the start"] [aria-hidden], .xterm-cursor, [data-level],
     [data-state=adequate], [data-state=caution], [data-state=insufficient] { visibility: hidden }
+    figure > ul, [aria-label="Idle sessions"] > * > :nth-child(n + 2),
     [aria-label="Installation"] > * > :nth-child(n + 3), [aria-label*="sage over time"] > * > :nth-child(n + 3),
     #help article > :nth-child(n + 4), #help article tr:nth-child(n + 4) { display: none }
 """

@@ -46,6 +46,10 @@ class Settings(BaseSettings):
         default="unix:///var/run/docker.sock",
         description="The container engine; kubernetes:NAMESPACE: the cluster in which Carrel itself runs.",
     )
+    kubeconfig_commands: str = Field(
+        default="",
+        description="Programs that kubeconfigs of engines may run on this machine, separated by commas.",
+    )
     host: str = Field(default="127.0.0.1", description="Address that the page, the API and apps listen on.")
     port: int = Field(default=_USUAL_PORT, ge=1, le=LAST_PORT, description="Port of the page and the API.")
     gateway_port: int = Field(

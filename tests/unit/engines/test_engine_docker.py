@@ -1,8 +1,11 @@
 """What the Docker engine decides without a daemon: configuration, words for refusals, addresses, progress."""
 
 import io
+import json
 import re
 import tarfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from ipaddress import IPv4Network
 from pathlib import Path
@@ -12,7 +15,8 @@ import aiodocker
 import pytest
 
 from carrel.engines.docker import DockerEngine, answers, rights
-from carrel.engines.docker.container_config import Names, configuration, home_archive
+from carrel.engines.docker.container_config import LABEL_ID, Names, configuration, home_archive
+from carrel.engines.docker.daemon_events import DaemonEvents
 from carrel.engines.docker.firewall import delete_script, insert_script
 from carrel.engines.docker.network import free_subnet, own_bridge, routed_here
 from carrel.engines.docker.pull import Layers
@@ -377,3 +381,26 @@ def test_a_runtimes_words_about_a_command_are_a_sentence_and_a_code(message: str
 def test_what_a_command_says_itself_is_not_taken_for_a_runtimes_words() -> None:
     message = 'sh: 1: exec: "x": executable file not found'
     assert answers.unstarted("x", message, with_terminal=False) is None
+
+
+class _Stream:
+    """The events of a daemon that then goes away."""
+
+    def __init__(self, *events: dict[str, Any]) -> None:
+        self._events = events
+
+    @asynccontextmanager
+    async def stream(self, *_: Any, **__: Any) -> AsyncIterator[AsyncIterator[bytes]]:
+        async def lines() -> AsyncIterator[bytes]:
+            for event in self._events:
+                yield json.dumps(event).encode()
+
+        yield lines()
+
+
+async def test_an_end_without_an_exit_code_does_not_end_the_stream_of_events() -> None:
+    actor = {"ID": "d", "Attributes": {LABEL_ID: "desk"}}
+    stream = _Stream(
+        *({"Action": action, "Actor": actor, "timeNano": 1} for action in ("start", "die", "destroy"))
+    )
+    assert [one async for one in DaemonEvents(stream, NAMES).watch()] == ["desk"] * 3  # type: ignore[arg-type]

@@ -36,6 +36,18 @@ def test_a_usable_kubeconfig_is_read():
     assert kubeconfig.read(yaml.safe_dump(config(**{"current-context": ""})), "lab")["users"]
 
 
+def test_a_kubeconfig_runs_only_programs_that_the_operator_allows(monkeypatch: pytest.MonkeyPatch):
+    written = yaml.safe_dump(config(users=[{"name": "u", "user": {"exec": {"command": "aws"}}}]))
+    monkeypatch.delenv("CARREL_KUBECONFIG_COMMANDS", raising=False)
+    with pytest.raises(EngineUnavailable, match="runs the program aws, which is not allowed"):
+        kubeconfig.read(written, "")
+    monkeypatch.setenv("CARREL_KUBECONFIG_COMMANDS", "gke-gcloud-auth-plugin,aws")
+    assert kubeconfig.read(written, "")
+    provider = {"token": "t", "auth-provider": {"name": "gcp", "config": {"cmd-path": "sh"}}}
+    with pytest.raises(EngineUnavailable, match="auth-provider"):
+        kubeconfig.read(yaml.safe_dump(config(users=[{"name": "u", "user": provider}])), "")
+
+
 @pytest.mark.parametrize(
     ("text", "context", "sentence"),
     [

@@ -107,7 +107,9 @@ class DaemonEvents:
                 run = None
                 self._out_of_memory.discard(daemon_id)
             case "die":
-                run = run and replace(run, exit_code=int(attributes["exitCode"]))
+                # Not every engine that speaks Docker's API says it.
+                code = attributes.get("exitCode")
+                run = replace(run, exit_code=int(code)) if run and code else None
         if run:
             self._runs[daemon_id] = run
         if container := attributes.get(LABEL_ID):

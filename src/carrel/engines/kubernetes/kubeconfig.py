@@ -3,6 +3,7 @@
 Source: https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,7 +18,9 @@ _FILES = {
     "tokenFile": "token",
 }
 """Keys that name a file, and those with its content."""
-_CREDENTIALS = ("client-certificate-data", "token", "exec", "auth-provider", "username")
+_CREDENTIALS = ("client-certificate-data", "token", "exec", "username")
+_COMMANDS = "CARREL_KUBECONFIG_COMMANDS"
+"""Programs that kubeconfigs may have run on this machine, separated by commas."""
 
 
 def read(text: str, context: str) -> dict[str, Any]:
@@ -48,6 +51,7 @@ def read(text: str, context: str) -> dict[str, Any]:
         _require_content(part)
     if not any(user.get(key) for key in _CREDENTIALS):
         raise EngineUnavailable(f"The kubeconfig has no credentials for the context {name}.")
+    _require_allowed(user)
     return config
 
 
@@ -71,3 +75,17 @@ def _require_content(part: Mapping[str, Any]) -> None:
                 f"The kubeconfig refers to the file {part[key]} ({key}), which is not part of it. "
                 "`kubectl config view --raw --flatten --minify` writes one with everything in it."
             )
+
+
+def _require_allowed(user: Mapping[str, Any]) -> None:
+    """Raises: EngineUnavailable for programs that would run here without the operator's consent."""
+    if user.get("auth-provider"):
+        raise EngineUnavailable(
+            "The kubeconfig uses auth-provider, which Kubernetes no longer has. Use a token or an exec plug-in."
+        )
+    command = (user.get("exec") or {}).get("command")
+    if command and command not in os.environ.get(_COMMANDS, "").split(","):
+        raise EngineUnavailable(
+            f"The kubeconfig runs the program {command}, which is not allowed on this machine. "
+            f"An operator can add it to {_COMMANDS}; a token of a service account needs no program."
+        )

@@ -7,6 +7,9 @@ from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
 from carrel.engines.kubernetes.pods import LABEL_ID, PodNames
 from carrel.engines.port import EngineError
 
+_PAUSE_S = 1.0
+"""Before the next watch, after one without an event."""
+
 
 class PodChanges:
     """Ids of containers whose pods change."""
@@ -45,10 +48,13 @@ class PodChanges:
             version = first["metadata"]["resourceVersion"]
             # The server ends a watch after some minutes; it goes on where it was.
             while True:
+                latest = version
                 async for event in self._api.changes(self._names.pods, chosen, version):
                     version = event["object"]["metadata"]["resourceVersion"]
                     if event["type"] != "BOOKMARK":
                         self._tell(event["object"]["metadata"]["labels"][LABEL_ID])
+                if version == latest:
+                    await asyncio.sleep(_PAUSE_S)
         except (EngineError, ApiError):
             pass  # the end of the stream tells watchers; 410: they list again
         finally:

@@ -266,9 +266,9 @@ async def _scopes(
 
 async def _find(tx: AsyncSession, actor: Actor, ref: str, action: str) -> ResourceGroup:
     """The group, locked, if the actor may change it."""
-    await membership.change_selectors(tx)
     group = await groups.find(tx, ref, seen=groups.seen_by(actor))
     require(actor, action, Target())
+    await membership.change_selectors(tx)
     await tx.refresh(group, with_for_update={"key_share": True})
     return group
 

@@ -22,7 +22,9 @@ async def test_a_template_is_saved_shown_changed_and_deleted(api: Api):
     assert [one["name"] for one in made["parameters"]] == ["epochs", "tag"]
     assert (made["parameters"][0]["min"], made["parameters"][1]["default"]) == (1, "red")
     assert (made["may_start"], made["may_change"]) == (True, True)
-    assert (await user.get("/templates/training")).json() == made
+    shown = (await user.get("/templates/training")).json()
+    assert "cpu: 0.1" in shown.pop("text")
+    assert shown == made
     changed = await user.patch("/templates/training", {"description": "Weekly", "revision": 1})
     assert (changed.json()["description"], changed.json()["revision"]) == ("Weekly", 2)
     assert changed.json()["session"] == made["session"]
@@ -55,6 +57,7 @@ async def test_members_see_a_shared_template_and_its_owner_and_administrators_ch
     made = await saved(user, shared=True)
     path = f"/templates/{made['id']}"
     seen = (await colleague.get("/templates/training")).json()
+    assert seen.pop("text")
     assert seen == {**made, "may_change": False}
     assert status_and_code(await colleague.patch(path, {"name": "mine"})) == (403, "policy.forbidden")
     assert status_and_code(await colleague.delete(path)) == (403, "policy.forbidden")

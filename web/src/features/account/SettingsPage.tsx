@@ -19,9 +19,13 @@ export function SettingsPage() {
   const path = useRouterState({ select: (state) => state.location.pathname });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the new tab may be scrolled out of view in a narrow window
   useEffect(() => {
-    nav.current
-      ?.querySelector("[data-status='active']")
-      ?.scrollIntoView({ block: "nearest", inline: "center" });
+    // After the links have marked the active one.
+    const frame = requestAnimationFrame(() =>
+      nav.current
+        ?.querySelector("[data-status='active']")
+        ?.scrollIntoView({ block: "nearest", inline: "center" }),
+    );
+    return () => cancelAnimationFrame(frame);
   }, [path]);
   return (
     <div className={styles.area}>

@@ -97,7 +97,7 @@ def add_arguments(parser: Arguments) -> None:
     )
     parser.example(
         "carrel engine add docker rack2 --url unix:///run/rack2/docker.sock",
-        "carrel engine add kubernetes cluster --kubeconfig ~/.kube/config --check",
+        "carrel engine add kubernetes cluster --kubeconfig - --check < ~/.kube/config",
         "carrel engine add docker --help",
     )
 

@@ -55,7 +55,6 @@ def upgrade() -> None:
         "CREATE TRIGGER fill_counts_of_arrays BEFORE INSERT ON session_arrays FOR EACH ROW "
         "WHEN (NEW.counts IS NULL) EXECUTE FUNCTION fill_counts_of_arrays()"
     )
-    op.execute(_COUNTS)
     op.alter_column("session_arrays", "counts", server_default=sa.text("'[]'"))
     op.create_table(
         "array_count_changes",
@@ -78,6 +77,8 @@ def upgrade() -> None:
         "WHEN (coalesce(OLD.array_id, NEW.array_id) IS NOT NULL AND (OLD.array_id, OLD.state, OLD.result) "
         "IS DISTINCT FROM (NEW.array_id, NEW.state, NEW.result)) EXECUTE FUNCTION count_changed_in_arrays()"
     )
+    # After the triggers, which have locked the table: else what changes in between would be in neither.
+    op.execute(_COUNTS)
 
 
 def downgrade() -> None:
