@@ -5,6 +5,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -50,8 +51,9 @@ async def test_every_role_may_open_more_files_than_its_supervisor(supervisor: ps
 
 
 def _limits(supervisor: psutil.Process) -> dict[str, int]:
-    """Soft limits of the supervisor's children, by role."""
-    return {
-        " ".join(child.cmdline()).split()[-1]: child.rlimit(psutil.RLIMIT_NOFILE)[0]
-        for child in supervisor.children()
-    }
+    """Soft limits of the supervisor's children, by role; without those that have just ended."""
+    limits = {}
+    for child in supervisor.children():
+        with suppress(psutil.NoSuchProcess):
+            limits[" ".join(child.cmdline()).split()[-1]] = child.rlimit(psutil.RLIMIT_NOFILE)[0]
+    return limits
