@@ -50,8 +50,7 @@ export function QueueList({ group, search, choices, onChange }: Props) {
       </ListToolbar>
       {last && (
         <Text size="xs" c="dimmed" px="1rem" pb="xs">
-          <Trans>Highest priority first, then {orderText(last.scheduler)}</Trans>
-          {" "}
+          <Trans>Highest priority first, then {orderText(last.scheduler)}</Trans>{" "}
           {last.forecast_complete ? (
             <Trans>
               The start is estimated as if no new sessions arrive and all sessions run to their time limits.
