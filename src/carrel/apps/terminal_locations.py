@@ -64,6 +64,7 @@ class TerminalLocations:
                         OpenTerminal.container_id == container,
                         OpenTerminal.user_id == user,
                         OpenTerminal.address != self._address,
+                        OpenTerminal.seen_at > self._clock.now() - _LOST_AFTER,
                     )
                 )
             ).scalar_one_or_none()

@@ -31,7 +31,7 @@ _PURPOSE = "terminal relay"
 _SCHEME = "Carrel-Relay "
 _LASTS = timedelta(minutes=1)
 """Also the tolerated difference between the clocks of two machines."""
-_CONNECT_S = 10.0
+_CONNECT_S = 3.0
 _HEARTBEAT_S = 10.0
 
 

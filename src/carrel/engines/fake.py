@@ -83,12 +83,10 @@ class FakeEngine(FakeAdjusting):
         return await self.step("list", lambda: tuple(map(self._observed, self._reachable())))
 
     def watch(self) -> AsyncIterator[str]:
-        queue: asyncio.Queue[str | None] = asyncio.Queue()
+        watcher = self.world.hints.watch()
         if self.world.away:
-            queue.put_nowait(None)
-        else:
-            self.world.watchers.add(queue)
-        return self._hints(queue)
+            self.world.hints.end()
+        return watcher
 
     @asynccontextmanager
     async def exec(
@@ -154,13 +152,6 @@ class FakeEngine(FakeAdjusting):
 
     async def usage(self) -> Sequence[ContainerUsage]:
         return await self.step("usage", lambda: tuple(self._usage(c) for c in self._reachable() if c.running))
-
-    async def _hints(self, queue: "asyncio.Queue[str | None]") -> AsyncIterator[str]:
-        try:
-            while (container := await queue.get()) is not None:
-                yield container
-        finally:
-            self.world.watchers.discard(queue)
 
     def _create(self, spec: ContainerSpec) -> None:
         there = self.world.containers.get(spec.id)

@@ -17,6 +17,7 @@ from carrel.accelerators.port import Accelerators, Attachment
 from carrel.core.clock import Clock, SystemClock
 from carrel.engines import barrier, fake_files, fake_shell
 from carrel.engines.accelerated import attachment_of, node_with
+from carrel.engines.hints import Hints
 from carrel.engines.optional import LIVE_LIMITS, DiskSpace, HostUsage
 from carrel.engines.port import (
     DISK_LIMIT,
@@ -185,7 +186,7 @@ class FakeWorld:
         self.address_of: Callable[[str], str] = lambda container: "127.0.0.1"
         self.before: Hook = lambda step: None
         self.after: Hook = lambda step: None
-        self.watchers: set[asyncio.Queue[str | None]] = set()
+        self.hints = Hints()
         self._away = False
         self._hung = False
         self._answers = Signal()
@@ -209,9 +210,7 @@ class FakeWorld:
     def go_away(self) -> None:
         """Make the engine unavailable; containers keep running."""
         self._away = True
-        for watcher in self.watchers:
-            watcher.put_nowait(None)
-        self.watchers.clear()
+        self.hints.end()
         for container in self.containers.values():
             container.changed.fire()
 
@@ -371,8 +370,7 @@ class FakeWorld:
         """Notify watchers, followers of logs and processes of a change."""
         if known := self.containers.get(container):
             known.changed.fire()
-        for watcher in self.watchers:
-            watcher.put_nowait(container)
+        self.hints.send(container)
 
     async def sleep(self, seconds: float) -> None:
         """Sleep in virtual time if the clock is virtual, else in real time."""

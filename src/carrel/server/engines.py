@@ -28,10 +28,12 @@ ANSWER_S = 30.0
 
 async def ensure_local(settings: Settings, database: Database) -> None:
     """Set the local engine to that of CARREL_ENGINE_URL. Twice: no-op."""
-    scheme, _, namespace = settings.engine_url.partition(":")
+    scheme, _, namespaces = settings.engine_url.partition(":")
     async with database.transaction() as tx:
         if scheme == _KUBERNETES:
-            await service.ensure_local(tx, _KUBERNETES, {"namespace": namespace})
+            sessions, _, own = namespaces.partition("/")
+            of_gateway = {"gateway_namespace": own} if own else {}
+            await service.ensure_local(tx, _KUBERNETES, {"namespace": sessions, **of_gateway})
         else:
             await service.ensure_local(tx, "docker", {"url": settings.engine_url})
 

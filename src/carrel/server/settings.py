@@ -44,7 +44,8 @@ class Settings(BaseSettings):
     )
     engine_url: str = Field(
         default="unix:///var/run/docker.sock",
-        description="The container engine; kubernetes:NAMESPACE: the cluster in which Carrel itself runs.",
+        description="The container engine; kubernetes:SESSIONS/OWN: the cluster in which Carrel itself "
+        "runs, by the namespaces of the sessions and of Carrel.",
     )
     kubeconfig_commands: str = Field(
         default="",

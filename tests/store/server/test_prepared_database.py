@@ -92,4 +92,6 @@ def test_the_local_engine_is_the_cluster_where_that_is_chosen(empty_database: st
         return row
 
     assert asyncio.run(local("kubernetes:desks")) == ("kubernetes", {"namespace": "desks"})
+    settings = {"namespace": "desks", "gateway_namespace": "front"}
+    assert asyncio.run(local("kubernetes:desks/front")) == ("kubernetes", settings)
     assert asyncio.run(local("unix:///x.sock")) == ("docker", {"url": "unix:///x.sock"})

@@ -234,7 +234,7 @@ def test_the_policy_has_the_gateway_and_the_networks_of_the_settings() -> None:
         return policy(_NAMES, reachability, PRIVATE)["spec"]
 
     [gateway] = spec_of(Reachability())["ingress"][0]["from"]
-    assert gateway["podSelector"]["matchLabels"]["app.kubernetes.io/component"] == "gateway"
+    assert gateway["podSelector"]["matchExpressions"][0]["values"] == ["api", "gateway"]
     assert "namespaceSelector" not in gateway
     settings = KubernetesSettings(
         gateway_networks="192.0.2.1, 2001:db8::/32",

@@ -62,7 +62,7 @@ seccompProfile: {type: RuntimeDefault}
 - name: CARREL_DATABASE_URL
   valueFrom: {secretKeyRef: {name: {{ include "carrel.databaseSecret" . }}, key: url}}
 - {name: CARREL_KEY_FILE, value: /run/secrets/carrel/key}
-- {name: CARREL_ENGINE_URL, value: {{ printf "kubernetes:%s" (include "carrel.sessionsNamespace" .) | quote }}}
+- {name: CARREL_ENGINE_URL, value: {{ printf "kubernetes:%s/%s" (include "carrel.sessionsNamespace" .) .Release.Namespace | quote }}}
 - {name: CARREL_PUBLIC_URL, value: {{ .Values.publicUrl | quote }}}
 - {name: CARREL_APPS_URL, value: {{ .Values.appsUrl | quote }}}
 - {name: CARREL_TRUSTED_PROXIES, value: {{ join "," .Values.trustedProxies | quote }}}

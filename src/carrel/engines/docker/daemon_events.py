@@ -15,6 +15,7 @@ import aiodocker
 
 from carrel.engines.docker.api import DockerApi, filters
 from carrel.engines.docker.container_config import LABEL_ID, Names
+from carrel.engines.hints import Hints
 from carrel.engines.port import EngineUnavailable
 
 _ACTIONS = ["create", "start", "die", "oom", "stop", "pause", "unpause", "destroy", "remove"]
@@ -36,7 +37,7 @@ class DaemonEvents:
         self._api = api
         self._names = names
         self._task: asyncio.Task[None] | None = None
-        self._watchers: set[asyncio.Queue[str | None]] = set()
+        self._hints = Hints()
         self._out_of_memory: set[str] = set()
         self._runs: dict[str, LastRun] = {}
         self.connected = False
@@ -58,23 +59,15 @@ class DaemonEvents:
 
     def watch(self) -> AsyncIterator[str]:
         """Ids of changes from this call on; ends when the daemon becomes unavailable."""
-        queue: asyncio.Queue[str | None] = asyncio.Queue()
-        self._watchers.add(queue)
+        watcher = self._hints.watch()
         self.listen()
-        return self._hints(queue)
+        return watcher
 
     async def close(self) -> None:
         """Close the stream, which ends all watchers."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})
-
-    async def _hints(self, queue: "asyncio.Queue[str | None]") -> AsyncIterator[str]:
-        try:
-            while (container := await queue.get()) is not None:
-                yield container
-        finally:
-            self._watchers.discard(queue)
 
     async def _run(self) -> None:
         chosen = filters(type=["container"], label=[self._names.label], event=_ACTIONS)
@@ -89,9 +82,7 @@ class DaemonEvents:
             self.connected = False
             self._runs.clear()
             self.forget(None)
-            for watcher in self._watchers:
-                watcher.put_nowait(None)
-            self._watchers.clear()
+            self._hints.end()
 
     def _note(self, line: bytes) -> None:
         event = json.loads(line)
@@ -114,5 +105,4 @@ class DaemonEvents:
             self._runs[daemon_id] = run
         if container := attributes.get(LABEL_ID):
             self.forget(container)
-            for watcher in self._watchers:
-                watcher.put_nowait(container)
+            self._hints.send(container)

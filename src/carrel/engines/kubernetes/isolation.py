@@ -23,8 +23,13 @@ log = structlog.get_logger()
 
 Network = IPv4Network | IPv6Network
 
-GATEWAY = {"app.kubernetes.io/name": "carrel", "app.kubernetes.io/component": "gateway"}
-"""Labels of the gateway's pods."""
+CONNECTING: dict[str, object] = {
+    "matchLabels": {"app.kubernetes.io/name": "carrel"},
+    "matchExpressions": [
+        {"key": "app.kubernetes.io/component", "operator": "In", "values": ["api", "gateway"]}
+    ],
+}
+"""Selects the pods that connect to apps: the gateway's, and those of the API, which waits for an app to respond."""
 PRIVATE = tuple(
     ip_network(one)
     for one in (
@@ -44,8 +49,8 @@ _KIND = {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy"}
 
 @dataclass(frozen=True, slots=True)
 class Reachability:
-    """gateway_networks: from which the gateway connects, if it is no pod of the cluster. gateway_namespace: of its
-    pods, which have the labels `GATEWAY`; empty: that of the sessions. reachable: private networks that sessions may
+    """gateway_networks: from which gateway and API connect, if they are no pods of the cluster. gateway_namespace: of
+    their pods, which `CONNECTING` selects; empty: that of the sessions. reachable: private networks that sessions may
     reach.
     """
 
@@ -132,7 +137,7 @@ def refused_networks(machines: Iterable[Mapping[str, Any]], servers: Iterable[st
 
 def policy(names: PodNames, reachability: Reachability, refused: Iterable[Network]) -> dict[str, object]:
     """The network policy of all pods of the installation."""
-    gateway: dict[str, object] = {"podSelector": {"matchLabels": GATEWAY}}
+    gateway: dict[str, object] = {"podSelector": CONNECTING}
     if reachability.gateway_namespace:
         space = {"kubernetes.io/metadata.name": reachability.gateway_namespace}
         gateway["namespaceSelector"] = {"matchLabels": space}

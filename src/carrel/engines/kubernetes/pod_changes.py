@@ -3,12 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+from carrel.engines.hints import Hints
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
+from carrel.engines.kubernetes.pod_watch import PAUSE_S
 from carrel.engines.kubernetes.pods import LABEL_ID, PodNames
 from carrel.engines.port import EngineError
-
-_PAUSE_S = 1.0
-"""Before the next watch, after one without an event."""
 
 
 class PodChanges:
@@ -18,28 +17,20 @@ class PodChanges:
         self._api = api
         self._names = names
         self._task: asyncio.Task[None] | None = None
-        self._watchers: set[asyncio.Queue[str | None]] = set()
+        self._hints = Hints()
 
     def watch(self) -> AsyncIterator[str]:
         """Ids of changes from this call on; ends when the server becomes unavailable."""
-        queue: asyncio.Queue[str | None] = asyncio.Queue()
-        self._watchers.add(queue)
+        watcher = self._hints.watch()
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run())
-        return self._hints(queue)
+        return watcher
 
     async def close(self) -> None:
         """Close the watch, which ends all watchers."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})
-
-    async def _hints(self, queue: "asyncio.Queue[str | None]") -> AsyncIterator[str]:
-        try:
-            while (container := await queue.get()) is not None:
-                yield container
-        finally:
-            self._watchers.discard(queue)
 
     async def _run(self) -> None:
         chosen = {"labelSelector": self._names.selector}
@@ -52,16 +43,10 @@ class PodChanges:
                 async for event in self._api.changes(self._names.pods, chosen, version):
                     version = event["object"]["metadata"]["resourceVersion"]
                     if event["type"] != "BOOKMARK":
-                        self._tell(event["object"]["metadata"]["labels"][LABEL_ID])
+                        self._hints.send(event["object"]["metadata"]["labels"][LABEL_ID])
                 if version == latest:
-                    await asyncio.sleep(_PAUSE_S)
+                    await asyncio.sleep(PAUSE_S)
         except (EngineError, ApiError):
             pass  # the end of the stream tells watchers; 410: they list again
         finally:
-            for watcher in self._watchers:
-                watcher.put_nowait(None)
-            self._watchers.clear()
-
-    def _tell(self, container: str) -> None:
-        for watcher in self._watchers:
-            watcher.put_nowait(container)
+            self._hints.end()

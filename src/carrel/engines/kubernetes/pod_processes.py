@@ -88,7 +88,7 @@ async def run_process(
         try:
             yield process
         finally:
-            if terminal is None and not process.ended:
+            if terminal is None and not process.reported:
                 await run_quietly(api, path, ["/bin/sh", "-c", _HANG_UP % f"{_MARK}={mark}"])
 
 
@@ -164,11 +164,8 @@ class KubernetesProcess:
         self._with_terminal = with_terminal
         self._input_open = True
         self._code: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-
-    @property
-    def ended(self) -> bool:
-        """True once its exit code is known."""
-        return self._code.done()
+        self.reported = False
+        """True once the server has reported its end; it may go on if the connection broke before."""
 
     async def output(self) -> AsyncIterator[tuple[int, bytes]]:
         try:
@@ -180,6 +177,7 @@ class KubernetesProcess:
                 if channel in (_STDOUT, _STDERR) and content:
                     yield channel, content
                 elif channel == _STATUS and content:
+                    self.reported = True
                     self._set_code(_exit_code(json.loads(content)))
         except (aiohttp.ClientError, ConnectionError):
             pass  # the connection broke
@@ -192,7 +190,7 @@ class KubernetesProcess:
 
     async def write(self, chunk: bytes) -> None:
         for part in _chunks(chunk):
-            if not self._input_open or self.ended:
+            if not self._input_open or self._code.done():
                 return
             await self._send(bytes([_STDIN]) + part)
 

@@ -8,6 +8,9 @@ from carrel.engines.kubernetes.kubernetes_api import GONE, ApiError, KubernetesA
 from carrel.engines.kubernetes.pods import PodNames
 from carrel.engines.port import ContainerGone
 
+PAUSE_S = 1.0
+"""Before the next watch, after one that ended without an event."""
+
 
 class OnePod:
     """The changes of one pod."""
@@ -55,6 +58,7 @@ class OnePod:
                     raise
                 return await self._again()
             # The server ended the watch.
+            await asyncio.sleep(PAUSE_S)
             self._events = self._api.changes(self._path, self._chosen, self._version)
 
     async def _again(self) -> Any:

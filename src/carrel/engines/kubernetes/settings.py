@@ -78,14 +78,15 @@ class KubernetesSettings(BaseModel):
     gateway_networks: _Networks = Field(
         default="",
         title="Gateway networks",
-        description="Addresses from which the gateway connects to sessions, if it is outside of the cluster; separated "
-        "by commas.",
+        description="Addresses from which the gateway and the API connect to sessions, if they are outside of the "
+        "cluster; separated by commas.",
         examples=["10.0.0.5/32"],
     )
     gateway_namespace: _OptionalName = Field(
         default="",
         title="Gateway namespace",
-        description="Namespace of the gateway's pods, if it is in the cluster; empty: that of the sessions.",
+        description="Namespace of the pods of the gateway and the API, if they are in the cluster; empty: that of the "
+        "sessions.",
     )
     reachable_networks: _Networks = Field(
         default="",

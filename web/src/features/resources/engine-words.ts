@@ -47,11 +47,11 @@ const OURS: Record<string, KindWords> = {
       },
       gateway_networks: {
         title: msg`Gateway networks`,
-        text: msg`Addresses from which the gateway connects to sessions, if it is outside of the cluster. Separated by commas.`,
+        text: msg`Addresses from which the gateway and the API connect to sessions, if they are outside of the cluster. Separated by commas.`,
       },
       gateway_namespace: {
         title: msg`Gateway namespace`,
-        text: msg`Namespace of the gateway's pods, if it is in the cluster. If empty, that of the sessions.`,
+        text: msg`Namespace of the pods of the gateway and the API, if they are in the cluster. If empty, that of the sessions.`,
       },
       reachable_networks: {
         title: msg`Reachable networks`,
