@@ -53,7 +53,8 @@ def test_palette_finds_a_session_a_node_a_setting_and_an_action(
 
     _choose(page, f"drain {node}", f"^Drain {node}")
     question = page.get_by_role("dialog", name=f"Drain {node}")
-    expect(question).to_be_visible()
+    # With the table, the dialog has its height and the button its place.
+    expect(question.get_by_role("table", name="Affected sessions")).to_be_visible()
     question.get_by_role("button", name="Cancel").click()
     expect(question).to_be_hidden()
     page.keyboard.press("Escape")
