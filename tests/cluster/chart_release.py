@@ -115,6 +115,8 @@ class Release:
             "appsUrl": "http://apps.localhost",
             "database": {"url": database_url},
             "data": {"existingClaim": _VOLUME},
+            # The client is outside of the cluster, as a load balancer is.
+            "networkPolicy": {"podNetworks": [node.pods for node in self.cluster.nodes]},
             "api": {**role, "env": reached},
             "controllers": {**role, "env": reached},
             "gateway": role,

@@ -1,6 +1,6 @@
 """The Helm chart: every object that it makes is such as the API server takes, for every set of values."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -23,18 +23,22 @@ _PROMETHEUS = (
 
 
 @pytest.fixture(scope="module")
-def receptive(cluster: Cluster) -> Cluster:
+def receptive(cluster: Cluster) -> Iterator[Cluster]:
     """A cluster that has the namespaces, and the custom resources that the chart may make."""
-    make_namespace(cluster, NAMESPACE, "restricted")
-    for name in (f"{NAMESPACE}-sessions", "desks"):
-        make_namespace(cluster, name)
+    levels = {NAMESPACE: "restricted", f"{NAMESPACE}-sessions": "privileged", "desks": "privileged"}
+    for name, level in levels.items():
+        make_namespace(cluster, name, level)
     for module, number, pattern in (_GATEWAY_API, _PROMETHEUS):
         made = list(definitions(source(module, number), pattern))
         assert made
         for one in made:
             cluster.call("POST", path_of(one), one)
             wait_until(lambda one=one: _is_served(cluster, one))  # type: ignore[misc]
-    return cluster
+    yield cluster
+    # An installed chart makes them itself.
+    for name in levels:
+        cluster.call("DELETE", f"/api/v1/namespaces/{name}")
+    wait_until(lambda: not any(cluster.call("GET", f"/api/v1/namespaces/{name}") for name in levels))
 
 
 def _is_served(cluster: Cluster, definition: dict[str, Any]) -> bool:
