@@ -28,6 +28,8 @@ ARGUMENTS = [
 ]
 TRACING = bool(os.environ.get("CARREL_TRACE"))
 """Keep Playwright's trace of what fails, too; it costs a third more time."""
+SLOWER = float(os.environ.get("CARREL_SLOW_BROWSER", "1"))
+"""How many times slower the browser's pages run than they could: finds journeys that are right on a fast machine only."""
 RESULTS = Path(__file__).parents[2] / "test-results"
 RECENT_S = 8 * 60
 SMALL = ("--image", "starter", "--cpu", "0.25", "--mem", "256m")
@@ -113,6 +115,8 @@ def open_desk(
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(30_000)
+        if SLOWER > 1:
+            context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
         page.on("console", lambda one: noticed.append(f"{one.type}: {one.text}"))
         page.on("pageerror", lambda error: noticed.append(f"error: {error}"))
         page.on("requestfailed", lambda one: noticed.append(f"{one.method} {one.url}: {one.failure}"))

@@ -178,6 +178,8 @@ def test_unsaved_names_of_files_are_asked_about(desk: Desk, tree: Path) -> None:
     expect(_file(page, "results")).to_be_visible()
     expect(dialog).to_have_count(0)
     expect(asked).to_have_count(0)
+    # The dialog gives the focus back only now.
+    expect(page.get_by_role("button", name="New directory")).to_be_focused()
 
     _file(page, "results").focus()
     page.keyboard.press("Home")

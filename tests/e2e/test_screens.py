@@ -27,6 +27,8 @@ KEEP = bool(os.environ.get("CARREL_KEEP_SCREENS"))
 SCALE = float(os.environ.get("CARREL_SCREENS_SCALE", "0.25"))
 MOST = 0.02
 """The fraction of a picture's cells of 8 by 8 pixels that may differ."""
+_TRIES = 10
+"""Pictures of one page, a second apart, until one is as before."""
 
 SIGNED_OUT = (
     "/signin",
@@ -269,9 +271,14 @@ def _difference(desk: Desk, name: str) -> float:
     """The fraction of the picture that differs from the one before; what differs is written down to be looked at."""
     desk.page.evaluate("document.fonts.ready")
     expect(desk.page.locator(".mantine-Skeleton-root")).to_have_count(0)
-    picture = desk.page.screenshot(animations="disabled")
     before = SCREENS / name
-    part = _compared(desk.page, before.read_bytes(), picture) if before.exists() else 1.0
+    for _ in range(_TRIES):
+        picture = desk.page.screenshot(animations="disabled")
+        part = _compared(desk.page, before.read_bytes(), picture) if before.exists() else 1.0
+        if part <= MOST or KEEP:
+            break
+        # What the page shows comes from several answers of the API, some of them late.
+        desk.page.wait_for_timeout(1_000)
     if part > MOST:
         place = SCREENS if KEEP else RESULTS / "screens"
         place.mkdir(parents=True, exist_ok=True)

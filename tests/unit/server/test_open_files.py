@@ -55,5 +55,7 @@ def _limits(supervisor: psutil.Process) -> dict[str, int]:
     limits = {}
     for child in supervisor.children():
         with suppress(psutil.NoSuchProcess):
-            limits[" ".join(child.cmdline()).split()[-1]] = child.rlimit(psutil.RLIMIT_NOFILE)[0]
+            # One that ends has no command line any more.
+            if words := " ".join(child.cmdline()).split():
+                limits[words[-1]] = child.rlimit(psutil.RLIMIT_NOFILE)[0]
     return limits
