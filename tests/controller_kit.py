@@ -14,6 +14,9 @@ from carrel.engines.fake import FakeEngine
 from carrel.folders.hosts.storages import Storages
 from carrel.sessions.logs.store import LogStore
 
+_LOGS = tempfile.TemporaryDirectory(prefix="carrel-logs-")
+"""Of all of them: containers have ids of their own."""
+
 
 def tools(
     database: Database, leader: Leader, *, clock: Clock | None = None, storages: Storages | None = None
@@ -21,7 +24,7 @@ def tools(
     """Over a fake engine with one node."""
     engines = only(database, FakeEngine())
     seal = SecretBox(b"0" * 32)
-    logs = LogStore(Path(tempfile.mkdtemp()))
+    logs = LogStore(Path(_LOGS.name))
     return Tools(
         database, engines, clock or SystemClock(), leader, seal, storages or Storages(database), logs
     )

@@ -6,6 +6,7 @@ notifications of relevant commits, and periodically in any case: a lost notifica
 
 import asyncio
 import contextlib
+import functools
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -38,6 +39,8 @@ _PAUSE_S = 1.0
 _LOOK_AGAIN_S = 10.0
 _FIRST_STEPS_AT_ONCE = 2
 """Each opens a database connection of its own if the others are in use, and all of them stay open."""
+_FIRST_STEP_S = 1.0
+"""What a first step may take before it no longer counts: one that waits for a server elsewhere delays no other."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,7 @@ async def run(controller: Controller, listener: Listener, first: asyncio.Semapho
 
 async def _run(controller: Controller, wake: asyncio.Event, first: asyncio.Semaphore | None) -> None:
     failures = 0
-    limited: contextlib.AbstractAsyncContextManager[object] = first or contextlib.nullcontext()
+    limited = _briefly(first) if first else contextlib.nullcontext()
     calm_s: float = getattr(controller, "calm_s", 0.0)
     task = asyncio.current_task()
     assert task
@@ -140,6 +143,18 @@ async def _run(controller: Controller, wake: asyncio.Event, first: asyncio.Semap
         if failures:
             await asyncio.sleep(0.2)
         wake.clear()
+
+
+@asynccontextmanager
+async def _briefly(limit: asyncio.Semaphore) -> AsyncIterator[None]:
+    await limit.acquire()
+    release = functools.cache(limit.release)  # once
+    timer = asyncio.get_running_loop().call_later(_FIRST_STEP_S, release)
+    try:
+        yield
+    finally:
+        timer.cancel()
+        release()
 
 
 async def beside(what: str, work: Callable[[], Awaitable[None]], **about: object) -> None:

@@ -71,6 +71,25 @@ def test_a_step_that_makes_an_error_of_being_cancelled_is_the_last():
     assert len(controller.steps) == 1
 
 
+def test_first_steps_that_wait_for_others_delay_none():
+    class Waiting(Counting):
+        async def step(self) -> None:
+            await super().step()
+            await asyncio.sleep(60)
+
+    async def life() -> None:
+        first, listener = asyncio.Semaphore(2), Listener("postgresql://")
+        controllers = [Waiting(0.0), Waiting(0.0), *quick]
+        running = [asyncio.create_task(loop.run(each, listener, first)) for each in controllers]
+        await asyncio.sleep(3)
+        for task in running:
+            task.cancel()
+
+    quick = [Counting(0.0) for _ in range(20)]
+    simulate(life())
+    assert all(len(each.steps) == 1 for each in quick)
+
+
 async def begin_to_watch() -> Any:
     watch = _Watch(
         SimpleNamespace(clock=SystemClock()),  # type: ignore[arg-type]
