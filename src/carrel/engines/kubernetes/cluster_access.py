@@ -10,10 +10,13 @@ from aiohttp import ClientSession, TCPConnector
 
 from carrel.engines.kubernetes import kubeconfig
 from carrel.engines.port import EngineUnavailable
+from carrel.engines.tcp_probes import probing
 
 _READ_BYTES = 1 << 21
 """The largest line of a watch: an object of etcd's limit."""
 _PLUGIN_S = 30.0
+_PROBING = probing(after_s=30, every_s=10)
+"""Terminals, and logs that are followed, may be silent for hours, and their readers busy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +90,8 @@ async def open_session(access: ClusterAccess, former: ApiSession | None = None) 
     except (ConfigException, OSError, ValueError, AssertionError) as error:
         raise EngineUnavailable(f"The credentials of the cluster cannot be used: {error}.") from error
     # Terminals and followed logs hold one connection each, so the pool must be unbounded.
-    client = ClientSession(
-        connector=TCPConnector(limit=0, ssl=context), read_bufsize=_READ_BYTES, trust_env=True
-    )
+    connector = TCPConnector(limit=0, ssl=context, socket_factory=_PROBING)
+    client = ClientSession(connector=connector, read_bufsize=_READ_BYTES, trust_env=True)
     return ApiSession(configuration, client, tls)
 
 

@@ -19,7 +19,6 @@ from carrel.engines.port import EngineError, EngineUnavailable
 
 _CONNECT_S = 5.0
 _ANSWER_S = 30.0
-_HEARTBEAT_S = 30.0
 _SILENT_S = 90.0
 """A stream without any byte for so long is dead: the server sends a bookmark every minute."""
 _PAGE = 500
@@ -185,7 +184,6 @@ class KubernetesApi:
                 headers=await session.headers(),
                 protocols=(_PROTOCOL,),
                 max_msg_size=0,
-                heartbeat=_HEARTBEAT_S,
             )
         except aiohttp.WSServerHandshakeError as error:
             # Its body, which explains it, is lost.
