@@ -8,9 +8,13 @@ async with TinyApiServer() as server:
 Objects are created, deleted and patched as in the real one, without their life: nothing starts pods.
 """
 
+import asyncio
 import json
+import re
 import uuid
+from asyncio.subprocess import PIPE, STDOUT, Process
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -26,7 +30,7 @@ class TinyApiServer:
     """On a free port of 127.0.0.1, without TLS. Accepts every credential."""
 
     def __init__(self) -> None:
-        self.objects: dict[str, Any] = {}
+        self.objects: dict[str, Any] = {"api": {}}
         """By path."""
         self.refuse: Callable[[web.Request], web.StreamResponse | None] = lambda request: None
         """Answers in its place unless it returns None."""
@@ -39,7 +43,7 @@ class TinyApiServer:
 
     def paths(self, kind: str) -> list[str]:
         """Of the objects of a kind, plural."""
-        return [path for path in self.objects if path.split("/")[-2] == kind]
+        return [path for path in self.objects if path.split("/")[-2:-1] == [kind]]
 
     async def __aenter__(self) -> "TinyApiServer":
         app = web.Application()
@@ -82,8 +86,8 @@ class TinyApiServer:
         return status(404)
 
     def _create(self, path: str, body: Any) -> web.Response:
-        namespace = path.rsplit("/", 2)[0]
-        if "/namespaces/" in path and namespace not in self.objects:
+        inside = re.search(r"/namespaces/([^/]+)/", path)
+        if inside and f"api/v1/namespaces/{inside[1]}" not in self.objects:
             return status(404)
         if path in self.objects:
             return status(409, "AlreadyExists")
@@ -112,6 +116,30 @@ async def exits(socket: web.WebSocketResponse, code: int = 0) -> None:
     result = {"status": "Failure" if code else "Success", **causes}
     await socket.send_bytes(b"\x03" + json.dumps(result).encode())
     await socket.close()
+
+
+async def run_here(request: web.Request, socket: web.WebSocketResponse) -> None:
+    """Run the command of a socket on this machine, without a terminal."""
+    process = await asyncio.create_subprocess_exec(
+        *request.query.getall("command"), stdin=PIPE, stdout=PIPE, stderr=STDOUT
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    answering = asyncio.create_task(_answer(process, process.stdout, socket))
+    with suppress(ConnectionError):
+        async for message in socket:
+            match message.data[0]:
+                case 0:
+                    process.stdin.write(message.data[1:])
+                case 255:
+                    process.stdin.close()
+    await answering
+
+
+async def _answer(process: Process, output: asyncio.StreamReader, socket: web.WebSocketResponse) -> None:
+    while content := await output.read(1 << 15):
+        await socket.send_bytes(b"\x01" + content)
+    await exits(socket, await process.wait())
 
 
 async def _succeeds(request: web.Request, socket: web.WebSocketResponse) -> None:

@@ -2,16 +2,19 @@
 
 import re
 import socket
+import subprocess
 from collections.abc import AsyncIterator
+from pathlib import Path
 from urllib.parse import unquote_plus
 
 import aiohttp.client_ws
 import pytest
 from aiohttp import web
 from people import stops_growing
-from tiny_api_server import TinyApiServer, exits, machine, running
+from tiny_api_server import TinyApiServer, exits, machine, run_here, running, status
 
-from carrel.engines.kubernetes import KubernetesEngine
+from carrel.engines.kubernetes import KubernetesEngine, process_scripts
+from carrel.engines.port import EngineUnavailable, TerminalSize
 
 _PIECE = bytes(1 << 16)
 
@@ -29,6 +32,12 @@ async def engine(server: TinyApiServer) -> AsyncIterator[KubernetesEngine]:
     engine = KubernetesEngine(server.access(), "lab")
     yield engine
     await engine.close()
+
+
+def kept(server: TinyApiServer) -> list[str]:
+    """Files with variables that commands have left."""
+    marks = set(re.findall(r"carrel-(\w+)", unquote_plus("".join(server.seen))))
+    return [mark for mark in marks if Path(f"/dev/shm/.carrel-{mark}").exists()]
 
 
 async def test_a_reader_may_pause_for_as_long_as_it_likes(
@@ -80,3 +89,40 @@ async def test_a_process_whose_connection_breaks_is_hung_up(
     mark = re.search(r"CARREL_PROCESS=\w+", first)
     assert mark
     assert mark[0] in second
+
+
+@pytest.mark.parametrize("terminal", [None, TerminalSize()])
+async def test_variables_reach_a_command_and_no_address(
+    server: TinyApiServer, engine: KubernetesEngine, terminal: TerminalSize | None
+) -> None:
+    server.on_exec = run_here
+    env = {"SECRET": "a'b \"$HOME\n\tc\\ {é}", "LONG": "x" * 20_000, "carrel": "", "folder": "mine"}
+    script = 'printf "<%s>" "$SECRET" "$LONG" "$folder" "$1"; env | grep -c ^carrel_; read line; echo "$line"'
+    async with engine.exec("abc", ("sh", "-c", script, "sh", "w $x"), env=env, terminal=terminal) as process:
+        await process.write(b"input\n")
+        output = b"".join([piece async for _, piece in process.output()])
+    assert output.decode() == f"<{env['SECRET']}><{env['LONG']}><mine><w $x>0\ninput\n"
+    addresses = unquote_plus("\n".join(server.seen))
+    assert not [value for value in env.values() if value and value in addresses]
+    assert not kept(server)
+
+
+async def test_a_command_does_not_run_without_its_variables(
+    server: TinyApiServer, engine: KubernetesEngine
+) -> None:
+    server.on_exec = run_here
+    words = process_scripts.reading(("echo", "ran"), "mark")
+    done = subprocess.run(words, input=b"export A=1\n", capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (1, b"")
+
+
+async def test_variables_of_a_terminal_that_does_not_open_are_deleted(
+    server: TinyApiServer, engine: KubernetesEngine
+) -> None:
+    server.on_exec = run_here
+    server.refuse = lambda request: status(503) if "tty=true" in request.path_qs else None
+    with pytest.raises(EngineUnavailable):
+        async with engine.exec("abc", ("sh",), env={"SECRET": "s"}, terminal=TerminalSize()):
+            pass
+    assert len([one for one in server.seen if "/exec" in one]) == 3
+    assert not kept(server)

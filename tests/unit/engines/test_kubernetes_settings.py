@@ -123,7 +123,7 @@ def test_pods_have_the_tolerations_of_the_engine():
         "lab", "carrel", tolerations=(taints.parse("nvidia.com/gpu"), taints.parse("a=b:NoSchedule"))
     )
     spec = ContainerSpec("abc", "debian:12", {"cpu": 100}, node="a")
-    pod: Any = manifest(spec, names, DEFAULT_SANDBOX)["spec"]
+    pod: Any = manifest(spec, names, DEFAULT_SANDBOX, "s")["spec"]
     assert pod["tolerations"][-2:] == [
         {"key": "nvidia.com/gpu", "operator": "Exists"},
         {"key": "a", "operator": "Equal", "value": "b", "effect": "NoSchedule"},
