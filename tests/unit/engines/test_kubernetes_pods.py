@@ -1,4 +1,4 @@
-"""What a pod's creation leaves in the cluster, against a small API server."""
+"""What the engine leaves in the cluster, against a small API server."""
 
 from collections.abc import AsyncIterator
 
@@ -8,7 +8,7 @@ from tiny_api_server import TinyApiServer, machine, status
 
 from carrel.engines.conformance_kit import ProgressLog
 from carrel.engines.kubernetes import KubernetesEngine
-from carrel.engines.port import ContainerSpec, EngineError
+from carrel.engines.port import Claimant, ContainerSpec, EngineError
 
 _POD = "api/v1/namespaces/carrel/pods/carrel-lab-abc"
 _SPEC = ContainerSpec("abc", "python:3.12", {"cpu": 500, "mem": 64 << 20}, env={"TOKEN": "s3cret"})
@@ -80,3 +80,22 @@ async def test_the_secret_of_a_former_pod_is_not_used(
     await attempt(engine)
     assert not former.endswith(f"/{named(server)}")
     assert len(server.paths("secrets")) == 2
+
+
+async def test_a_namespace_that_is_ending_is_waited_for(server: TinyApiServer) -> None:
+    refused = []
+
+    def ending(request: web.Request) -> web.StreamResponse | None:
+        if not request.path.endswith("/configmaps") or request.method != "POST" or refused:
+            return None
+        refused.append(request.path)
+        return status(403, "Forbidden", "unable to create new content because it is being terminated")
+
+    server.refuse = ending
+    engine = KubernetesEngine(server.access(), "lab", claimant=Claimant("1111", "here"))
+    await engine.nodes()
+    assert refused
+    assert server.paths("configmaps")
+    await engine.purge()
+    assert set(server.objects) == {"api", "api/v1/nodes/a"}
+    await engine.close()

@@ -30,6 +30,9 @@ _ATTEMPTS = 5
 _LONGEST_WAIT_S = 10.0
 _PATCH = "application/json-patch+json"
 _APPLY = "application/apply-patch+yaml"
+_PAUSE_S = 1.0
+_ENDING = "because it is being terminated"
+"""Of a namespace that was deleted; it is gone some seconds later."""
 _POD_SECURITY = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("warn", "audit")}
 """Folders of nodes are all that `restricted` refuses of sessions, so it is not enforced."""
 _PROTOCOL = "v5.channel.k8s.io"
@@ -56,6 +59,8 @@ class KubernetesApi:
         self._former: list[ApiSession] = []
         """With other certificates; streams may still use their connections."""
         self._opening = asyncio.Lock()
+        self._namespaces: dict[str, str] = {}
+        """Those that it has created, and their uids."""
 
     async def call(
         self,
@@ -88,21 +93,35 @@ class KubernetesApi:
             try:
                 return await self.call("POST", path, body=body)
             except ApiError as error:
-                if error.status != 404:
+                if _ENDING not in error.message and error.status != 404:
                     raise
+                if error.status != 404:
+                    await asyncio.sleep(_PAUSE_S)
+                    continue
             await self.create_namespace(namespace)
 
     async def create_namespace(self, name: str) -> None:
         """Twice: no-op. Raises: ApiError, EngineUnavailable; EngineError if we may not create it."""
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": _POD_SECURITY}}
         try:
-            await self.call("POST", "api/v1/namespaces", body=body)
+            created = await self.call("POST", "api/v1/namespaces", body=body)
+            self._namespaces[name] = created["metadata"]["uid"]
         except ApiError as error:
             if error.status == 403:
                 message = f"There is no namespace {name} in the cluster, and Carrel may not create it."
                 raise EngineError(message, retriable=True) from error
             if error.reason != "AlreadyExists":
                 raise
+
+    async def delete_created_namespaces(self) -> None:
+        """Those that this client has created. Twice: no-op. Raises: ApiError, EngineUnavailable."""
+        while self._namespaces:
+            name, uid = self._namespaces.popitem()
+            try:
+                await self.call("DELETE", f"api/v1/namespaces/{name}", body={"preconditions": {"uid": uid}})
+            except ApiError as error:
+                if error.status not in (403, 404, 409):
+                    raise
 
     async def items(self, path: str, params: Mapping[str, str]) -> tuple[list[Any], str]:
         """All objects of a list, read in pages at one resource version, and that version.
