@@ -11,6 +11,7 @@ Objects are created, deleted and patched as in the real one, without their life:
 import asyncio
 import json
 import re
+import ssl
 import uuid
 from asyncio.subprocess import PIPE, STDOUT, Process
 from collections.abc import Awaitable, Callable
@@ -20,16 +21,17 @@ from typing import Any
 
 from aiohttp import web
 
-from carrel.engines.kubernetes.cluster_access import ClusterAccess
+from carrel.engines.kubernetes.credentials import ClusterAccess
 
 Exec = Callable[[web.Request, web.WebSocketResponse], Awaitable[None]]
 _PROTOCOL = "v5.channel.k8s.io"
 
 
 class TinyApiServer:
-    """On a free port of 127.0.0.1, without TLS. Accepts every credential."""
+    """On a free port of 127.0.0.1. Accepts every credential. It is a proxy too: of servers with its own objects."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        self._tls = tls
         self.objects: dict[str, Any] = {"api": {}}
         """By path."""
         self.refuse: Callable[[web.Request], web.StreamResponse | None] = lambda request: None
@@ -50,9 +52,9 @@ class TinyApiServer:
         app.router.add_route("*", "/{path:.*}", self._serve)
         self._runner = web.AppRunner(app, shutdown_timeout=0.1)
         await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        await web.TCPSite(self._runner, "127.0.0.1", 0, ssl_context=self._tls).start()
         host, port = self._runner.addresses[0][:2]
-        self.url = f"http://{host}:{port}"
+        self.url = f"{'https' if self._tls else 'http'}://{host}:{port}"
         return self
 
     async def __aexit__(

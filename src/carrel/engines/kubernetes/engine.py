@@ -9,8 +9,8 @@ from typing import Any
 
 from carrel.engines.kubernetes import pod_answers, pod_end, pod_start
 from carrel.engines.kubernetes.claim_objects import ClaimObjects
-from carrel.engines.kubernetes.cluster_access import ClusterAccess
 from carrel.engines.kubernetes.cluster_nodes import ClusterNodes
+from carrel.engines.kubernetes.credentials import ClusterAccess
 from carrel.engines.kubernetes.isolation import ONLY_INTERNET, Isolation, Reachability
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi, sentences
 from carrel.engines.kubernetes.pod_changes import PodChanges

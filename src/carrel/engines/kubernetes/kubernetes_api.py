@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from carrel.engines.kubernetes.cluster_access import ApiSession, ClusterAccess, open_session
+from carrel.engines.kubernetes.cluster_access import ApiSession, open_session
+from carrel.engines.kubernetes.credentials import ClusterAccess
 from carrel.engines.port import EngineError, EngineUnavailable
 
 _CONNECT_S = 5.0
@@ -78,7 +79,7 @@ class KubernetesApi:
                 async with self._request(method, path, params, body, timeout) as response:
                     if response.status != _BUSY or attempt == _ATTEMPTS - 1:
                         await _require_success(response)
-                        return await response.json()
+                        return _object(await response.read())
                     wait_s = _retry_after_s(response)
                 await asyncio.sleep(min(wait_s, _LONGEST_WAIT_S))
         raise AssertionError("unreachable")
@@ -139,6 +140,8 @@ class KubernetesApi:
                 # That version is compacted already: all at once, at a newer one.
                 items, page = [], {**params}
                 continue
+            if not isinstance(answer.get("items"), list) or not isinstance(answer.get("metadata"), dict):
+                raise _no_server()
             items += answer["items"]
             if not (following := answer["metadata"].get("continue")):
                 return items, answer["metadata"]["resourceVersion"]
@@ -200,7 +203,9 @@ class KubernetesApi:
             return await session.client.ws_connect(
                 f"{session.url}/{path}",
                 params=params,
-                headers=await session.headers(),
+                headers=session.headers,
+                proxy=session.credentials.proxy,
+                server_hostname=session.credentials.tls.server_name,
                 protocols=(_PROTOCOL,),
                 max_msg_size=0,
             )
@@ -243,7 +248,7 @@ class KubernetesApi:
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         for last in (False, True):
             session = await self._open()
-            headers = {**await session.headers(), "Accept": "application/json"}
+            headers = {**session.headers, "Accept": "application/json"}
             patch = _PATCH if isinstance(body, list) else _APPLY
             headers["Content-Type"] = patch if method == "PATCH" else "application/json"
             async with session.client.request(
@@ -253,6 +258,9 @@ class KubernetesApi:
                 data=None if body is None else json.dumps(body),
                 headers=headers,
                 timeout=timeout,
+                proxy=session.credentials.proxy,
+                server_hostname=session.credentials.tls.server_name,
+                allow_redirects=False,
             ) as response:
                 if response.status != _UNAUTHORIZED or last or not await self._renew(session):
                     yield response
@@ -267,7 +275,7 @@ class KubernetesApi:
                 renewed = await open_session(self._access, session)
                 if renewed.client is not session.client:
                     self._former.append(session)
-                elif await renewed.headers() == await session.headers():
+                elif renewed.credentials == session.credentials:
                     return False
                 self._session = renewed
             return True
@@ -318,11 +326,31 @@ def _retry_after_s(response: aiohttp.ClientResponse) -> float:
 
 
 async def _require_success(response: aiohttp.ClientResponse) -> None:
-    if response.status < 400:
+    if response.status < 300:
         return
-    text = await response.text(errors="replace")
+    if response.status < 400:
+        raise EngineUnavailable("The API server of the cluster redirects to another address: use that one.")
     try:
-        answer = json.loads(text)
+        answer = json.loads(await response.read())
     except ValueError:
-        answer = {}
-    raise ApiError(response.status, answer.get("reason", ""), answer.get("message", text[:500]))
+        answer = None
+    # Whatever else stands there, such as a page of a proxy, may show what the settings' author may not see.
+    is_status = isinstance(answer, dict) and answer.get("kind") == "Status"
+    answer = answer if is_status else {}
+    message = answer.get("message") or f"it responds with {response.status}"
+    raise ApiError(response.status, str(answer.get("reason", "")), str(message))
+
+
+def _object(content: bytes) -> Any:
+    """The decoded response. Raises: EngineUnavailable if it is none of an API server."""
+    try:
+        answer = json.loads(content)
+    except ValueError:
+        answer = None
+    if not isinstance(answer, dict):
+        raise _no_server()
+    return answer
+
+
+def _no_server() -> EngineUnavailable:
+    return EngineUnavailable("There is no API server of Kubernetes at the address.")
