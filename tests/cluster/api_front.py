@@ -16,7 +16,7 @@ from aiohttp import web
 from own_cluster import Cluster
 from service_accounts import token
 
-from carrel.engines.kubernetes.cluster_access import ClusterAccess
+from carrel.engines.kubernetes.credentials import ClusterAccess
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _GONE = {"kind": "Status", "status": "Failure", "reason": "Expired", "code": 410, "message": "too old"}

@@ -14,7 +14,7 @@ from test_kubernetes import KubernetesHarness
 
 from carrel.engines.conformance_kit import ProgressLog, run, spec
 from carrel.engines.kubernetes import KubernetesEngine
-from carrel.engines.kubernetes.cluster_access import ClusterAccess
+from carrel.engines.kubernetes.credentials import ClusterAccess
 from carrel.engines.kubernetes.isolation import Reachability
 from carrel.engines.kubernetes.kubernetes_api import KubernetesApi
 from carrel.engines.kubernetes.pod_processes import output_of

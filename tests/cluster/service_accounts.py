@@ -1,6 +1,7 @@
 """Carrel's own rights in a test cluster, its tokens, and what it did with them."""
 
 import json
+import shutil
 import time
 from collections.abc import Sequence
 from importlib.resources import files
@@ -13,7 +14,7 @@ from joserfc import jwt
 from joserfc.jwk import ECKey
 from own_cluster import Cluster
 
-from carrel.engines.kubernetes.cluster_access import ClusterAccess
+from carrel.engines.kubernetes.credentials import ClusterAccess
 
 NAMESPACE = ACCOUNT = "carrel"
 """As in rights.yaml."""
@@ -81,12 +82,11 @@ def be_in_cluster(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, folder: Pat
     """Let `ClusterAccess()` find what a pod has; the file of its token. content: a valid token by default."""
     path = folder / "token"
     path.write_text(content or token(cluster))
+    shutil.copy(cluster.folder / "ca.pem", folder / "ca.crt")
     host, port = cluster.url.removeprefix("https://").split(":")
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", host)
     monkeypatch.setenv("KUBERNETES_SERVICE_PORT", port)
-    module = "kubernetes_asyncio.config.incluster_config"
-    monkeypatch.setattr(f"{module}.SERVICE_TOKEN_FILENAME", str(path))
-    monkeypatch.setattr(f"{module}.SERVICE_CERT_FILENAME", str(cluster.folder / "ca.pem"))
+    monkeypatch.setattr("carrel.engines.kubernetes.credentials.SERVICE_ACCOUNT", folder)
     return path
 
 

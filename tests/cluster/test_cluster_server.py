@@ -19,7 +19,7 @@ from service_accounts import NAMESPACE, be_in_cluster, expired_token, token
 
 from carrel.engines.conformance_kit import HarnessListener, ProgressLog
 from carrel.engines.kubernetes import KubernetesEngine, kubernetes_api
-from carrel.engines.kubernetes.cluster_access import ClusterAccess
+from carrel.engines.kubernetes.credentials import ClusterAccess
 from carrel.engines.port import ContainerSpec, EngineError, EngineUnavailable, ObservedState
 
 Make = Callable[[ClusterAccess], KubernetesEngine]

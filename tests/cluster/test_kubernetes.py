@@ -18,7 +18,7 @@ from carrel.engines.conformance_mounts import MountConformance
 from carrel.engines.conformance_networks import BarrierConformance, FileConformance
 from carrel.engines.conformance_start import StartConformance
 from carrel.engines.kubernetes import KubernetesEngine
-from carrel.engines.kubernetes.cluster_access import ClusterAccess
+from carrel.engines.kubernetes.credentials import ClusterAccess
 from carrel.engines.port import IN_PLACE_RESTART, LOG_STREAMS, OOM_EVENTS, Claimant, Engine
 
 _IN_POD = ClusterAccess()

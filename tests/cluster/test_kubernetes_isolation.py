@@ -18,7 +18,7 @@ from service_accounts import NAMESPACE
 from carrel.core.ids import new_id
 from carrel.engines.conformance_kit import ProgressLog, spec
 from carrel.engines.kubernetes import KubernetesEngine
-from carrel.engines.kubernetes.cluster_access import ClusterAccess
+from carrel.engines.kubernetes.credentials import ClusterAccess
 from carrel.engines.optional import NETWORK_POLICY
 from carrel.engines.port import IDLE, ContainerSpec
 

@@ -23,6 +23,7 @@ from carrel.core.errors import NotFound, Unavailable
 from carrel.core.ids import ContainerId, SessionId, UserId
 from carrel.db.encryption import SecretBox
 from carrel.engines.port import TerminalSize
+from carrel.engines.tcp_probes import probing
 
 log = structlog.get_logger()
 
@@ -31,8 +32,8 @@ _PURPOSE = "terminal relay"
 _SCHEME = "Carrel-Relay "
 _LASTS = timedelta(minutes=1)
 """Also the tolerated difference between the clocks of two machines."""
-_CONNECT_S = 3.0
-_HEARTBEAT_S = 10.0
+_CONNECT_S = 2.0
+_PROBING = probing(after_s=10, every_s=5)
 
 
 @dataclass(frozen=True)
@@ -83,14 +84,14 @@ class TerminalRelay:
         Raises: WebSocketDisconnect.
         """
         query = {"cols": size.cols, "rows": size.rows, **({} if offset is None else {"offset": offset})}
-        async with aiohttp.ClientSession(trust_env=False) as client:
+        connector = aiohttp.TCPConnector(socket_factory=_PROBING)
+        async with aiohttp.ClientSession(connector=connector, trust_env=False) as client:
             try:
                 async with asyncio.timeout(_CONNECT_S):
                     upstream = await client.ws_connect(
                         f"{address}{PATH}",
                         params=query,
                         headers={"Authorization": authorization},
-                        heartbeat=_HEARTBEAT_S,
                         max_msg_size=0,
                         ssl=self._pinned(),
                     )

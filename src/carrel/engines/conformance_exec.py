@@ -115,6 +115,16 @@ class ExecConformance:
             assert await asyncio.wait_for(process.exit_code(), BOUND_S) == 5
             await asyncio.wait_for(reading, BOUND_S)
 
+    async def test_a_terminal_has_its_environment_and_shows_nothing_of_it(
+        self, harness: EngineHarness
+    ) -> None:
+        container = await running(harness)
+        env = {"CONFORMANCE": "it's $HOME"}
+        command, size = ("sh", "-c", "echo $CONFORMANCE"), TerminalSize()
+        async with harness.engine.exec(container, command, env=env, terminal=size) as process:
+            output = b"".join([chunk async for _, chunk in process.output()])
+            assert output == b"it's $HOME\r\n"
+
     async def test_leaving_exec_leaves_the_container_alone(self, harness: EngineHarness) -> None:
         container = await running(harness)
         async with harness.engine.exec(container, ("cat",), env={}, terminal=None) as process:

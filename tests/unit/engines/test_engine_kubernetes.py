@@ -1,5 +1,7 @@
 """Conversions between the port and Kubernetes, without a cluster."""
 
+import json
+from base64 import b64decode
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -13,11 +15,11 @@ from carrel.engines.kubernetes.pods import (
     DEFAULT_SANDBOX,
     PodNames,
     Sandbox,
-    files_secret,
     literal,
     manifest,
     node_of,
     require_supported,
+    secret_of,
 )
 from carrel.engines.kubernetes.settings import KubernetesSettings
 from carrel.engines.port import (
@@ -39,7 +41,7 @@ def spec(**more: Any) -> ContainerSpec:
 
 
 def pod_of(spec: ContainerSpec, sandbox: Sandbox = DEFAULT_SANDBOX) -> Any:
-    return manifest(spec, _NAMES, sandbox)["spec"]
+    return manifest(spec, _NAMES, sandbox, "its-secret")["spec"]
 
 
 def test_a_pod_is_bound_to_the_node_that_was_chosen_and_may_not_start() -> None:
@@ -52,11 +54,11 @@ def test_a_pod_is_bound_to_the_node_that_was_chosen_and_may_not_start() -> None:
 
 
 def test_the_node_of_a_pod_is_the_chosen_one_until_it_has_one() -> None:
-    pod: Any = manifest(spec(node="node-b"), _NAMES, DEFAULT_SANDBOX)
+    pod: Any = manifest(spec(node="node-b"), _NAMES, DEFAULT_SANDBOX, "its-secret")
     assert node_of(pod) == "node-b"
     pod["spec"]["nodeName"] = "node-c"
     assert node_of(pod) == "node-c"
-    assert node_of(manifest(spec(), _NAMES, DEFAULT_SANDBOX)) == ""
+    assert node_of(manifest(spec(), _NAMES, DEFAULT_SANDBOX, "its-secret")) == ""
 
 
 def test_the_rights_in_the_documents_are_those_of_the_package() -> None:
@@ -80,9 +82,23 @@ def test_both_containers_are_restricted_and_limited() -> None:
 
 def test_commands_and_variables_are_taken_literally() -> None:
     assert literal("$(HOME) $$ $x") == "$$(HOME) $$$$ $$x"
-    [main] = pod_of(spec(env={"A": "$(HOME)"}))["containers"]
+    [main] = pod_of(spec())["containers"]
     assert main["command"] == [word.replace("$", "$$") for word in IDLE]
-    assert {"name": "A", "value": "$$(HOME)"} in main["env"]
+
+
+def test_variables_of_people_are_in_no_manifest_but_in_a_secret() -> None:
+    session = spec(env={"TOKEN": "s3cret $(HOME)", "HOME": "/srv"})
+    pod: Any = manifest(session, _NAMES, DEFAULT_SANDBOX, "its-secret")
+    assert "s3cret" not in json.dumps(pod)
+    [main] = pod["spec"]["containers"]
+    token, home = ({"secretKeyRef": {"name": "its-secret", "key": f"env.{one}"}} for one in ("TOKEN", "HOME"))
+    variables = {one["name"]: one.get("value") or one["valueFrom"] for one in main["env"]}
+    assert variables == {"USER": "work", "LOGNAME": "work", "TOKEN": token, "HOME": home}
+    pod["metadata"]["uid"] = "u"
+    secret: Any = secret_of(session, _NAMES, pod)
+    assert secret["metadata"]["name"] == "its-secret"
+    assert b64decode(secret["data"]["env.TOKEN"]) == b"s3cret $(HOME)"
+    assert secret_of(spec(), _NAMES, pod) is None
 
 
 def test_private_files_are_in_a_volume_and_public_ones_in_the_secret() -> None:
@@ -96,10 +112,10 @@ def test_private_files_are_in_a_volume_and_public_ones_in_the_secret() -> None:
     assert mounted["/etc/carrel/key"] == ("session", "private/0")
     assert mounted["/etc/carrel/hosts"] == ("files", "1")
     assert "/home/work/.ssh/id" not in mounted
-    secret: Any = files_secret(spec(files=files), _NAMES, {"metadata": {"uid": "u"}})
+    metadata = {"uid": "u", "annotations": {"carrel.dev/secret": "its-secret"}}
+    secret: Any = secret_of(spec(files=files), _NAMES, {"metadata": metadata})
     assert secret["data"] == {"0": "MQ==", "1": "Mg==", "2": "Mw=="}
     assert secret["metadata"]["ownerReferences"][0]["uid"] == "u"
-    assert files_secret(spec(), _NAMES, {}) is None
 
 
 def test_files_that_no_secret_holds_are_refused_before_there_is_a_pod() -> None:
@@ -208,7 +224,7 @@ def test_containers_of_a_private_network_search_for_names_in_it_first_without_a_
     assert (pod["hostname"], pod["subdomain"]) == ("sub1", "carrel-lab-network-net")
     assert pod["dnsPolicy"] == "ClusterFirst"
     assert pod["dnsConfig"]["searches"] == ["carrel-lab-network-net.carrel.svc.cluster.local"]
-    labels = manifest(member, _NAMES, DEFAULT_SANDBOX)["metadata"]["labels"]  # type: ignore[index]
+    labels = manifest(member, _NAMES, DEFAULT_SANDBOX, "its-secret")["metadata"]["labels"]  # type: ignore[index]
     assert labels["carrel.network"] == "net"
     assert pod_of(spec(hostname="alone"))["dnsPolicy"] == "Default"
 

@@ -32,12 +32,22 @@ def config(**changes: Any) -> dict[str, Any]:
 
 
 def test_a_usable_kubeconfig_is_read():
-    assert kubeconfig.read(yaml.safe_dump(config()), "") == config()
-    assert kubeconfig.read(yaml.safe_dump(config(**{"current-context": ""})), "lab")["users"]
+    read = kubeconfig.read(yaml.safe_dump(config()), "")
+    assert (read.cluster.server, read.user.token) == ("https://10.0.0.5:6443", "t")
+    assert kubeconfig.read(yaml.safe_dump(config(**{"current-context": ""})), "lab") == read
 
 
 def test_a_kubeconfig_runs_only_programs_that_the_operator_allows(monkeypatch: pytest.MonkeyPatch):
-    written = yaml.safe_dump(config(users=[{"name": "u", "user": {"exec": {"command": "aws"}}}]))
+    written = yaml.safe_dump(
+        config(
+            users=[
+                {
+                    "name": "u",
+                    "user": {"exec": {"command": "aws", "apiVersion": "client.authentication.k8s.io/v1"}},
+                }
+            ]
+        )
+    )
     monkeypatch.delenv("CARREL_KUBECONFIG_COMMANDS", raising=False)
     with pytest.raises(EngineUnavailable, match="runs the program aws, which is not allowed"):
         kubeconfig.read(written, "")
@@ -123,7 +133,7 @@ def test_pods_have_the_tolerations_of_the_engine():
         "lab", "carrel", tolerations=(taints.parse("nvidia.com/gpu"), taints.parse("a=b:NoSchedule"))
     )
     spec = ContainerSpec("abc", "debian:12", {"cpu": 100}, node="a")
-    pod: Any = manifest(spec, names, DEFAULT_SANDBOX)["spec"]
+    pod: Any = manifest(spec, names, DEFAULT_SANDBOX, "s")["spec"]
     assert pod["tolerations"][-2:] == [
         {"key": "nvidia.com/gpu", "operator": "Exists"},
         {"key": "a", "operator": "Equal", "value": "b", "effect": "NoSchedule"},

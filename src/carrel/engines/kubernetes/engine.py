@@ -9,8 +9,8 @@ from typing import Any
 
 from carrel.engines.kubernetes import pod_answers, pod_end, pod_start
 from carrel.engines.kubernetes.claim_objects import ClaimObjects
-from carrel.engines.kubernetes.cluster_access import ClusterAccess
 from carrel.engines.kubernetes.cluster_nodes import ClusterNodes
+from carrel.engines.kubernetes.credentials import ClusterAccess
 from carrel.engines.kubernetes.isolation import ONLY_INTERNET, Isolation, Reachability
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi, sentences
 from carrel.engines.kubernetes.pod_changes import PodChanges
@@ -220,8 +220,8 @@ class KubernetesEngine:
         return "It enforces network policies."
 
     async def purge(self) -> None:
-        """Delete all pods of this installation with their files, its network policy, and the claim of its label. Twice:
-        no-op.
+        """Delete all pods of this installation with their files, its network policy, the claim of its label, and the
+        namespace if this connection has created it. Twice: no-op.
 
         Raises: ClaimedElsewhere.
         """
@@ -231,6 +231,8 @@ class KubernetesEngine:
             await asyncio.gather(*(pod_end.delete(*self._place, pod, seconds=1) for pod in pods))
             await self._isolation.purge()
             await self.claim.release()
+            if not await self.claim.others():
+                await self._api.delete_created_namespaces()
 
     async def release_if_idle(self) -> int:
         """The number of containers. Without them, only the claim of the label remains: otherwise a copy of the database

@@ -4,10 +4,13 @@ Source: https://kubernetes.io/docs/concepts/configuration/organize-cluster-acces
 """
 
 import os
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import yaml
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from carrel.engines.port import EngineUnavailable
 
@@ -23,8 +26,66 @@ _COMMANDS = "CARREL_KUBECONFIG_COMMANDS"
 """Programs that kubeconfigs may have run on this machine, separated by commas."""
 
 
-def read(text: str, context: str) -> dict[str, Any]:
-    """The decoded kubeconfig, whose context can be used. context: empty: its current one.
+_PROXIES = ("http://", "https://")
+
+
+def _decoded(text: object) -> bytes:
+    """Raises: ValueError, which names no secret."""
+    try:
+        return b64decode(str(text or ""))
+    except ValueError:
+        raise ValueError("it is not encoded in Base64") from None
+
+
+_Pem = Annotated[bytes, BeforeValidator(_decoded)]
+
+
+class Cluster(BaseModel):
+    """authority: PEM. insecure: any server is accepted. server_name: that its certificate is for."""
+
+    server: str
+    authority: _Pem = Field(default=b"", alias="certificate-authority-data")
+    insecure: bool = Field(default=False, alias="insecure-skip-tls-verify")
+    server_name: str | None = Field(default=None, alias="tls-server-name")
+    proxy: str | None = Field(default=None, alias="proxy-url")
+
+
+class ExecVariable(BaseModel):
+    name: str
+    value: str
+
+
+class ExecConfig(BaseModel):
+    """A program that issues credentials."""
+
+    version: str = Field(alias="apiVersion")
+    command: str
+    args: list[str] | None = None
+    env: list[ExecVariable] | None = None
+    with_cluster: bool = Field(default=False, alias="provideClusterInfo")
+
+
+class User(BaseModel):
+    """certificate, key: PEM."""
+
+    certificate: _Pem = Field(default=b"", alias="client-certificate-data")
+    key: _Pem = Field(default=b"", alias="client-key-data")
+    token: str | None = None
+    username: str | None = None
+    password: str | None = None
+    exec: ExecConfig | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kubeconfig:
+    """The parts of the chosen context."""
+
+    cluster: Cluster
+    user: User
+
+
+def read(text: str, context: str) -> Kubeconfig:
+    """The decoded parts of a context that can be used. context: empty: its current one.
 
     Raises: EngineUnavailable with what is wrong.
     """
@@ -51,8 +112,27 @@ def read(text: str, context: str) -> dict[str, Any]:
         _require_content(part)
     if not any(user.get(key) for key in _CREDENTIALS):
         raise EngineUnavailable(f"The kubeconfig has no credentials for the context {name}.")
+    try:
+        chosen_parts = Kubeconfig(Cluster.model_validate(cluster), User.model_validate(user))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(one) for one in first["loc"])
+        raise EngineUnavailable(
+            f"The kubeconfig cannot be used: {where}: {first['msg'].removeprefix('Value error, ')}."
+        ) from None
     _require_allowed(user)
-    return config
+    _require_usable(chosen_parts)
+    return chosen_parts
+
+
+def _require_usable(config: Kubeconfig) -> None:
+    proxy = config.cluster.proxy
+    if proxy and not proxy.startswith(_PROXIES):
+        raise EngineUnavailable(
+            f"The kubeconfig has the proxy {proxy} (proxy-url): only proxies with http:// and https:// are supported."
+        )
+    if bool(config.user.certificate) != bool(config.user.key):
+        raise EngineUnavailable("The kubeconfig has a client certificate without its key, or a key alone.")
 
 
 def _part(config: Mapping[str, Any], kind: str, context: object, name: str) -> Mapping[str, Any]:

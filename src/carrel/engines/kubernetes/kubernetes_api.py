@@ -14,12 +14,12 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from carrel.engines.kubernetes.cluster_access import ApiSession, ClusterAccess, open_session
+from carrel.engines.kubernetes.cluster_access import ApiSession, open_session
+from carrel.engines.kubernetes.credentials import ClusterAccess
 from carrel.engines.port import EngineError, EngineUnavailable
 
 _CONNECT_S = 5.0
 _ANSWER_S = 30.0
-_HEARTBEAT_S = 30.0
 _SILENT_S = 90.0
 """A stream without any byte for so long is dead: the server sends a bookmark every minute."""
 _PAGE = 500
@@ -31,6 +31,9 @@ _ATTEMPTS = 5
 _LONGEST_WAIT_S = 10.0
 _PATCH = "application/json-patch+json"
 _APPLY = "application/apply-patch+yaml"
+_PAUSE_S = 1.0
+_ENDING = "because it is being terminated"
+"""Of a namespace that was deleted; it is gone some seconds later."""
 _POD_SECURITY = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("warn", "audit")}
 """Folders of nodes are all that `restricted` refuses of sessions, so it is not enforced."""
 _PROTOCOL = "v5.channel.k8s.io"
@@ -57,6 +60,8 @@ class KubernetesApi:
         self._former: list[ApiSession] = []
         """With other certificates; streams may still use their connections."""
         self._opening = asyncio.Lock()
+        self._namespaces: dict[str, str] = {}
+        """Those that it has created, and their uids."""
 
     async def call(
         self,
@@ -74,7 +79,7 @@ class KubernetesApi:
                 async with self._request(method, path, params, body, timeout) as response:
                     if response.status != _BUSY or attempt == _ATTEMPTS - 1:
                         await _require_success(response)
-                        return await response.json()
+                        return _object(await response.read())
                     wait_s = _retry_after_s(response)
                 await asyncio.sleep(min(wait_s, _LONGEST_WAIT_S))
         raise AssertionError("unreachable")
@@ -89,21 +94,35 @@ class KubernetesApi:
             try:
                 return await self.call("POST", path, body=body)
             except ApiError as error:
-                if error.status != 404:
+                if _ENDING not in error.message and error.status != 404:
                     raise
+                if error.status != 404:
+                    await asyncio.sleep(_PAUSE_S)
+                    continue
             await self.create_namespace(namespace)
 
     async def create_namespace(self, name: str) -> None:
         """Twice: no-op. Raises: ApiError, EngineUnavailable; EngineError if we may not create it."""
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": _POD_SECURITY}}
         try:
-            await self.call("POST", "api/v1/namespaces", body=body)
+            created = await self.call("POST", "api/v1/namespaces", body=body)
+            self._namespaces[name] = created["metadata"]["uid"]
         except ApiError as error:
             if error.status == 403:
                 message = f"There is no namespace {name} in the cluster, and Carrel may not create it."
                 raise EngineError(message, retriable=True) from error
             if error.reason != "AlreadyExists":
                 raise
+
+    async def delete_created_namespaces(self) -> None:
+        """Those that this client has created. Twice: no-op. Raises: ApiError, EngineUnavailable."""
+        while self._namespaces:
+            name, uid = self._namespaces.popitem()
+            try:
+                await self.call("DELETE", f"api/v1/namespaces/{name}", body={"preconditions": {"uid": uid}})
+            except ApiError as error:
+                if error.status not in (403, 404, 409):
+                    raise
 
     async def items(self, path: str, params: Mapping[str, str]) -> tuple[list[Any], str]:
         """All objects of a list, read in pages at one resource version, and that version.
@@ -121,6 +140,8 @@ class KubernetesApi:
                 # That version is compacted already: all at once, at a newer one.
                 items, page = [], {**params}
                 continue
+            if not isinstance(answer.get("items"), list) or not isinstance(answer.get("metadata"), dict):
+                raise _no_server()
             items += answer["items"]
             if not (following := answer["metadata"].get("continue")):
                 return items, answer["metadata"]["resourceVersion"]
@@ -182,10 +203,11 @@ class KubernetesApi:
             return await session.client.ws_connect(
                 f"{session.url}/{path}",
                 params=params,
-                headers=await session.headers(),
+                headers=session.headers,
+                proxy=session.credentials.proxy,
+                server_hostname=session.credentials.tls.server_name,
                 protocols=(_PROTOCOL,),
                 max_msg_size=0,
-                heartbeat=_HEARTBEAT_S,
             )
         except aiohttp.WSServerHandshakeError as error:
             # Its body, which explains it, is lost.
@@ -226,7 +248,7 @@ class KubernetesApi:
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         for last in (False, True):
             session = await self._open()
-            headers = {**await session.headers(), "Accept": "application/json"}
+            headers = {**session.headers, "Accept": "application/json"}
             patch = _PATCH if isinstance(body, list) else _APPLY
             headers["Content-Type"] = patch if method == "PATCH" else "application/json"
             async with session.client.request(
@@ -236,6 +258,9 @@ class KubernetesApi:
                 data=None if body is None else json.dumps(body),
                 headers=headers,
                 timeout=timeout,
+                proxy=session.credentials.proxy,
+                server_hostname=session.credentials.tls.server_name,
+                allow_redirects=False,
             ) as response:
                 if response.status != _UNAUTHORIZED or last or not await self._renew(session):
                     yield response
@@ -250,7 +275,7 @@ class KubernetesApi:
                 renewed = await open_session(self._access, session)
                 if renewed.client is not session.client:
                     self._former.append(session)
-                elif await renewed.headers() == await session.headers():
+                elif renewed.credentials == session.credentials:
                     return False
                 self._session = renewed
             return True
@@ -301,11 +326,31 @@ def _retry_after_s(response: aiohttp.ClientResponse) -> float:
 
 
 async def _require_success(response: aiohttp.ClientResponse) -> None:
-    if response.status < 400:
+    if response.status < 300:
         return
-    text = await response.text(errors="replace")
+    if response.status < 400:
+        raise EngineUnavailable("The API server of the cluster redirects to another address: use that one.")
     try:
-        answer = json.loads(text)
+        answer = json.loads(await response.read())
     except ValueError:
-        answer = {}
-    raise ApiError(response.status, answer.get("reason", ""), answer.get("message", text[:500]))
+        answer = None
+    # Whatever else stands there, such as a page of a proxy, may show what the settings' author may not see.
+    is_status = isinstance(answer, dict) and answer.get("kind") == "Status"
+    answer = answer if is_status else {}
+    message = answer.get("message") or f"it responds with {response.status}"
+    raise ApiError(response.status, str(answer.get("reason", "")), str(message))
+
+
+def _object(content: bytes) -> Any:
+    """The decoded response. Raises: EngineUnavailable if it is none of an API server."""
+    try:
+        answer = json.loads(content)
+    except ValueError:
+        answer = None
+    if not isinstance(answer, dict):
+        raise _no_server()
+    return answer
+
+
+def _no_server() -> EngineUnavailable:
+    return EngineUnavailable("There is no API server of Kubernetes at the address.")

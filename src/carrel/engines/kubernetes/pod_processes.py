@@ -1,19 +1,18 @@
 """Processes in pods, as byte streams over a WebSocket of channels.
 
-Kubernetes runs a command with the environment of the main process, so a shell sets the variables and reports commands
-that cannot be run. Source: v5.channel.k8s.io (Kubernetes 1.29).
+Source: v5.channel.k8s.io (Kubernetes 1.29). See `process_scripts` for the environment of a process.
 """
 
 import asyncio
 import json
 import secrets
-import shlex
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import aiohttp
 
+from carrel.engines.kubernetes import process_scripts
 from carrel.engines.kubernetes.cluster_nodes import ClusterNodes
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
 from carrel.engines.kubernetes.pod_answers import observed
@@ -26,40 +25,11 @@ from carrel.engines.port import (
     ObservedState,
     TerminalSize,
 )
-from carrel.engines.refused import forbidden, missing
 
 _STDIN, _STDOUT, _STDERR, _STATUS, _RESIZE, _CLOSE = 0, 1, 2, 3, 4, 255
 _CHUNK_BYTES = 32 * 1024
 _END_OF_TRANSMISSION = b"\x04"
 _KILLED = 137
-_MARK = "CARREL_PROCESS"
-"""Environment variable that identifies the processes of one exec in a container."""
-
-_RUN = """
-carrel_try() {
-  case $1 in
-    */*) if [ ! -e "$1" ]; then return 127; fi; if [ -f "$1" ] && [ -x "$1" ]; then return 0; fi; return 126;;
-  esac
-  code=127 IFS=:
-  for folder in $PATH; do
-    if [ -f "$folder/$1" ]; then if [ -x "$folder/$1" ]; then code=0; break; fi; code=126; fi
-  done
-  unset IFS
-  return $code
-}
-carrel_try "$1"
-case $? in 127) echo %s >&2; exit 127;; 126) echo %s >&2; exit 126;; esac
-unset -f carrel_try; unset code folder
-exec "$@"
-"""
-# Finds processes by the mark in their environment, which children inherit. Uses only shell builtins.
-_HANG_UP = """
-for folder in /proc/[0-9]*; do
-  while read -r line || [ -n "$line" ]; do
-    case "$line" in *%s*) kill -HUP "${folder#/proc/}"; break;; esac
-  done <"$folder/environ"
-done 2>/dev/null
-"""
 
 
 @asynccontextmanager
@@ -76,20 +46,59 @@ async def run_process(
     Raises: ContainerGone, EngineUnavailable.
     """
     mark = secrets.token_hex(8)
-    variables = {**env, _MARK: mark}
-    exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in variables.items())
-    refusals = tuple(shlex.quote(one(command[0]).sentence) for one in (missing, forbidden))
-    words = ["/bin/sh", "-c", exports + _RUN % refusals, "sh", *command]
     await _require_running(api, nodes, path)
-    async with _socket(api, path, words, terminal) as socket:
-        process = KubernetesProcess(socket, with_terminal=terminal is not None)
-        if terminal is not None:
-            await process.resize(terminal)
+    if terminal is not None:
+        async with _terminal(api, path, command, env, terminal, mark) as process:
+            yield process
+        return
+    words = process_scripts.reading(command, mark) if env else process_scripts.running(command, mark)
+    async with _socket(api, path, words, None) as socket:
+        process = KubernetesProcess(socket, with_terminal=False)
         try:
+            if env:
+                await process.write(process_scripts.exports(env, mark))
             yield process
         finally:
-            if terminal is None and not process.reported:
-                await run_quietly(api, path, ["/bin/sh", "-c", _HANG_UP % f"{_MARK}={mark}"])
+            if not process.reported:
+                await run_quietly(api, path, process_scripts.hanging_up(mark))
+
+
+@asynccontextmanager
+async def _terminal(
+    api: KubernetesApi,
+    path: str,
+    command: Sequence[str],
+    env: Mapping[str, str],
+    size: TerminalSize,
+    mark: str,
+) -> AsyncIterator["KubernetesProcess"]:
+    """A process with a terminal, which goes on without its connection."""
+    words = process_scripts.running(command, mark)
+    if env:
+        await _keep(api, path, env, mark)
+        words = process_scripts.loading(command, mark)
+    process = None
+    try:
+        async with _socket(api, path, words, size) as socket:
+            process = KubernetesProcess(socket, with_terminal=True)
+            await process.resize(size)
+            yield process
+    finally:
+        if env and process is None:
+            await run_quietly(api, path, process_scripts.dropping(mark))
+
+
+async def _keep(api: KubernetesApi, path: str, env: Mapping[str, str], mark: str) -> None:
+    """Write the variables to a file in the container."""
+    async with _socket(api, path, process_scripts.keeping(mark), None) as socket:
+        writing = KubernetesProcess(socket, with_terminal=False)
+        await writing.write(process_scripts.exports(env, mark))
+        async for _ in writing.output():
+            pass
+        if not writing.reported:
+            raise EngineUnavailable("The connection to the container broke.")
+        if await writing.exit_code():
+            raise EngineError("Its memory for files and its disk are full.", retriable=False)
 
 
 async def send_input(api: KubernetesApi, nodes: ClusterNodes, path: str, content: bytes) -> None:

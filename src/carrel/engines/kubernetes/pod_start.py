@@ -1,5 +1,6 @@
 """The start of a pod: from its creation behind a gate to its first process."""
 
+import secrets
 from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any
@@ -8,7 +9,7 @@ from carrel.engines.kubernetes import pod_answers, pod_end
 from carrel.engines.kubernetes.cluster_nodes import ClusterNodes
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
 from carrel.engines.kubernetes.pod_watch import OnePod
-from carrel.engines.kubernetes.pods import SESSION, PodNames, Sandbox, files_secret, manifest, node_of
+from carrel.engines.kubernetes.pods import SESSION, PodNames, Sandbox, manifest, node_of, secret_of
 from carrel.engines.kubernetes.private_networks import join
 from carrel.engines.port import ContainerSpec, Progress, ProgressSink
 
@@ -20,13 +21,14 @@ _UNGATED = {"op": "remove", "path": "/spec/schedulingGates"}
 async def create(
     api: KubernetesApi, names: PodNames, nodes: ClusterNodes, spec: ContainerSpec, sandbox: Sandbox
 ) -> Any:
-    """The pod of this container behind its gate, or the existing one on its node; its files and its private network.
+    """The pod of this container behind its gate, or the existing one on its node; its secret and its private network.
 
     Raises: EngineError if there is one on a node that does not respond, ApiError, EngineUnavailable.
     """
+    secret_name = f"{names.pod(spec.id)}-{secrets.token_hex(4)}"
     while True:
         try:
-            pod = await api.create(names.namespace, "pods", manifest(spec, names, sandbox))
+            pod = await api.create(names.namespace, "pods", manifest(spec, names, sandbox, secret_name))
             break
         except ApiError as error:
             if error.reason != "AlreadyExists":
@@ -44,7 +46,7 @@ async def create(
     if not is_gated(pod):
         return pod
     await join(api, names, spec, pod)
-    if secret := files_secret(spec, names, pod):
+    if secret := secret_of(spec, names, pod):
         try:
             await api.create(names.namespace, "secrets", secret)
         except ApiError as error:

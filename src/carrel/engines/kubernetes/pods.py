@@ -1,4 +1,4 @@
-"""Conversion of a `ContainerSpec` to a pod: names and labels, manifest, and the secret with its initial files.
+"""Conversion of a `ContainerSpec` to a pod: names and labels, manifest, and the secret with its variables and files.
 
 A pod has two containers of the same image, both as the session's user:
 
@@ -40,6 +40,8 @@ SESSION = "session"
 PREPARE = "prepare"
 GATE = "carrel.dev/start"
 """The scheduling gate of a pod that may not start yet."""
+_SECRET = "carrel.dev/secret"
+"""Annotation with the name of a pod's secret."""
 OCCUPIED = 77
 """Exit code of `prepare` if the place of a folder is occupied."""
 
@@ -48,7 +50,7 @@ _VOLUME = PurePosixPath("/run/carrel/session")
 _FILES = PurePosixPath("/run/carrel/files")
 _FOLDERS = PurePosixPath("/run/carrel/folders")
 _MIB = 1 << 20
-_FILES_MAX_BYTES = _MIB
+_SECRET_MAX_BYTES = _MIB
 """The most that Kubernetes takes in a secret."""
 _SHM_MAX = 1024 * _MIB
 _SHM_MIN = 64 * _MIB
@@ -104,10 +106,10 @@ def require_supported(spec: ContainerSpec) -> None:
     if spec.root:
         message = "A session in this cluster cannot have root."
         raise EngineError(message, retriable=False, code="root_unsupported")
-    if (size_bytes := sum(len(file.content) for file in spec.files)) > _FILES_MAX_BYTES:
+    if (size_bytes := sum(len(content) for content in _secrets(spec).values())) > _SECRET_MAX_BYTES:
         raise EngineError(
-            f"Its dotfiles and scripts have {format_size(size_bytes)}; a container in this cluster can begin with "
-            f"{format_size(_FILES_MAX_BYTES)} of files.",
+            f"Its variables, dotfiles and scripts have {format_size(size_bytes)}; a container in this cluster can "
+            f"begin with {format_size(_SECRET_MAX_BYTES)} of them.",
             retriable=False,
         )
 
@@ -125,8 +127,9 @@ class Sandbox:
 DEFAULT_SANDBOX = Sandbox()
 
 
-def manifest(spec: ContainerSpec, names: PodNames, sandbox: Sandbox) -> dict[str, object]:
-    """The pod, with the gate that keeps it from starting.
+def manifest(spec: ContainerSpec, names: PodNames, sandbox: Sandbox, secret: str) -> dict[str, object]:
+    """The pod, with the gate that keeps it from starting. secret: its name, if there is one; of no former pod, whose
+    secret the cluster deletes some time after it.
 
     An unprivileged process as in Pod Security's `restricted`: user 1000, no capabilities and no way to gain them, the
     runtime's seccomp profile, no service account.
@@ -149,9 +152,7 @@ def manifest(spec: ContainerSpec, names: PodNames, sandbox: Sandbox) -> dict[str
         **common,
         "name": SESSION,
         "command": [literal(word) for word in spec.command],
-        "env": [
-            {"name": name, "value": literal(value)} for name, value in {**_environment(), **spec.env}.items()
-        ],
+        "env": list(_variables(spec, secret)),
         "workingDir": spec.workdir,
         "stdin": spec.stdin,
         "volumeMounts": list(_main_mounts(spec)),
@@ -159,7 +160,11 @@ def manifest(spec: ContainerSpec, names: PodNames, sandbox: Sandbox) -> dict[str
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": names.pod(spec.id), "labels": _labels(spec, names)},
+        "metadata": {
+            "name": names.pod(spec.id),
+            "labels": _labels(spec, names),
+            "annotations": {_SECRET: secret},
+        },
         "spec": {
             "schedulingGates": [{"name": GATE}],
             **_placement(spec, names),
@@ -177,26 +182,36 @@ def manifest(spec: ContainerSpec, names: PodNames, sandbox: Sandbox) -> dict[str
             },
             "initContainers": [preparing],
             "containers": [main],
-            "volumes": list(_volumes(spec, names)),
+            "volumes": list(_volumes(spec, secret)),
         },
     }
 
 
-def files_secret(spec: ContainerSpec, names: PodNames, pod: Mapping[str, Any]) -> dict[str, object] | None:
-    """The secret with its initial files, deleted with the pod; None if there are none."""
-    if not spec.files:
+def secret_of(spec: ContainerSpec, names: PodNames, pod: Mapping[str, Any]) -> dict[str, object] | None:
+    """The secret with its variables and initial files, deleted with the pod; None if there are none."""
+    if not (contents := _secrets(spec)):
         return None
     owner = {"apiVersion": "v1", "kind": "Pod", "name": names.pod(spec.id), "uid": pod["metadata"]["uid"]}
     return {
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {
-            "name": names.pod(spec.id),
+            "name": pod["metadata"]["annotations"][_SECRET],
             "labels": _labels(spec, names),
             "ownerReferences": [owner],
         },
-        "data": {str(number): b64encode(file.content).decode() for number, file in enumerate(spec.files)},
+        "data": {key: b64encode(content).decode() for key, content in contents.items()},
     }
+
+
+def _secrets(spec: ContainerSpec) -> dict[str, bytes]:
+    """Contents by key: of a variable by its name, of a file by its number."""
+    variables = {_key(name): value.encode() for name, value in spec.env.items()}
+    return variables | {str(number): file.content for number, file in enumerate(spec.files)}
+
+
+def _key(variable: str) -> str:
+    return f"env.{variable}"
 
 
 def limits(slots: Mapping[str, int]) -> dict[str, str]:
@@ -219,8 +234,13 @@ def _labels(spec: ContainerSpec, names: PodNames) -> dict[str, str]:
     return labels | ({LABEL_NETWORK: spec.network.id} if spec.network else {})
 
 
-def _environment() -> Mapping[str, str]:
-    return {"HOME": WORK_HOME, "USER": "work", "LOGNAME": "work"}
+def _variables(spec: ContainerSpec, secret: str) -> Iterator[dict[str, object]]:
+    """Values that people have set are in no manifest: whoever may see pods would read them."""
+    for name, value in {"HOME": WORK_HOME, "USER": "work", "LOGNAME": "work"}.items():
+        if name not in spec.env:
+            yield {"name": name, "value": value}
+    for name in spec.env:
+        yield {"name": name, "valueFrom": {"secretKeyRef": {"name": secret, "key": _key(name)}}}
 
 
 def _resolution(spec: ContainerSpec, names: PodNames) -> dict[str, object]:
@@ -265,7 +285,7 @@ def node_of(pod: Mapping[str, Any]) -> str:
     return str(spec.get("nodeName") or "")
 
 
-def _volumes(spec: ContainerSpec, names: PodNames) -> Iterator[dict[str, object]]:
+def _volumes(spec: ContainerSpec, secret: str) -> Iterator[dict[str, object]]:
     yield {"name": SESSION, "emptyDir": {}}
     if shm_bytes := _shm_bytes(spec):
         yield {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": str(shm_bytes)}}
@@ -274,7 +294,7 @@ def _volumes(spec: ContainerSpec, names: PodNames) -> Iterator[dict[str, object]
             {"key": str(number), "path": str(number), "mode": 0o755 if file.executable else 0o644}
             for number, file in enumerate(spec.files)
         ]
-        yield {"name": "files", "secret": {"secretName": names.pod(spec.id), "items": items}}
+        yield {"name": "files", "secret": {"secretName": secret, "items": items}}
     for number, mount in enumerate(spec.mounts):
         # An existing directory only: a missing one is an error, and is never created.
         yield {"name": f"folder-{number}", "hostPath": {"path": mount.source, "type": "Directory"}}

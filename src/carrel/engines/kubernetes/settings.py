@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, Field, SecretStr, StringConstrai
 
 from carrel.engines.context import Connect
 from carrel.engines.kubernetes import taints
-from carrel.engines.kubernetes.cluster_access import ClusterAccess
+from carrel.engines.kubernetes.credentials import ClusterAccess
 from carrel.engines.kubernetes.engine import KubernetesEngine
 from carrel.engines.kubernetes.isolation import Network, Reachability
 from carrel.engines.kubernetes.pods import Sandbox

@@ -1,6 +1,6 @@
 """Use cases of engine administration. Each starts with an authorization check."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -87,15 +87,19 @@ async def create(registry: Registry, actor: Actor, request: EngineCreate) -> Eng
     # 1. check the name first, so that a conflict leaves nothing in the engine
     async with registry.database.transaction() as tx:
         await _require_free(tx, request.name)
-    # 2. check the connection
     async with _connection(registry, row) as engine:
-        await in_time(engine.nodes(), CHECK_S)
-    # 3. store it
-    async with registry.database.transaction() as tx:
-        tx.add(row)
-        await _flush(tx, request.name)
-        await tx.refresh(row)
-        await _record(tx, actor, "engine.created", row, after=_shown(row))
+        try:
+            # 2. check the connection
+            await in_time(engine.nodes(), CHECK_S)
+            # 3. store it
+            async with registry.database.transaction() as tx:
+                tx.add(row)
+                await _flush(tx, request.name)
+                await tx.refresh(row)
+                await _record(tx, actor, "engine.created", row, after=_shown(row))
+        except BaseException:
+            await _purge(engine, row.id)
+            raise
     return row.id
 
 
@@ -146,16 +150,20 @@ async def check_settings(registry: Registry, actor: Actor, request: EngineSettin
     plugins.require_kind(Port.ENGINE, request.kind, field="kind")
     row = EngineRow(id=EngineId(new_id()), name="", kind=request.kind)
     row.settings, row.secrets = _kept(registry.seal, row, request.settings)
-    checked = await _checked(registry, row)
-    if checked.ok:
-        await _clear_away(registry, row)
-    return checked
+    return await _checked(registry, row, _purge)
 
 
-async def _checked(registry: Registry, row: EngineRow) -> EngineCheck:
+async def _checked(
+    registry: Registry, row: EngineRow, finish: Callable[[Engine, EngineId], Awaitable[None]] | None = None
+) -> EngineCheck:
+    """finish: called with the same connection, however the check ends."""
     try:
         async with _connection(registry, row) as engine:
-            nodes = sorted(await in_time(engine.nodes(), CHECK_S), key=lambda info: info.name)
+            try:
+                nodes = sorted(await in_time(engine.nodes(), CHECK_S), key=lambda info: info.name)
+            finally:
+                if finish:
+                    await finish(engine, row.id)
     except Unavailable as error:
         return EngineCheck(ok=False, sentence=error.message, nodes=[], capacity={}, gaps=[])
     versions = sorted({info.engine for info in nodes})
@@ -207,14 +215,19 @@ async def remove(registry: Registry, actor: Actor, ref: str) -> None:
 async def _clear_away(registry: Registry, row: EngineRow) -> None:
     """Best effort: an engine that does not respond keeps our resources."""
     try:
-        engine = registry.engines.connected(row)
-        try:
-            if isinstance(engine, Purging):
-                await in_time(engine.purge(), CHECK_S)
-        finally:
-            await _let_go(engine)
-    except EngineError as error:
+        async with _connection(registry, row) as engine:
+            await _purge(engine, row.id)
+    except Unavailable as error:
         log.warning("engine.not_cleared", engine=row.id, error=error.message)
+
+
+async def _purge(engine: Engine, engine_id: EngineId) -> None:
+    """Remove what is ours in the engine. Best effort."""
+    try:
+        if isinstance(engine, Purging):
+            await in_time(engine.purge(), CHECK_S)
+    except EngineError as error:
+        log.warning("engine.not_cleared", engine=engine_id, error=error.message)
 
 
 def _merged(seal: SecretBox, row: EngineRow, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,28 @@
+"""TCP connections that the kernel closes when the peer is gone.
+
+Unlike pings of an HTTP client, which answers them only while somebody reads, probes are answered by the peer's kernel:
+a connection on which one side waits for the other for hours stays open.
+"""
+
+import socket
+import sys
+
+from aiohttp import AddrInfoType, SocketFactoryType
+
+_PROBES = 3
+
+
+def probing(after_s: int, every_s: int) -> SocketFactoryType:
+    """For `TCPConnector`. after_s: without traffic; a peer that misses three probes is gone."""
+
+    def made(address: AddrInfoType) -> socket.socket:
+        family, kind, protocol, *_ = address
+        connection = socket.socket(family, kind, protocol)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        if sys.platform == "linux":
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, after_s)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, every_s)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, _PROBES)
+        return connection
+
+    return made

@@ -1,0 +1,101 @@
+"""What the engine leaves in the cluster, against a small API server."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp import web
+from tiny_api_server import TinyApiServer, machine, status
+
+from carrel.engines.conformance_kit import ProgressLog
+from carrel.engines.kubernetes import KubernetesEngine
+from carrel.engines.port import Claimant, ContainerSpec, EngineError
+
+_POD = "api/v1/namespaces/carrel/pods/carrel-lab-abc"
+_SPEC = ContainerSpec("abc", "python:3.12", {"cpu": 500, "mem": 64 << 20}, env={"TOKEN": "s3cret"})
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[TinyApiServer]:
+    async with TinyApiServer() as server:
+        server.objects["api/v1/nodes/a"] = machine()
+        yield server
+
+
+@pytest.fixture
+async def engine(server: TinyApiServer) -> AsyncIterator[KubernetesEngine]:
+    engine = KubernetesEngine(server.access(), "lab")
+    yield engine
+    await engine.close()
+
+
+async def refuses_to_start() -> None:
+    raise EngineError("Another leader starts it.", retriable=True)
+
+
+async def attempt(engine: KubernetesEngine) -> None:
+    """Everything before the pod may start."""
+    with pytest.raises(EngineError, match="Another leader"):
+        await engine.ensure(_SPEC, ProgressLog(), refuses_to_start)
+
+
+def named(server: TinyApiServer) -> str:
+    """The secret that the pod needs."""
+    [main] = server.objects[_POD]["spec"]["containers"]
+    [token] = [one for one in main["env"] if one["name"] == "TOKEN"]
+    return str(token["valueFrom"]["secretKeyRef"]["name"])
+
+
+async def test_a_secret_belongs_to_its_pod(server: TinyApiServer, engine: KubernetesEngine) -> None:
+    await attempt(engine)
+    [path] = server.paths("secrets")
+    assert path.endswith(f"/{named(server)}")
+    [owner] = server.objects[path]["metadata"]["ownerReferences"]
+    assert owner["uid"] == server.objects[_POD]["metadata"]["uid"]
+
+
+async def test_another_attempt_continues_with_the_pod_and_its_secret(
+    server: TinyApiServer, engine: KubernetesEngine
+) -> None:
+    def full(request: web.Request) -> web.StreamResponse | None:
+        return status(403, "Forbidden", "quota") if request.path.endswith("/secrets") else None
+
+    server.refuse = full
+    with pytest.raises(EngineError, match="quota"):
+        await engine.ensure(_SPEC, ProgressLog(), refuses_to_start)
+    assert server.paths("secrets") == []
+    server.refuse = lambda request: None
+    for _ in range(2):
+        await attempt(engine)
+        [path] = server.paths("secrets")
+        assert path.endswith(f"/{named(server)}")
+
+
+async def test_the_secret_of_a_former_pod_is_not_used(
+    server: TinyApiServer, engine: KubernetesEngine
+) -> None:
+    await attempt(engine)
+    # The cluster deletes it some time after the pod.
+    [former] = server.paths("secrets")
+    del server.objects[_POD]
+    await attempt(engine)
+    assert not former.endswith(f"/{named(server)}")
+    assert len(server.paths("secrets")) == 2
+
+
+async def test_a_namespace_that_is_ending_is_waited_for(server: TinyApiServer) -> None:
+    refused = []
+
+    def ending(request: web.Request) -> web.StreamResponse | None:
+        if not request.path.endswith("/configmaps") or request.method != "POST" or refused:
+            return None
+        refused.append(request.path)
+        return status(403, "Forbidden", "unable to create new content because it is being terminated")
+
+    server.refuse = ending
+    engine = KubernetesEngine(server.access(), "lab", claimant=Claimant("1111", "here"))
+    await engine.nodes()
+    assert refused
+    assert server.paths("configmaps")
+    await engine.purge()
+    assert set(server.objects) == {"api", "api/v1/nodes/a"}
+    await engine.close()
