@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
+from carrel.engines.kubernetes.admission_errors import refusal
 from carrel.engines.kubernetes.cluster_access import ApiSession, ClusterAccess, open_session
 from carrel.engines.port import EngineError, EngineUnavailable
 
@@ -289,8 +290,9 @@ def sentences() -> Iterator[None]:
     try:
         yield
     except ApiError as error:
-        raise EngineError(
-            f"The cluster refused: {error.message}.", retriable=error.status >= 500 or error.status == _BUSY
+        retriable = error.status >= 500 or error.status == _BUSY
+        raise refusal(error.message) or EngineError(
+            f"The cluster refused: {error.message}.", retriable=retriable
         ) from error
 
 
