@@ -58,10 +58,10 @@ class Node:
         rows = [f"ip route replace {one.pods} via {one.address}" for one in others if one is not self]
         self._place.run("\n".join(rows) or "true")
 
-    def join(self) -> None:
-        """Start the kubelet."""
+    def join(self, *, lacks: str = "") -> None:
+        """Start the kubelet. lacks: what it finds too little of, such as "memory.available", so that it evicts pods."""
         settings = self._home / "kubelet.json"
-        settings.write_text(json.dumps(self._kubelet_settings()))
+        settings.write_text(json.dumps(self._kubelet_settings(lacks)))
         self._kubelet = self._place.start(
             f"{self.name}-kubelet",
             str(self._kubernetes),
@@ -152,7 +152,8 @@ class Node:
         bridge = {"type": "bridge", "bridge": "cni0", "isGateway": True, "ipam": ranges}
         return {"cniVersion": "0.4.0", "name": "pods", "plugins": [bridge]}
 
-    def _kubelet_settings(self) -> dict[str, object]:
+    def _kubelet_settings(self, lacks: str) -> dict[str, object]:
+        enough = {"memory.available": "1Mi", "nodefs.available": "1%", "imagefs.available": "1%"}
         return {
             "apiVersion": "kubelet.config.k8s.io/v1beta1",
             "kind": "KubeletConfiguration",
@@ -168,7 +169,7 @@ class Node:
             "clusterDomain": "cluster.local",
             "containerRuntimeEndpoint": f"unix://{self._socket}",
             "enforceNodeAllocatable": [],
-            "evictionHard": {"memory.available": "1Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
+            "evictionHard": enough | ({lacks: "99%"} if lacks else {}),
             "failCgroupV1": False,
             "failSwapOn": False,
             "imageGCHighThresholdPercent": 100,

@@ -49,6 +49,7 @@ async def live(engine: KubernetesEngine) -> None:
     assert [record async for record in engine.logs("abc", follow=False)] == []
     assert [one.id for one in await engine.list()] == ["abc"]
     assert len(await engine.usage()) <= 1
+    assert await engine.reports(["abc"]) == {}
     await engine.remove("abc", grace_s=0)
     listener.task.cancel()
     await engine.claim.holder_answers(within_s=0)

@@ -29,7 +29,7 @@ ARGUMENTS = [
 TRACING = bool(os.environ.get("CARREL_TRACE"))
 """Keep Playwright's trace of what fails, too; it costs a third more time."""
 SLOWER = float(os.environ.get("CARREL_SLOW_BROWSER", "1"))
-"""How many times slower the browser's pages run than they could: finds journeys that are right on a fast machine only."""
+"""How many times slower pages run than they could: finds journeys that are right on a fast machine only."""
 RESULTS = Path(__file__).parents[2] / "test-results"
 RECENT_S = 8 * 60
 SMALL = ("--image", "starter", "--cpu", "0.25", "--mem", "256m")

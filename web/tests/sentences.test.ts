@@ -103,6 +103,59 @@ describe("the reason of a state", () => {
     [' is draining."', "Its node node-1 is draining."],
     [' disappeared from the engine."', "Its container disappeared from the engine."],
     ['return "Its container"', ""],
+    [
+      '"The cluster does not place it: {}."',
+      "The cluster does not place it: 0/2 nodes are available: 2 Insufficient cpu.",
+    ],
+    ["autoscaler is adding a machine for it.", "The cluster's autoscaler is adding a machine for it."],
+    ["autoscaler adds no machine for it: {}.", "The cluster's autoscaler adds no machine for it: no."],
+    ['"Its node cannot mount a volume: {}."', "Its node cannot mount a volume: timed out."],
+    ['"A volume cannot be attached to its node: {}."', "A volume cannot be attached to its node: no."],
+    ['"Its node cannot set up its network: {}."', "Its node cannot set up its network: no."],
+    ['"The network of its node is not ready: {}."', "The network of its node is not ready: no."],
+    ['"Its node cannot start it: {}."', "Its node cannot start it: no."],
+    ['"Its node waits before the next attempt: {}."', "Its node waits before the next attempt: back-off."],
+    ['"Its node is not ready in the cluster."', "Its node is not ready in the cluster."],
+    ['"It was evicted from its node: {}."', "It was evicted from its node: Eviction API: evicting."],
+    ["because its node was low on memory: {}.", "It was evicted because its node was low on memory: 1 Mi."],
+    [
+      "because its node was low on disk space: {}.",
+      "It was evicted because its node was low on disk space: the node was low; it used 1 Gi. It was started again; files outside mounted folders are lost, as are processes.",
+    ],
+    ['"It was evicted because it wrote too much: {}."', "It was evicted because it wrote too much: 2 Gi."],
+    [
+      "to make room for a pod of higher priority: {}.",
+      "The cluster ended it to make room for a pod of higher priority: preempted.",
+    ],
+    ['"The cluster reports {}: {}."', "The cluster reports FailedKillPod: error killing pod."],
+    ['"The cluster ended it ({}): {}."', "The cluster ended it (NodeShutdown): shutdown."],
+    [
+      "is exhausted: {requested} requested, {used} used, {limited} at most.",
+      "The quota lab of the namespace is exhausted: pods=1 requested, pods=4 used, pods=4 at most.",
+    ],
+    ["of the cluster refuses it{why}.", "The admission webhook a.b of the cluster refuses it: no."],
+    ["of the cluster refuses it{why}.", "The admission webhook a.b of the cluster refuses it."],
+    ["Pod Security of the cluster refuses it: {", "Pod Security of the cluster refuses it: no."],
+    ["in its registry ({registry}).", "There is no image named a:1 in its registry (docker.io)."],
+    [
+      "or does not let this installation pull it.",
+      "The registry b.c has no image named b.c/a, or does not let this installation pull it.",
+    ],
+    ["refuses more pulls for now", "The registry docker.io refuses more pulls for now (rate limit)."],
+    ["The disk is full: the image {image} does not fit.", "The disk is full: the image a:1 does not fit."],
+    [
+      "No registry answered for the image {image}: this machine cannot reach {registry}. ",
+      "No registry answered for the image a:1: this machine cannot reach b.c. Check the name, or load the image into the engine by hand.",
+    ],
+    ["could not be pulled: {text.rstrip('.')}.", "The image a:1 could not be pulled: no."],
+    [
+      "stopped, for example with the engine.",
+      "Its container stopped, for example with the engine. It was started again; files are kept, processes are not.",
+    ],
+    [
+      " times already.",
+      "Its container disappeared from the engine. It has been started again 5 times already.",
+    ],
   ])("%s is still the server's", (words, example) => {
     expect(source.includes(words), words).toBe(true);
     if (example) expect(reasonIn(say, example)?.toLowerCase()).toBe(example.toLowerCase());

@@ -27,6 +27,7 @@ from carrel.engines.port import (
     Mount,
     ObservedState,
     Progress,
+    QuotaExhausted,
 )
 from carrel.nodes import ledger
 from carrel.nodes import service as nodes
@@ -35,7 +36,7 @@ from carrel.nodes.service import Address
 from carrel.sessions import announcements, containers, mounting, queries, removal, transitions, updates
 from carrel.sessions.containers import ContainerChange
 from carrel.sessions.mounting import MountedFolder
-from carrel.sessions.transitions import NO_MOUNT, NO_STORAGE
+from carrel.sessions.transitions import NO_MOUNT, NO_QUOTA, NO_STORAGE
 from carrel.tables.nodes import TOPIC as NODE_TOPIC
 from carrel.tables.session_states import (
     ENDED,
@@ -55,6 +56,7 @@ _RETRY = "retry"
 _ENGINE_PAUSE_S = 2.0
 _SHOW_EVERY_S = 0.5
 _STORAGE_PAUSE_S = 30
+_QUOTA_PAUSE_S = 300
 _NOWHERE = Address(None, "")
 _LAUNCHED, _SENT_BACK = "launched", "sent back"
 T = TypeVar("T")
@@ -364,6 +366,8 @@ class Launch:
                 elif progress.phase == "pull":
                     shown = {"phase": "pull", "fraction": progress.fraction, "text": progress.text}
                     await updates.show_progress(tx, session, LAUNCHING, progress=shown, reason=None)
+                elif progress.phase == "event":
+                    await updates.report(tx, session, progress.text, now=self._tools.clock.now())
             await asyncio.sleep(_SHOW_EVERY_S)
 
     async def _try_later(self, session: Session, reason: str) -> None:
@@ -376,7 +380,10 @@ class Launch:
         self, session: Session, members: Sequence[PlacedContainer], start: FailedStart
     ) -> None:
         """Clean up and requeue, or fail the session."""
-        error, failed = start.error, await self._failed(session, _RETRY)
+        error = start.error
+        # A quota may be free when other sessions have ended, so that has no last attempt.
+        cause = NO_QUOTA if isinstance(error, QuotaExhausted) else _RETRY
+        failed = await self._failed(session, cause)
         log.warning(
             "launch.refused",
             session=session.id,
@@ -384,13 +391,13 @@ class Launch:
             code=error.code,
             attempt=failed + 1,
         )
-        last = not error.retriable or failed + 1 >= MAX_ATTEMPTS
+        last = not error.retriable or (cause == _RETRY and failed + 1 >= MAX_ATTEMPTS)
         if last or await self._has_run(session, members):
             await self._end(session, cause=error.code, reason=error.message)
             return
-        pause = timedelta(seconds=2**failed)
+        pause = timedelta(seconds=min(2**failed, _QUOTA_PAUSE_S))
         await self._take_back(
-            session, members, cause=_RETRY, reason=error.message, pause=pause, blamed=start.member.row.node_id
+            session, members, cause=cause, reason=error.message, pause=pause, blamed=start.member.row.node_id
         )
 
     async def _has_run(self, session: Session, members: Sequence[PlacedContainer]) -> bool:

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.controllers import lifetime
 from carrel.controllers.each_engine import EachEngine
+from carrel.controllers.engine_reports import EngineReports
 from carrel.controllers.loop import ENGINE_TOPIC, Tools
 from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId
 from carrel.engines.port import (
@@ -128,7 +129,8 @@ class LiveSessions:
 @dataclass(frozen=True)
 class OneEngine:
     """State of one engine. listed: its containers by id. nodes: the capabilities of its nodes. gone: DOWN nodes, as in
-    `nodes.gone`. restarts: recent restarts per session. bootstrapping: sessions with a bootstrap script.
+    `nodes.gone`. restarts: recent restarts per session. bootstrapping: sessions with a bootstrap script. reports: what
+    the engine reports about containers that it does not list.
     """
 
     listed: Mapping[str, Observed]
@@ -136,6 +138,7 @@ class OneEngine:
     gone: Mapping[NodeId, NodeLoss | None]
     restarts: Mapping[SessionId, int]
     bootstrapping: frozenset[SessionId] = frozenset()
+    reports: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def compare(engine: OneEngine, before: Before, live: LiveSessions) -> Findings:
@@ -150,6 +153,17 @@ def compare(engine: OneEngine, before: Before, live: LiveSessions) -> Findings:
     known = before.containers | {one.id for own in live.containers.values() for one in own}
     findings.orphans.extend(container for container in engine.listed if container not in known)
     return findings
+
+
+def unlisted(engine: OneEngine, before: Before, live: LiveSessions) -> Mapping[ContainerId, SessionId]:
+    """Containers of running sessions that should be listed, and are not. Arguments: as of `compare`."""
+    return {
+        one.id: session.id
+        for session in live.sessions.values()
+        if session.state == SessionState.RUNNING and before.marks.get(session.id) == queries.mark(session)
+        for one in live.containers.get(session.id, ())
+        if one.node_id in engine.nodes and one.state not in ENDED and one.id not in engine.listed
+    }
 
 
 def _compare_session(
@@ -174,6 +188,8 @@ def _compare_session(
         return
     if absent := [one for one in missing if one not in away]:
         why = f"{_subject(own, absent)} disappeared from the engine."
+        if reports := [engine.reports[one.id][-1] for one in absent if engine.reports.get(one.id)]:
+            why += f" {reports[0]}"
         findings.lost.append(Ended(session, tuple(ContainerChange(one.id) for one in absent), why))
         findings.add_spared(session, absent, why)
     elif exited := [(one, observed) for one, observed in there if observed.state is ObservedState.EXITED]:
@@ -214,6 +230,8 @@ def _add_exited(
     """The restart, or the end after too many restarts. own: all containers of the session. kept: with their files."""
     if any(observed.out_of_memory for _, observed in exited):
         why = _OOM
+    elif reasons := [observed.reason for _, observed in exited if observed.reason]:
+        why = reasons[0]
     else:
         why = f"{_subject(own, [one for one, _ in exited])} stopped, for example with the engine."
     if again:
@@ -245,6 +263,8 @@ def _add_completed(
         why = f"{name} {_failure(observed.exit_code)}."
         if observed.out_of_memory:
             why += f" {_OOM}"
+        elif observed.reason:
+            why += f" {observed.reason}"
         findings.add_spared(session, [one for one, _ in failed], why)
         if session.retries_left:
             why += f" Retrying; attempts left: {session.retries_left}."
@@ -291,6 +311,7 @@ class Observe:
         self._machines_seen: dict[EngineId, tuple[Engine, datetime]] = {}
         self._returned: dict[EngineId, frozenset[SessionId]] = {}
         """Pending sessions whose containers the engine had in the last look."""
+        self._reports = EngineReports(tools)
         self._each = EachEngine(tools.engines, self._look)
 
     async def close(self) -> None:
@@ -329,12 +350,20 @@ class Observe:
             bootstrapping = await queries.with_bootstrap(tx, again) if again else frozenset()
             own_nodes, gone = await nodes.of_engine(tx, engine_id), await nodes.gone(tx, now)
         there = OneEngine(
-            {observed.id: observed for observed in seen}, own_nodes, gone, restarts, bootstrapping
+            {observed.id: observed for observed in seen},
+            own_nodes,
+            gone,
+            restarts,
+            bootstrapping,
+            self._reports.of(engine_id),
         )
         findings = compare(there, before, live)
         returned = frozenset(s.id for s in live.sessions.values() if s.state == SessionState.PENDING)
         self._returned[engine_id] = returned
-        if findings.lost and machines is None:
+        if await self._reports.renew(engine_id, engine, unlisted(there, before, live)):
+            # Some of them may be listed again by now.
+            await self._look(engine_id)
+        elif findings.lost and machines is None:
             # Their machine may have gone with them.
             del self._machines_seen[engine_id]
             await self._look(engine_id)

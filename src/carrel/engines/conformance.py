@@ -83,7 +83,7 @@ class EngineConformance(ExecConformance):
         assert made.epoch == 7
         assert made.exit_code is None
         assert made.started_at is not None
-        assert [one.phase for one in progress.seen] == ["start"]
+        assert progress.phases == ["start"]
         assert await look(harness.engine, desired.id) == made
 
     async def test_ensure_again_changes_nothing(self, harness: EngineHarness) -> None:
@@ -154,7 +154,7 @@ class EngineConformance(ExecConformance):
         desired, progress = spec(harness, image=harness.pullable_image), ProgressLog()
         made = await harness.engine.ensure(desired, progress)
         assert made.state is ObservedState.RUNNING
-        phases = [one.phase for one in progress.seen]
+        phases = progress.phases
         assert phases == ["pull"] * phases.count("pull") + ["start"]
         assert phases.count("pull") >= 2
         fractions = [one.fraction for one in progress.seen if one.fraction is not None]

@@ -90,6 +90,11 @@ class ProgressLog:
 
     seen: list[Progress] = field(default_factory=list)
 
+    @property
+    def phases(self) -> list[str]:
+        """Without what the engine reports besides."""
+        return [one.phase for one in self.seen if one.phase != "event"]
+
     def __call__(self, progress: Progress) -> None:
         self.seen.append(progress)
 

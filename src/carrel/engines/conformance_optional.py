@@ -29,6 +29,7 @@ from carrel.engines.optional import (
     ImageStore,
     LiveLimits,
     Pausing,
+    Reporting,
 )
 from carrel.engines.port import ContainerGone, EngineError, ImageUnusable, ObservedState
 
@@ -65,6 +66,10 @@ def pausing(harness: EngineHarness) -> Pausing:
 
 def metering(harness: EngineHarness) -> HostMetering:
     return harness.engine if isinstance(harness.engine, HostMetering) else _skip("HostMetering")
+
+
+def reporting(harness: EngineHarness) -> Reporting:
+    return harness.engine if isinstance(harness.engine, Reporting) else _skip("Reporting")
 
 
 def _skip(protocol: str) -> NoReturn:
@@ -246,6 +251,15 @@ class OptionalConformance:
             assert 0 < after.disk_used_bytes <= after.disk_size_bytes
             for counter in ("cpu_ns", "received_bytes", "sent_bytes", "read_bytes", "written_bytes"):
                 assert 0 <= getattr(before, counter) <= getattr(after, counter)
+
+    # reports
+
+    async def test_nothing_is_reported_about_a_container_without_incident(
+        self, harness: EngineHarness
+    ) -> None:
+        reports = reporting(harness)
+        made = await running(harness)
+        assert await reports.reports([made, new_id()]) == {}
 
 
 async def _build(

@@ -60,6 +60,8 @@ class FakeEngine(FakeAdjusting):
         there = world.containers.get(spec.id)
         if there is None or not world.on_a_node(there):
             await self.step("ensure.create", lambda: self._create(spec))
+        for sentence in world.start_events:
+            progress(Progress("event", text=sentence))
         # 3. Main process.
         progress(Progress("start"))
         known = self.find(spec.id)

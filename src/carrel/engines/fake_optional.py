@@ -1,7 +1,7 @@
 """The optional capabilities (`engines.optional`) of the fake engine: images, builds, limits, pauses, usage of
-the machines; no commits."""
+the machines, reports; no commits."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import IO, TypeVar
 
@@ -91,6 +91,10 @@ class FakeAdjusting:
             }
 
         return await self.step("written", measured)
+
+    async def reports(self, containers: Collection[str]) -> Mapping[str, Sequence[str]]:
+        known = self.world.reports
+        return await self.step("reports", lambda: {one: known[one] for one in containers if one in known})
 
     async def step(self, name: str, act: Callable[[], T]) -> T:
         """Perform one step between its hooks; yields to other tasks first, like a real engine."""

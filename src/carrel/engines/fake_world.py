@@ -181,6 +181,10 @@ class FakeWorld:
         """By node."""
         self.unknown_images: set[str] = set()
         self.shellless_images: set[str] = set()
+        self.start_events: list[str] = []
+        """What each start reports."""
+        self.reports: dict[str, list[str]] = {}
+        """By container."""
         self.pull_s = 0.0
         self.start_s = 0.0
         self.address_of: Callable[[str], str] = lambda container: "127.0.0.1"

@@ -16,9 +16,10 @@ EngineUnavailable if the engine does not respond. Behaviour at the edges, tested
     host_usage      a newer reading          a machine that cannot be measured is absent
     disk_space      a newer reading          a machine that cannot be measured at once is absent
     written         a newer reading          a container that does not run is absent
+    reports         the same, and later ones a container of which nothing is known is absent
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Protocol, runtime_checkable
 
@@ -197,6 +198,15 @@ class DiskMetering(Protocol):
 
     async def written(self) -> Mapping[str, int]:
         """Bytes outside folders, by container, measured now, which may take as long as walking all those files."""
+        ...
+
+
+@runtime_checkable
+class Reporting(Protocol):
+    """Knows what happened to containers, also to those that it no longer lists."""
+
+    async def reports(self, containers: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """What happened to them lately and is not usual, as sentences, the latest last."""
         ...
 
 

@@ -121,6 +121,13 @@ class MountUnusable(EngineError):
         super().__init__(message, retriable=retriable, code="mount_unusable")
 
 
+class QuotaExhausted(EngineError):
+    """The engine admits nothing more for now, on any of its nodes."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, retriable=True, code="quota_exhausted")
+
+
 class ContainerGone(EngineError):
     """There is no running container with that id."""
 
@@ -321,13 +328,17 @@ class Observed:
     exit_code: int | None = None
     out_of_memory: bool = False
     """A process (main or child, see OOM_EVENTS) was killed by the memory limit since the last start."""
+    reason: str = ""
+    """Why the engine ended it, as a sentence; empty if it ended by itself, or if that is not known."""
     epoch: int = 0
     started_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Progress of `ensure`. phase: "pull" (fraction 0..1 if known), then "start"."""
+    """Progress of `ensure`. phase: "pull" (fraction 0..1 if known), then "start"; at any time "event": a sentence on
+    something unusual.
+    """
 
     phase: str
     fraction: float | None = None

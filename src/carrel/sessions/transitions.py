@@ -15,7 +15,7 @@ from carrel.core.ids import EngineId, NodeId, SessionId
 from carrel.sessions.announcements import INSERT_EVENT, NOTICE, NOTIFY, NOTIFY_OF_NOTICE, topic, words
 from carrel.tables.session_states import LIFECYCLE, Result, SessionState
 
-NO_STORAGE, NO_MOUNT = "storage_unavailable", "mount_unusable"
+NO_STORAGE, NO_MOUNT, NO_QUOTA = "storage_unavailable", "mount_unusable", "quota_exhausted"
 """Causes that are not the node's fault: the session may be placed there again."""
 
 
@@ -50,7 +50,7 @@ WITH given AS (
         queue_position = NULL,
         idle_ends_at = NULL,
         limit_ends_at = CASE WHEN g.target IN ('STARTING', 'RUNNING') THEN s.limit_ends_at END,
-        avoided_nodes = CASE WHEN g.target = 'PENDING' AND g.cause NOT IN ('{NO_STORAGE}', '{NO_MOUNT}')
+        avoided_nodes = CASE WHEN g.target = 'PENDING' AND g.cause NOT IN ('{NO_STORAGE}', '{NO_MOUNT}', '{NO_QUOTA}')
             THEN ARRAY(SELECT unnest(s.avoided_nodes) UNION SELECT c.node_id FROM containers c
                 WHERE c.session_id = s.id AND c.node_id = coalesce(g.blamed, c.node_id))
             ELSE s.avoided_nodes END,

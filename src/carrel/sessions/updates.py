@@ -11,8 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.ids import SessionId
 from carrel.sessions.announcements import INSERT_EVENT, NOTICE, NOTIFY, NOTIFY_OF_NOTICE, topic, words
 from carrel.tables.notifications import DISK_NEARLY_FULL, IDLE_WARNING, LIMIT_WARNING
-from carrel.tables.session_states import LIFECYCLE, SessionState
+from carrel.tables.session_states import LAUNCHING, LIFECYCLE, SessionState
 
+_ENGINE_EVENT = "engine_event"
+_NOTED_FOR, _MOST_NOTED = "2 hours", 10
 _NOTICE_OF_END = NOTICE.format(
     at="CAST(:now AS timestamptz)",
     reason="CAST(:reason AS text)",
@@ -63,6 +65,23 @@ WITH changed AS (SELECT * FROM sessions WHERE id = :id), kept AS (
     SELECT id, :now, state, state, :cause, :reason FROM changed
 ), published AS ({INSERT_EVENT})
 SELECT id, {NOTIFY} FROM changed
+""")  # noqa: S608 - no input in it
+
+
+_REPORT = text(f"""
+WITH noted AS (
+    SELECT reason FROM session_history
+    WHERE session_id = :id AND cause = '{_ENGINE_EVENT}' AND at > CAST(:now AS timestamptz) - interval '{_NOTED_FOR}'
+), changed AS (
+    UPDATE sessions SET reason = CASE WHEN state = ANY(:launching) THEN :reason ELSE reason END
+    WHERE id = :id AND state = ANY(:sources) AND CAST(:reason AS text) NOT IN (SELECT reason FROM noted)
+        AND (SELECT count(*) FROM noted) < {_MOST_NOTED}
+    RETURNING *
+), kept AS (
+    INSERT INTO session_history (session_id, at, from_state, to_state, cause, reason)
+    SELECT id, :now, state, state, '{_ENGINE_EVENT}', :reason FROM changed
+), published AS ({INSERT_EVENT})
+SELECT id, pg_notify('carrel', 'events') FROM changed
 """)  # noqa: S608 - no input in it
 
 
@@ -220,6 +239,15 @@ async def remark(
     """Note something in the history of a session, publish its changed row, and notify the topic."""
     bound = {"id": session, "cause": cause, "reason": reason, "now": now, "topic": topic}
     await tx.execute(_REMARK, {**bound, "event": "session.updated"})
+
+
+async def report(tx: AsyncSession, session: SessionId, reason: str, *, now: datetime) -> None:
+    """Note in the history of a live session what its engine reports, and show it while the session starts.
+
+    Twice within two hours: no-op. A different report after ten of them is not noted either.
+    """
+    bound = {"id": session, "reason": reason, "now": now, "event": "session.updated"}
+    await tx.execute(_REPORT, {**bound, "sources": words(LIFECYCLE.live), "launching": words(LAUNCHING)})
 
 
 async def clear_warning(tx: AsyncSession, session: SessionId, cause: str) -> None:

@@ -7,13 +7,21 @@ from typing import Any
 
 import pytest
 
-from carrel.controllers.observe import MAX_RESTARTS, Before, Findings, LiveSessions, OneEngine, compare
+from carrel.controllers.observe import (
+    MAX_RESTARTS,
+    Before,
+    Findings,
+    LiveSessions,
+    OneEngine,
+    compare,
+    unlisted,
+)
 from carrel.core.ids import ContainerId, NodeId, SessionId
 from carrel.engines.port import IN_PLACE_RESTART, Observed, ObservedState
 from carrel.sessions import queries
 from carrel.sessions.containers import ContainerChange
 from carrel.tables.groups import NodeLoss
-from carrel.tables.session_states import LIFECYCLE, ContainerRole, OnFailure
+from carrel.tables.session_states import LIFECYCLE, ContainerRole, OnFailure, SessionKind
 from carrel.tables.session_states import ContainerState as C
 from carrel.tables.session_states import SessionState as S
 from carrel.tables.sessions import Container, Session
@@ -132,6 +140,24 @@ def test_a_restart_without_its_files_says_so():
     findings = compared(container(ObservedState.EXITED), now=session(), capabilities=frozenset())
     assert nothing_but(findings, "restart")
     assert "files outside mounted folders are lost" in findings.restart[0].reason
+
+
+def test_a_container_that_the_engine_ended_says_why():
+    evicted = container(ObservedState.EXITED, reason="It was evicted from its node: memory.")
+    [restart] = compared(evicted, now=session()).restart
+    assert restart.reason.startswith("It was evicted from its node: memory. It was started again")
+    [completed] = compared(replace(evicted, exit_code=137), now=session(kind=SessionKind.BATCH)).completed
+    assert completed.reason == "Its command was killed by SIGKILL. It was evicted from its node: memory."
+
+
+def test_a_container_that_disappeared_has_the_last_report_of_the_engine():
+    engine = replace(EMPTY, reports={MAIN: ["Its node is not ready.", "It was evicted."]})
+    live = LiveSessions({ID: session()}, {ID: [row()]})
+    before = Before({ID: queries.mark(session())}, frozenset([MAIN]))
+    [lost] = compare(engine, before, live).lost
+    assert lost.reason == "Its container disappeared from the engine. It was evicted."
+    assert unlisted(engine, before, live) == {MAIN: ID}
+    assert unlisted(replace(engine, listed={MAIN: container()}), before, live) == {}
 
 
 def test_restarts_end_when_they_come_too_often():

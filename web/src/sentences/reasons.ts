@@ -1,9 +1,11 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg, plural } from "@lingui/core/macro";
 import { labelIn } from "./labels";
+import { CLUSTER_REASONS } from "./reasons-cluster";
 import { DEPENDENCY_REASONS } from "./reasons-dependencies";
 import { DISK_REASONS } from "./reasons-disk";
 import { IDLE_REASONS } from "./reasons-idle";
+import { PULL_REASONS } from "./reasons-pulls";
 import { RIGHTS_REASONS } from "./reasons-rights";
 
 type Say = (message: MessageDescriptor) => string;
@@ -132,6 +134,8 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
     /^Its node (\S+) was lost during the start; its command may have run\.$/,
     ([node = ""]) => msg`Its node ${node} was lost during the start; its command may have run.`,
   ],
+  ...CLUSTER_REASONS,
+  ...PULL_REASONS,
   ...DEPENDENCY_REASONS,
   ...DISK_REASONS,
   ...RIGHTS_REASONS,
@@ -152,6 +156,22 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
     () => msg`Its bootstrap script failed; the end of the log shows why.`,
   ],
   [/^Its container disappeared from the engine\.$/, () => msg`Its container disappeared from the engine.`],
+  [
+    /^Its container stopped, for example with the engine\.$/,
+    () => msg`Its container stopped, for example with the engine.`,
+  ],
+  [
+    /^It was started again; files are kept, processes are not\.$/,
+    () => msg`It was started again; files are kept, processes are not.`,
+  ],
+  [
+    /^It was started again; files outside mounted folders are lost, as are processes\.$/,
+    () => msg`It was started again; files outside mounted folders are lost, as are processes.`,
+  ],
+  [
+    /^It has been started again (\d+) times already\.$/,
+    ([times = ""]) => msg`It has been started again ${times} times already.`,
+  ],
   [
     /^The engine did not confirm the removal in time; the container is removed when the engine responds\.$/,
     () =>

@@ -2,12 +2,12 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
-from carrel.engines.kubernetes import pod_answers, pod_end, pod_start
+from carrel.engines.kubernetes import pod_answers, pod_end, pod_events, pod_start
 from carrel.engines.kubernetes.claim_objects import ClaimObjects
 from carrel.engines.kubernetes.cluster_nodes import ClusterNodes
 from carrel.engines.kubernetes.credentials import ClusterAccess
@@ -207,7 +207,14 @@ class KubernetesEngine:
         summaries = await asyncio.gather(*(self._summary(name, at_once) for name in names))
         return tuple(usage for one in summaries for usage in pod_answers.usages(one, ours))
 
-    # Beyond the port: checks, and administration of the installation.
+    # Beyond the port: reports, checks, and administration of the installation.
+
+    async def reports(self, containers: Collection[str]) -> Mapping[str, Sequence[str]]:
+        with sentences():
+            await self.claim.require()
+            known = await pod_events.reports(self._api, self._names, containers)
+        ends = {one: [self._changes.ends[one]] for one in containers if one in self._changes.ends}
+        return {one: [*known.get(one, ()), *ends.get(one, ())] for one in {**known, **ends}}
 
     async def self_test(self) -> str:
         with sentences():

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
+from carrel.engines.kubernetes.admission_errors import refusal
 from carrel.engines.kubernetes.cluster_access import ApiSession, open_session
 from carrel.engines.kubernetes.credentials import ClusterAccess
 from carrel.engines.port import EngineError, EngineUnavailable
@@ -314,8 +315,9 @@ def sentences() -> Iterator[None]:
     try:
         yield
     except ApiError as error:
-        raise EngineError(
-            f"The cluster refused: {error.message}.", retriable=error.status >= 500 or error.status == _BUSY
+        retriable = error.status >= 500 or error.status == _BUSY
+        raise refusal(error.message) or EngineError(
+            f"The cluster refused: {error.message}.", retriable=retriable
         ) from error
 
 

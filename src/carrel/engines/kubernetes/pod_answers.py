@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from carrel.engines.kubernetes import taints
+from carrel.engines.kubernetes import pod_events, taints
 from carrel.engines.kubernetes.pods import LABEL_EPOCH, LABEL_ID, OCCUPIED, PREPARE, SESSION
 from carrel.engines.kubernetes.taints import Toleration
 from carrel.engines.port import (
@@ -51,6 +51,7 @@ def observed(pod: Mapping[str, Any]) -> Observed:
         # A pod that was evicted may have no exit code.
         exit_code=(ended or {}).get("exitCode", _KILLED) if over else None,
         out_of_memory=(ended or {}).get("reason") == "OOMKilled",
+        reason=pod_events.end(pod) if over else "",
         epoch=int(labels.get(LABEL_EPOCH) or 0),
         started_at=datetime.fromisoformat(started_at) if started_at else None,
     )

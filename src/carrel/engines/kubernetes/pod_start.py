@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any
 
-from carrel.engines.kubernetes import pod_answers, pod_end
+from carrel.engines.kubernetes import pod_answers, pod_end, pod_events
 from carrel.engines.kubernetes.cluster_nodes import ClusterNodes
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
 from carrel.engines.kubernetes.pod_watch import OnePod
@@ -15,6 +15,8 @@ from carrel.engines.port import ContainerSpec, Progress, ProgressSink
 
 _LOOK_S = 1.0
 """Events of the pod are read this often while it does not change."""
+_FAILED = "Failed"
+"""The reason of events that the error of the start repeats."""
 _UNGATED = {"op": "remove", "path": "/spec/schedulingGates"}
 
 
@@ -92,7 +94,7 @@ async def started(
 
     Raises: ImageUnusable, MountUnusable, EngineError, ContainerGone, ApiError, EngineUnavailable.
     """
-    pulls = _Pulls(spec.image, progress)
+    noted = _StartEvents(spec.image, progress)
     async with aclosing(OnePod(api, names, pod)) as changes:
         while not has_begun(pod):
             if error := pod_answers.start_error(spec, pod):
@@ -103,7 +105,7 @@ async def started(
             if changed is not None:
                 pod = changed
             events = await _events(api, names, pod) if changed is None or pod_answers.pulled(pod) else ()
-            pulls.note(events)
+            noted.note(events)
             if lost := pod_answers.mount_error(events):
                 raise lost
     progress(Progress("start"))
@@ -123,8 +125,8 @@ async def ended(api: KubernetesApi, names: PodNames, pod: Mapping[str, Any]) -> 
             pod = await changes.next(None)
 
 
-class _Pulls:
-    """Progress from the events of a pod."""
+class _StartEvents:
+    """Progress from the events of a pod, each once."""
 
     def __init__(self, image: str, progress: ProgressSink) -> None:
         self._image = image
@@ -140,9 +142,12 @@ class _Pulls:
             elif reason == "Pulled" and text.startswith("Successfully") and reason not in self._reported:
                 self._reported.add(reason)
                 self._progress(Progress("pull", 1.0, text))
+            elif reason != _FAILED and (words := pod_events.sentence(event)) and words not in self._reported:
+                self._reported.add(words)
+                self._progress(Progress("event", text=words))
 
 
 async def _events(api: KubernetesApi, names: PodNames, pod: Mapping[str, Any]) -> Any:
     chosen = {"fieldSelector": f"involvedObject.uid={pod['metadata']['uid']}"}
-    answer = await api.call("GET", f"api/v1/namespaces/{names.namespace}/events", params=chosen)
+    answer = await api.call("GET", names.events, params=chosen)
     return answer["items"]

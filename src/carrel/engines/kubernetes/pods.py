@@ -80,6 +80,11 @@ class PodNames:
         """The path of all pods in the namespace."""
         return f"api/v1/namespaces/{self.namespace}/pods"
 
+    @property
+    def events(self) -> str:
+        """The path of all events in the namespace."""
+        return f"api/v1/namespaces/{self.namespace}/events"
+
     def pod(self, container: str) -> str:
         return f"carrel-{self.installation}-{container}"
 

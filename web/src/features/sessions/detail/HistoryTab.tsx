@@ -41,7 +41,7 @@ function Transitions({ id }: { id: string }) {
     <ol className={styles.steps} aria-label={t`State changes`}>
       {history.data.map((entry, index) => (
         <Step
-          key={`${entry.at}:${entry.to_state}:${entry.cause}`}
+          key={`${entry.at}:${entry.to_state}:${entry.cause}:${entry.reason}`}
           entry={entry}
           next={history.data[index + 1]}
         />
