@@ -26,7 +26,6 @@ from own_cluster import Cluster
 from people import wait_until
 
 SESSIONS = f"{NAMESPACE}-sessions"
-_VOLUME = "carrel-files"
 _WITHIN_S = 240
 
 
@@ -88,14 +87,9 @@ class Release:
         def reached() -> dict[str, Any] | None:
             with self.client() as client:
                 shown = client.get(f"/sessions/{session}").raise_for_status().json()
-            assert shown["state"] in (
-                state,
-                "PENDING",
-                "SCHEDULED",
-                "PREPARING",
-                "STARTING",
-                "TERMINATING",
-            ), shown
+            assert shown["state"] == state or shown["state"] not in ("TERMINATED", "CANCELLED", "ERROR"), (
+                shown
+            )
             return shown if shown["state"] == state else None
 
         return wait_until(reached, within_s=_WITHIN_S, every_s=0.5)  # type: ignore[return-value]
@@ -114,7 +108,8 @@ class Release:
             "publicUrl": "http://carrel.localhost",
             "appsUrl": "http://apps.localhost",
             "database": {"url": database_url},
-            "data": {"existingClaim": _VOLUME},
+            # A directory that all nodes of the tests share.
+            "data": {"volume": {"hostPath": {"path": str(self._folder / "files"), "type": "Directory"}}},
             # The client is outside of the cluster, as a load balancer is.
             "networkPolicy": {"podNetworks": [node.pods for node in self.cluster.nodes]},
             "api": {**role, "env": reached},
@@ -123,7 +118,7 @@ class Release:
         }
 
     def _prepare(self) -> None:
-        """The images on the nodes, and the volume that all pods write: a directory that all nodes share."""
+        """The images on the nodes, and the directory of the volume that all pods write."""
         archive = self._folder / "image.tar"
         subprocess.run(["docker", "save", "-o", str(archive), REFERENCE, NEXT_REFERENCE], check=True)
         with ThreadPoolExecutor() as beside:
@@ -133,27 +128,7 @@ class Release:
         files = self._folder / "files"
         files.mkdir()
         os.chown(files, 1000, 1000)
-        volume = {
-            "metadata": {"name": _VOLUME},
-            "spec": {
-                "capacity": {"storage": "1Gi"},
-                "accessModes": ["ReadWriteMany"],
-                "claimRef": {"namespace": NAMESPACE, "name": _VOLUME},
-                "hostPath": {"path": str(files), "type": "Directory"},
-            },
-        }
-        claim = {
-            "metadata": {"name": _VOLUME},
-            "spec": {
-                "accessModes": ["ReadWriteMany"],
-                "storageClassName": "",
-                "volumeName": _VOLUME,
-                "resources": {"requests": {"storage": "1Gi"}},
-            },
-        }
         make_namespace(self.cluster, NAMESPACE, "restricted")
-        self.cluster.call("POST", "/api/v1/persistentvolumes", volume)
-        self.cluster.call("POST", f"/api/v1/namespaces/{NAMESPACE}/persistentvolumeclaims", claim)
 
     def _helm(self, *words: str) -> None:
         command, *options = words

@@ -92,6 +92,9 @@ def test_pods_fit_the_restricted_security_level(values: Path, receptive: Cluster
         ("gatewayApi.enabled=true", "parentRefs"),
         ("settings.PATH=/bin", "PATH"),
         ("data.accessModes={ReadOnlyMany}", "accessModes"),
+        ("data.volume.capacity=1Gi", "capacity"),
+        ("data.volume.nfs.path=/x,data.storageClass=fast", "without data.existingClaim"),
+        ("sessions.dataClaim=No", "dataClaim"),
     ],
 )
 def test_values_that_do_not_fit_are_rejected(option: str, complaint: str) -> None:
@@ -126,6 +129,39 @@ def test_sessions_reach_the_control_plane_by_no_policy() -> None:
         [expression] = pods["namespaceSelector"]["matchExpressions"]
         assert expression == {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["desks"]}
         assert outside["ipBlock"]["except"] == ["10.42.0.0/16"]
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "location", "claims"),
+    [
+        ("bare", "", "nowhere", [("PersistentVolumeClaim", NAMESPACE)]),
+        ("own", "", "volume://carrel-folders/folders", []),
+        (
+            *("bare", f"sessions.namespace={NAMESPACE}"),
+            *("volume://carrel-data/folders", [("PersistentVolumeClaim", NAMESPACE)]),
+        ),
+        (
+            *("nfs", "", "volume://carrel-data/folders"),
+            [
+                (kind, namespace)
+                for namespace in (NAMESPACE, f"{NAMESPACE}-sessions")
+                for kind in ("PersistentVolume", "PersistentVolumeClaim")
+            ],
+        ),
+    ],
+)
+def test_sessions_have_folders_where_there_is_a_claim_in_their_namespace(
+    values: str, options: str, location: str, claims: list[tuple[str, str]]
+) -> None:
+    made = rendered("--values", f"ci/{values}-values.yaml", "--set", options)
+    [api] = [one for one in made if one["metadata"]["name"] == "carrel-api" and one["kind"] == "Deployment"]
+    [migrate] = api["spec"]["template"]["spec"]["initContainers"]
+    assert {"name": "CARREL_FOLDERS_LOCATION", "value": location} in migrate["env"]
+    volumes = [one for one in made if one["kind"].startswith("PersistentVolume")]
+    places = [(one["metadata"].get("namespace") or one["spec"]["claimRef"]["namespace"]) for one in volumes]
+    assert sorted(zip((one["kind"] for one in volumes), places, strict=True)) == sorted(claims)
+    names = {one["metadata"]["name"] for one in volumes if one["kind"] == "PersistentVolume"}
+    assert names == {one["spec"]["volumeName"] for one in volumes if "volumeName" in one["spec"]}
 
 
 def test_only_roles_that_use_the_engine_have_its_rights() -> None:

@@ -48,6 +48,30 @@ def test_a_session_runs_as_a_pod_of_the_same_cluster(installed: Release) -> None
     assert installed.cluster.call("GET", f"/api/v1/namespaces/{SESSIONS}/pods")["items"] == []
 
 
+def test_sessions_on_every_node_have_the_folders_of_the_api(installed: Release) -> None:
+    with installed.client() as client:
+        client.post("/vfolders", json={"name": "data"}).raise_for_status()
+        client.put("/vfolders/data/content", params={"path": "note"}, content=b"here").raise_for_status()
+        for node in installed.cluster.nodes:
+            script = f"cat data/note && cat data/note >data/{node.name}"
+            body = {
+                "image": cluster_images.tiny("work"),
+                "kind": "batch",
+                "command": ["sh", "-c", script],
+                "slots": _SMALL,
+                "node": node.name,
+                "mounts": [{"folder": "data"}],
+            }
+            session = client.post("/sessions", json=body).raise_for_status().json()["id"]
+            [main] = installed.until(session, "TERMINATED")["containers"]
+            assert main["exit_code"] == 0
+            stored = client.get("/vfolders/data/content", params={"path": node.name}).raise_for_status()
+            assert stored.content == b"here"
+        checked = client.post("/storage-hosts/local/locations/local/check", json={}).raise_for_status().json()
+    assert checked["ok"], checked
+    assert len(checked["steps"]) == 3
+
+
 def test_an_upgrade_under_load_loses_nothing(installed: Release) -> None:
     before = {pod["metadata"]["name"] for pod in installed.pods("api")}
     with Load(installed) as load:

@@ -15,7 +15,9 @@ from carrel.engines.kubernetes import KubernetesEngine
 from carrel.engines.port import Claimant, ContainerSpec, EngineError, InitialFile, PrivateNetwork
 
 _US = Claimant("1111", "/var/lib/carrel on alpha")
-_BY_WEBSOCKET = {("Role", ("create", resource)) for resource in ("pods/attach", "pods/exec")}
+_BY_WEBSOCKET = {
+    ("Role", ("create", resource)) for resource in ("pods/attach", "pods/exec", "pods/portforward")
+}
 """Audited as GET; `test_a_websocket_needs_the_right_to_create` shows that they are needed."""
 
 _BY_APPLY = {("Role", ("create", resource)) for resource in ("services", "networkpolicies")}
@@ -46,6 +48,7 @@ async def live(engine: KubernetesEngine) -> None:
     await engine.ensure(spec, ProgressLog())
     await engine.send("abc", barrier.OPEN)
     assert (await run(engine, "abc", "cat", "/etc/carrel/note")).stdout == b"1"
+    (await engine.connect_port("abc", 8080)).close()
     assert [record async for record in engine.logs("abc", follow=False)] == []
     assert [one.id for one in await engine.list()] == ["abc"]
     assert len(await engine.usage()) <= 1
@@ -84,9 +87,10 @@ def account(cluster: Cluster, name: str, verb: str, resource: str) -> None:
         create(cluster, named)
 
 
-async def test_a_websocket_needs_the_right_to_create(cluster: Cluster) -> None:
-    account(cluster, "reads", "create", "pods/exec")
-    async with engine_of(cluster, f"{ACCOUNT}-reads") as engine:
+@pytest.mark.parametrize("resource", ["exec", "portforward"])
+async def test_a_websocket_needs_the_right_to_create(cluster: Cluster, resource: str) -> None:
+    account(cluster, resource, "create", f"pods/{resource}")
+    async with engine_of(cluster, f"{ACCOUNT}-{resource}") as engine:
         with pytest.raises(EngineError, match="Forbidden"):
             await live(engine)
         await engine.purge()

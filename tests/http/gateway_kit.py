@@ -18,10 +18,12 @@ from carrel.apps import service as apps
 from carrel.core.clock import SystemClock
 from carrel.core.ids import SessionId
 from carrel.db.database import Database
+from carrel.engines.port import Engine
 from carrel.gateway.serve import gateway
 from carrel.gateway.settings import GatewaySettings
 from carrel.http.guard import RequestLimits
 from carrel.http.tls import Tls
+from carrel.nodes.engines.connections import Make
 from carrel.permissions.decide import Actor
 from carrel.sessions import transitions
 from carrel.signin.keypairs import service as keypairs
@@ -176,11 +178,21 @@ async def gate_at_work(
     limits: RequestLimits | None = None,
     connections_per_address: int = 0,
     tls: Tls | None = None,
+    engine: Engine | None = None,
 ) -> AsyncIterator[Gate]:
+    """engine: for containers without an address."""
+
+    async def connector(_: Database) -> Make:
+        assert engine is not None
+        return lambda row: engine
+
     settings = GatewaySettings(
         "127.0.0.1", 0, apps_url, PUBLIC_URL, KEY, app_ports, connections_per_address, tls=tls
     )
-    async with AsyncExitStack() as stack, gateway(settings, database.url, limits=limits) as port:
+    async with (
+        AsyncExitStack() as stack,
+        gateway(settings, database.url, connector=connector, limits=limits) as port,
+    ):
         yield Gate(port, database, people, stack)
         await stack.aclose()
 

@@ -1,10 +1,17 @@
-"""The engine that has a container."""
+"""The engine that has a container, and connections to ports of containers without an address."""
 
+import socket
+
+from carrel.core.errors import CarrelError
 from carrel.core.ids import ContainerId
 from carrel.db.database import Database
-from carrel.engines.port import ContainerGone, Engine
-from carrel.nodes.engines.connections import Engines
+from carrel.engines.optional import PortForwarding
+from carrel.engines.port import ContainerGone, Engine, EngineError
+from carrel.nodes.engines.connections import Engines, in_time
 from carrel.sessions import containers
+
+CONNECT_S = 10.0
+"""Timeout of connections through an engine."""
 
 
 class ContainerEngines:
@@ -21,3 +28,13 @@ class ContainerEngines:
         if engine is None:
             raise ContainerGone(f"The container {container} is not placed on a node.")
         return await self._engines.of(engine)
+
+    async def connect(self, container: ContainerId, port: int) -> socket.socket:
+        """A connection through the engine, as in `PortForwarding`. Raises: ConnectionError."""
+        try:
+            engine = await self.of(container)
+            if isinstance(engine, PortForwarding):
+                return await in_time(engine.connect_port(container, port), CONNECT_S)
+        except (CarrelError, EngineError) as error:
+            raise ConnectionError(error.message) from error
+        raise ConnectionError(f"The container {container} has no address.")

@@ -1,6 +1,7 @@
 """Open an app: start it in its session if it does not respond, wait for it, and issue a ticket."""
 
 import asyncio
+import re
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -23,6 +24,7 @@ from carrel.http.services import ApiSettings
 TICKET_PARAMETER = "carrel_ticket"
 START_TIMEOUT_S = 60.0
 GLANCE_S = 0.3
+FORWARDED_GLANCE_S = 2.0
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 0.5
 _PROBE_S = 5.0
@@ -30,6 +32,8 @@ _PROCESS_LOOK_S = 1.5
 _AFTERLIFE_S = 5.0
 _LOG_LINES = 12
 _LOG_S = 3.0
+_OPEN_S = 0.3
+"""A connection through an engine that is not closed for so long leads to an open port."""
 
 # Started in the background of the exec's shell, so that the app survives the exec; the shell prints the app's process
 # id. The app's output goes to the main process's output, and thus to the session's log, if permitted.
@@ -56,10 +60,10 @@ class AppsSettings(ApiSettings, Protocol):
 
 @dataclass(frozen=True)
 class AppServer:
-    """The container of a session's apps, its address, and the apps' secret."""
+    """The container of a session's apps, its address, and the apps' secret. address None: only through its engine."""
 
     container: ContainerId
-    address: str
+    address: str | None
     secret: str
 
 
@@ -90,10 +94,13 @@ def port_url(page: str, port: int) -> str:
     return f"{parts.scheme}://{literal(parts.hostname or '')}:{port}/"
 
 
-async def running_apps(place: AppServer, templates: Sequence[AppTemplate]) -> Mapping[str, bool]:
+async def running_apps(
+    engines: ContainerEngines, place: AppServer, templates: Sequence[AppTemplate]
+) -> Mapping[str, bool]:
     """Whether each app responds; checked concurrently with a short timeout."""
+    limit_s = GLANCE_S if place.address else FORWARDED_GLANCE_S
     async with _client() as client:
-        answers = await asyncio.gather(*(_answers(client, place, app, GLANCE_S) for app in templates))
+        answers = await asyncio.gather(*(_answers(client, engines, place, app, limit_s) for app in templates))
     return {app.name: answer for app, answer in zip(templates, answers, strict=True)}
 
 
@@ -111,9 +118,9 @@ class AppStarter:
         """Return when the app responds. Raises: Unavailable (with the end of its log as the hint)."""
         lock = self._locks.setdefault((place.container, app.name), asyncio.Lock())
         async with lock, _client() as client:
-            while not await _answers(client, place, app, _PROBE_S):
+            while not await _answers(client, self._engines, place, app, _PROBE_S):
                 async with self._leases.starting(place.container, app.name) as granted:
-                    if granted and not await _answers(client, place, app, _PROBE_S):
+                    if granted and not await _answers(client, self._engines, place, app, _PROBE_S):
                         await self._bring_up(client, place, app)
                         return
                 if not granted:
@@ -147,7 +154,7 @@ class AppStarter:
         look_at_process = loop.time() + _PROCESS_LOOK_S
         pause_s = _FIRST_PAUSE_S
         while loop.time() < deadline:
-            if await _answers(client, place, app, _PROBE_S):
+            if await _answers(client, self._engines, place, app, _PROBE_S):
                 return True
             if pid is not None and loop.time() > look_at_process:
                 look_at_process = loop.time() + _PROCESS_LOOK_S
@@ -183,11 +190,17 @@ def _client() -> aiohttp.ClientSession:
 
 
 async def _answers(
-    client: aiohttp.ClientSession, place: AppServer, app: AppTemplate, timeout_s: float
+    client: aiohttp.ClientSession,
+    engines: ContainerEngines,
+    place: AppServer,
+    app: AppTemplate,
+    timeout_s: float,
 ) -> bool:
     """One check: the ready path responds below 500 or, without one, the port is open."""
     try:
         async with asyncio.timeout(timeout_s):
+            if place.address is None:
+                return await _answers_through(engines, place, app)
             if not app.ready:
                 _, writer = await asyncio.open_connection(place.address, app.port)
                 writer.close()
@@ -201,3 +214,23 @@ async def _answers(
                 return answer.status < 500
     except (OSError, TimeoutError, aiohttp.ClientError):
         return False
+
+
+async def _answers_through(engines: ContainerEngines, place: AppServer, app: AppTemplate) -> bool:
+    """The same through the engine, which accepts every connection, and closes it if nothing listens."""
+    end = await engines.connect(place.container, app.port)
+    reader, writer = await asyncio.open_connection(sock=end)
+    try:
+        if not app.ready:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_OPEN_S):
+                    return bool(await reader.read(1))
+            return True
+        headers = ["Host: localhost", "Connection: close"]
+        if auth := app.auth(place.secret):
+            headers.append(": ".join(auth))
+        writer.write("\r\n".join([f"GET {app.ready} HTTP/1.1", *headers, "", ""]).encode("latin-1"))
+        status = re.match(rb"HTTP/1\.[01] ([1-4])\d\d ", await reader.readline())
+        return status is not None
+    finally:
+        writer.close()

@@ -35,7 +35,7 @@ _LIVES = exists().where(Session.id == AppPort.session_id, Session.state.not_in(L
 
 def _place(session: Session, main: Container, settings: AppsSettings) -> AppServer:
     """Raises: Conflict when the session does not run."""
-    if session.state != SessionState.RUNNING or main.address is None:
+    if session.state != SessionState.RUNNING:
         raise not_running(session)
     return AppServer(main.id, main.address, apps.app_secret(settings.key(), session.id))
 
@@ -53,8 +53,9 @@ async def list_apps(services: ServicesOf[AccessServices], actor: CurrentActor, r
         main = await containers.named(tx, session, None)
     known = list(app_templates.templates(session.apps).values())
     running: Mapping[str, bool] = {}
-    if session.state == SessionState.RUNNING and main.address and known:
-        running = await opening.running_apps(_place(session, main, services.settings), known)
+    if session.state == SessionState.RUNNING and known:
+        place = _place(session, main, services.settings)
+        running = await opening.running_apps(services.container_engines, place, known)
     return AppList(
         items=[
             AppView(

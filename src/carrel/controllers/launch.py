@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
@@ -17,7 +17,7 @@ from carrel.controllers.container_specs import PlacedContainer, container_spec, 
 from carrel.controllers.loop import ENGINE_TOPIC, Tools, end
 from carrel.core.clock import Clock
 from carrel.core.errors import Unavailable
-from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId
+from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId, StorageHostId
 from carrel.db.leader import LeadershipLost
 from carrel.engines import barrier
 from carrel.engines.port import (
@@ -29,6 +29,7 @@ from carrel.engines.port import (
     Progress,
     QuotaExhausted,
 )
+from carrel.folders.hosts import queries as hosts
 from carrel.nodes import ledger
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
@@ -130,6 +131,7 @@ class Launch:
             places = await nodes.addresses(tx)
             devices = await ledger.devices_of(tx, [one.id for each in own.values() for one in each])
             held = await mounting.held_by(tx, [session.id for session in sessions])
+            locations = await hosts.locations(tx) if held else {}
             lost = {node for node, rule in (await nodes.gone(tx, self._tools.clock.now())).items() if rule}
             homes = await dotfiles.of_users(tx, {session.owner_id for session in sessions})
             draining = {node.id for node in await nodes.draining(tx)}
@@ -152,7 +154,9 @@ class Launch:
                     await self.abandon(key)
                     self._begin_task(key, partial(self._send_back, session, members, displaced), _SENT_BACK)
             else:
-                self._begin_task(key, partial(self._launch, session, members, held.get(key, ())), _LAUNCHED)
+                folders = held.get(key, ())
+                located = locations.get(members[0].node.engine or EngineId(""), {}) if folders else {}
+                self._begin_task(key, partial(self._launch, session, members, folders, located), _LAUNCHED)
 
     def _begin_task(self, session: SessionId, work: Work, about: str) -> None:
         self._active.begin(session, partial(_kept, session, work), about)
@@ -169,13 +173,18 @@ class Launch:
         await self._active.close()
 
     async def _launch(
-        self, session: Session, members: Sequence[PlacedContainer], held: Sequence[MountedFolder]
+        self,
+        session: Session,
+        members: Sequence[PlacedContainer],
+        held: Sequence[MountedFolder],
+        locations: Mapping[StorageHostId, str | None],
     ) -> None:
+        """locations: where the engine has storage hosts; its containers are all on one engine."""
         # Publish PREPARING before waiting for a slot, because other pulls may take long.
         if not await self._begin(session, members):
             return
         # Hung storage delays only sessions that mount from it.
-        folders = await self._mounts(session, members, held)
+        folders = await self._mounts(session, members, held, locations)
         if folders is None:
             return
         if held:
@@ -197,11 +206,15 @@ class Launch:
                 await self._give_up(session, members, failed)
 
     async def _mounts(
-        self, session: Session, members: Sequence[PlacedContainer], held: Sequence[MountedFolder]
+        self,
+        session: Session,
+        members: Sequence[PlacedContainer],
+        held: Sequence[MountedFolder],
+        locations: Mapping[StorageHostId, str | None],
     ) -> tuple[Mount, ...] | None:
         """The mounts; None if it cannot start now or at all, which is then recorded."""
         try:
-            return await mount_sources.ready(self._tools.storages, held)
+            return await mount_sources.ready(self._tools.storages, held, locations)
         except Unavailable as error:
             await self._wait_for_storage(session, members, error.message)
         except mount_sources.Missing as error:

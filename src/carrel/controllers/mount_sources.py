@@ -1,12 +1,14 @@
 """Resolve the folders of a session to directories that the engine can mount."""
 
 import os
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
 
 from carrel.core.errors import CarrelError, Unavailable
 from carrel.core.ids import StorageHostId
+from carrel.engines import volumes
 from carrel.engines.port import Mount
+from carrel.engines.volumes import Location
 from carrel.folders.hosts.storages import HostStorage, Storages
 from carrel.sessions.mounting import MountedFolder
 from carrel.storage import paths
@@ -25,18 +27,36 @@ class Missing(Exception):
         self.host = host
 
 
-async def ready(storages: Storages, mounted: Sequence[MountedFolder]) -> tuple[Mount, ...]:
+async def ready(
+    storages: Storages, mounted: Sequence[MountedFolder], locations: Mapping[StorageHostId, str | None]
+) -> tuple[Mount, ...]:
     """The mounts, after every storage host responded and every directory was found.
 
-    Raises: Unavailable if a host does not respond; Missing; Unmountable.
+    locations: where the engine has the hosts, if not at the same path.
+    Raises: Unavailable if a host does not respond or the engine does not have it; Missing; Unmountable.
     """
     by_host = {host: await storages.of(host) for host in sorted({each.host for each in mounted})}
     for storage in by_host.values():
         await storage.call(storage.backend.probe)
-    return tuple([await _mount(by_host[each.host], each) for each in mounted])
+    return tuple(
+        [
+            await _mount(by_host[each.host], each, _location(by_host[each.host], each.host, locations))
+            for each in mounted
+        ]
+    )
 
 
-async def _mount(storage: HostStorage, mounted: MountedFolder) -> Mount:
+def _location(
+    storage: HostStorage, host: StorageHostId, locations: Mapping[StorageHostId, str | None]
+) -> Location:
+    text = locations.get(host, str(storage.backend.root))
+    if text is None:
+        # The scheduler knows this, but it may have been changed since.
+        raise Unavailable("storage.unavailable", f"The engine cannot reach the storage host {storage.name}.")
+    return volumes.parse(text)
+
+
+async def _mount(storage: HostStorage, mounted: MountedFolder, location: Location) -> Mount:
     source = storage.backend.files(mounted.place)
     unreached = f"The folder {mounted.folder} on the storage host {storage.name} cannot be reached."
     try:
@@ -54,7 +74,12 @@ async def _mount(storage: HostStorage, mounted: MountedFolder) -> Mount:
             raise Unmountable(
                 f"The folder {mounted.folder} has no directory {mounted.subpath} that can be mounted."
             ) from error
-    return Mount(str(source), mounted.path, mounted.subpath, mounted.read_only)
+    return location.mount(
+        PurePosixPath(source.relative_to(storage.backend.root)),
+        mounted.path,
+        subpath=mounted.subpath,
+        read_only=mounted.read_only,
+    )
 
 
 class _NotThere(Exception):

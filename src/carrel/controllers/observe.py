@@ -24,6 +24,7 @@ from carrel.engines.port import (
 from carrel.nodes import service as nodes
 from carrel.nodes.engines import service as registry
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
+from carrel.nodes.engines.probes import is_current
 from carrel.sessions import containers, queries, removal, transitions, updates
 from carrel.sessions.containers import ContainerChange
 from carrel.tables.engines import TOPIC, EngineState
@@ -103,7 +104,7 @@ class Findings:
     unprepared: list[Ended] = field(default_factory=list)
     out_of_memory: list[Session] = field(default_factory=list)
     spared: list[tuple[Session, str]] = field(default_factory=list)
-    moved: list[tuple[ContainerId, str]] = field(default_factory=list)
+    moved: list[tuple[ContainerId, str | None]] = field(default_factory=list)
     orphans: list[str] = field(default_factory=list)
     strays: list[tuple[Session, ContainerId]] = field(default_factory=list)
     node_lost: list[tuple[Session, NodeLoss]] = field(default_factory=list)
@@ -214,7 +215,7 @@ def _compare_session(
         findings.moved.extend(
             (one.id, observed.address)
             for one, observed in there
-            if observed.address and observed.address != one.address
+            if observed.state is ObservedState.RUNNING and observed.address != one.address
         )
 
 
@@ -350,7 +351,7 @@ class Observe:
             bootstrapping = await queries.with_bootstrap(tx, again) if again else frozenset()
             own_nodes, gone = await nodes.of_engine(tx, engine_id), await nodes.gone(tx, now)
         there = OneEngine(
-            {observed.id: observed for observed in seen},
+            {one.id: one for one in seen if not is_current(one.id, now)},
             own_nodes,
             gone,
             restarts,

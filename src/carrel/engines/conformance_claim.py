@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from carrel.engines.conformance_kit import EngineHarness, ProgressLog, refused, run, spec
 from carrel.engines.context import Claimable
+from carrel.engines.optional import PortForwarding
 from carrel.engines.port import Claimant, ClaimedElsewhere, ObservedState
 
 ORIGINAL = Claimant("1111", "/var/lib/carrel on alpha")
@@ -36,7 +37,7 @@ class ClaimConformance:
         original, copy = harness.claiming(ORIGINAL), harness.claiming(COPY)
         assert isinstance(harness.claiming(ORIGINAL), Claimable)
         session = await started(harness, original)
-        attempts = (
+        attempts = [
             copy.nodes(),
             copy.list(),
             copy.usage(),
@@ -47,7 +48,9 @@ class ClaimConformance:
             anext(aiter(copy.logs(session, follow=False, tail=None))),
             copy.purge(),
             copy.release_if_idle(),
-        )
+        ]
+        if isinstance(copy, PortForwarding):
+            attempts.append(copy.connect_port(session, 8080))
         for attempt in attempts:
             error = await refused(ClaimedElsewhere, attempt)
             assert "belong to /var/lib/carrel on alpha" in error.message

@@ -1,6 +1,8 @@
 """The optional capabilities (`engines.optional`) of the fake engine: images, builds, limits, pauses, usage of
 the machines, reports; no commits."""
 
+import asyncio
+import socket
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import IO, TypeVar
@@ -27,6 +29,23 @@ class FakeAdjusting:
 
     def __init__(self, world: FakeWorld) -> None:
         self.world = world
+
+    async def connect_port(self, container: str, port: int) -> socket.socket:
+        """To a port of this machine."""
+        self.world.require_answer("connect_port")
+        if not self.find(container).running:
+            raise ContainerGone(f"The container {container} is not running.")
+        end = socket.socket()
+        end.setblocking(False)
+        try:
+            await asyncio.get_running_loop().sock_connect(end, ("127.0.0.1", port))
+        except OSError as error:
+            end.close()
+            raise EngineError("Nothing listens there.", retriable=True) from error
+        return end
+
+    async def reachable(self) -> bool | None:
+        return None
 
     async def image(self, reference: str) -> ImageInfo:
         return await self.step("image", lambda: self._image(reference))

@@ -35,6 +35,7 @@ from carrel.engines.port import (
     ObservedState,
     TerminalSize,
 )
+from carrel.engines.volumes import require_directories
 
 CAPABILITIES = frozenset({"fake", IN_PLACE_RESTART, LIVE_LIMITS, LOG_STREAMS, OOM_EVENTS})
 """Of its nodes, unless a test changes them."""
@@ -187,7 +188,7 @@ class FakeWorld:
         """By container."""
         self.pull_s = 0.0
         self.start_s = 0.0
-        self.address_of: Callable[[str], str] = lambda container: "127.0.0.1"
+        self.address_of: Callable[[str], str | None] = lambda container: "127.0.0.1"
         self.before: Hook = lambda step: None
         self.after: Hook = lambda step: None
         self.hints = Hints()
@@ -303,6 +304,7 @@ class FakeWorld:
 
     def start(self, container: FakeContainer) -> None:
         """Start or restart its main process. Raises: MountUnusable."""
+        require_directories(container.spec.mounts)
         if lost := fake_files.lost(container.spec.mounts):
             raise MountUnusable(
                 f"The directory {lost}, which is to be mounted, is not there.", retriable=True

@@ -17,8 +17,10 @@ EngineUnavailable if the engine does not respond. Behaviour at the edges, tested
     disk_space      a newer reading          a machine that cannot be measured at once is absent
     written         a newer reading          a container that does not run is absent
     reports         the same, and later ones a container of which nothing is known is absent
+    connect_port    another connection       ContainerGone; closed at once or EngineError if nothing listens there
 """
 
+import socket
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Protocol, runtime_checkable
@@ -224,4 +226,24 @@ class SelfTesting(Protocol):
 
         Raises: EngineError if it cannot be tried out.
         """
+        ...
+
+
+FORWARDED = "forwarded-ports"
+"""Capability of nodes whose containers have no address that can be reached: apps are slower through the engine."""
+
+
+@runtime_checkable
+class PortForwarding(Protocol):
+    """Connects to ports of containers through the engine, for those without an `Observed.address`. Slower."""
+
+    async def connect_port(self, container: str, port: int) -> socket.socket:
+        """A connected, non-blocking stream socket; either end closes both directions.
+
+        Raises: ContainerGone; EngineError if nothing listens there, unless the engine closes the connection instead.
+        """
+        ...
+
+    async def reachable(self) -> bool | None:
+        """True if this process can connect to addresses of containers; None if there is none to try."""
         ...

@@ -169,19 +169,30 @@ class NodeInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Mount:
-    """A directory of the machine mounted into the container at an absolute path; parent directories below the home
-    belong to the session's user.
+class Volume:
+    """Storage that the engine mounts itself, on any of its nodes; see `volumes`. attributes: names and values."""
 
-    source: absolute; a missing one is an error and never created. subpath: mount only this directory below the
-    source; symbolic links in it never resolve on the machine, whenever they are created. read_only: cannot be changed
-    from inside. Targets are neither equal nor nested.
+    kind: str
+    name: str
+    attributes: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A directory mounted into the container at an absolute path; parent directories below the home belong to the
+    session's user.
+
+    source: absolute, on the machine or in the volume; a missing one is an error and never becomes a mount. subpath:
+    mount only this directory below the source; symbolic links in it never resolve outside of the source, whenever they
+    are created. read_only: cannot be changed from inside. volume: None for a directory of the machine; an engine that
+    mounts no such volumes raises MountUnusable. Targets are neither equal nor nested.
     """
 
     source: str
     target: str
     subpath: str = ""
     read_only: bool = False
+    volume: Volume | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +335,8 @@ class Observed:
     id: str
     state: ObservedState
     address: str | None
-    """Host that the gateway can connect to while RUNNING; otherwise None."""
+    """Host that the gateway can connect to while RUNNING; otherwise None. RUNNING without one: only through the engine,
+    if it is `optional.PortForwarding`."""
     exit_code: int | None = None
     out_of_memory: bool = False
     """A process (main or child, see OOM_EVENTS) was killed by the memory limit since the last start."""

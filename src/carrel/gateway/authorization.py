@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import structlog
 from sqlalchemy import and_, select
@@ -25,6 +26,7 @@ from carrel.gateway import pages
 from carrel.gateway.app_routes import SessionApp
 from carrel.gateway.pages import Denial
 from carrel.gateway.settings import GatewaySettings
+from carrel.gateway.upstream import Destination
 from carrel.sessions import announcements
 from carrel.tables.session_shares import TOPIC as SHARES_CHANGED
 from carrel.tables.session_states import LIFECYCLE, SessionState
@@ -38,10 +40,10 @@ _MOST_REMEMBERED = 10_000
 _MOST_COOKIES = 50
 """Most cookies of one name: a sibling origin may plant as many as a browser keeps, and must not hide the valid one."""
 _LONGEST_TOKEN = 100
-_MAIN = select(Session, Container.address).join(
+_MAIN = select(Session, Container.id.label("container"), Container.address).join(
     Container, and_(Container.session_id == Session.id, Container.index == 0)
 )
-"""Sessions with the address of their apps, which run in the main container."""
+"""Sessions with the main container, in which their apps run."""
 _LAPSES = (SessionState.TERMINATING, SessionState.STARTING)
 
 
@@ -54,8 +56,7 @@ class Route:
 
     place: SessionApp
     token: str
-    address: str
-    port: int
+    destination: Destination
     auth: bytes | None
     auth_name: bytes | None
 
@@ -202,7 +203,7 @@ class Authorization:
                 row = (await tx.execute(_MAIN.where(Session.id == place.session))).first()
         except Unavailable:
             return pages.DATABASE_AWAY
-        answer = self._route(place, token, row.Session, row.address) if row else pages.UNKNOWN
+        answer = self._route(place, token, row) if row else pages.UNKNOWN
         if isinstance(answer, Route) and generation == self._generation:
             self._remember((place, token), answer, grant.expires_at, now)
         return answer
@@ -215,19 +216,22 @@ class Authorization:
         left_s = min(REMEMBERED_S, (expires_at - now).total_seconds())
         self._known[key] = (time.monotonic() + left_s, route)
 
-    def _route(self, place: SessionApp, token: str, session: Session, address: str | None) -> Route | Denial:
+    def _route(self, place: SessionApp, token: str, row: Any) -> Route | Denial:
+        """row: of _MAIN."""
+        session: Session = row.Session
         if session.state in LIFECYCLE.final or session.state == SessionState.TERMINATING:
             return pages.ENDED
-        if session.state != SessionState.RUNNING or address is None:
+        if session.state != SessionState.RUNNING:
             return pages.NOT_RUNNING
         template = templates(session.apps).get(place.app)
         if template is None:
             return pages.UNKNOWN
-        return self._to(template, place, token, address)
+        destination = Destination(row.container, row.address, template.port)
+        return self._to(template, place, token, destination)
 
-    def _to(self, app: AppTemplate, place: SessionApp, token: str, address: str) -> Route:
+    def _to(self, app: AppTemplate, place: SessionApp, token: str, destination: Destination) -> Route:
         auth = app.auth(apps.app_secret(self._settings.key, place.session))
         if auth is None:
-            return Route(place, token, address, app.port, None, None)
+            return Route(place, token, destination, None, None)
         name, value = (text.encode("latin-1") for text in auth)
-        return Route(place, token, address, app.port, b"%b: %b\r\n" % (name, value), name.lower())
+        return Route(place, token, destination, b"%b: %b\r\n" % (name, value), name.lower())

@@ -117,8 +117,12 @@ class Proxy:
         method = request.headers.get("X-Forwarded-Method", "GET")
         if (_is_websocket(request) or method not in _SAFE) and not _from_own_page(request, origin):
             return self._deny(pages.OTHER_SITE)
+        address = route.destination.address
+        if address is None:
+            # Only the gateway itself connects through the engine.
+            return self._deny(pages.NOT_ANSWERING)
         self._activity.recorder_of(route.place.session)()
-        headers = {"X-Carrel-Upstream": f"{literal(route.address)}:{route.port}"}
+        headers = {"X-Carrel-Upstream": f"{literal(address)}:{route.destination.port}"}
         return web.Response(status=204, headers=headers)
 
     async def _swap(self, request: web.BaseRequest, origin: AppOrigin, ticket: str) -> web.StreamResponse:
@@ -159,7 +163,7 @@ class Proxy:
         record_activity()
         while True:
             try:
-                upstream = await self._pool.acquire(route.address, route.port, fresh=fresh)
+                upstream = await self._pool.acquire(route.destination, fresh=fresh)
             except Unreachable:
                 # The container's address may have changed.
                 self._admission.forget_place(route.place)
@@ -177,7 +181,7 @@ class Proxy:
             finally:
                 relay.cut()
                 if relay.reusable:
-                    self._pool.release(route.address, route.port, upstream)
+                    self._pool.release(route.destination, upstream)
                 elif not relay.switched:
                     upstream.abort()
             if relay.failure is None:

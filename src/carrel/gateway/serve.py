@@ -18,6 +18,7 @@ from carrel.db.listener import Listener
 from carrel.gateway import metrics
 from carrel.gateway.app_routes import AppOrigins
 from carrel.gateway.authorization import Authorization
+from carrel.gateway.forwarding import Connector, Forwarding
 from carrel.gateway.proxy import Proxy
 from carrel.gateway.request_handler import Admit, GuardedServer
 from carrel.gateway.scrape import Scrape
@@ -26,6 +27,7 @@ from carrel.gateway.upstream import ConnectionPool
 from carrel.http import tls
 from carrel.http.guard import ConnectionLimit, RequestLimits
 from carrel.signin.logins import authenticator
+from carrel.tables.engines import TOPIC as ENGINES_CHANGED
 from carrel.usage.idle.activity import Activity
 
 log = structlog.get_logger()
@@ -79,13 +81,19 @@ async def gateway(
     settings: GatewaySettings,
     database_url: str,
     *,
+    connector: Connector,
     clock: Clock | None = None,
     limits: RequestLimits | None = None,
 ) -> AsyncIterator[int]:
-    """Run the gateway until the block ends; yields the port that it listens on."""
+    """Run the gateway until the block ends; yields the port that it listens on.
+
+    connector: what creates engines, for containers without an address.
+    """
     database = Database(database_url, pool_size=_POOL_SIZE)
     listener = Listener(database_url)
-    pool = ConnectionPool()
+    forwarding = Forwarding(database, connector)
+    listener.subscribe(ENGINES_CHANGED, forwarding.forget)
+    pool = ConnectionPool(forwarding.connect)
     clock = clock or SystemClock()
     admission = Authorization(database, listener, settings, clock)
     activity = Activity(database, clock)
@@ -117,15 +125,18 @@ async def gateway(
             task.cancel()
         await asyncio.wait(tasks)
         pool.close()
+        await forwarding.close()
         await database.close()
 
 
-async def serve(settings: GatewaySettings, database_url: str, ready: Callable[[], None]) -> None:
+async def serve(
+    settings: GatewaySettings, database_url: str, connector: Connector, ready: Callable[[], None]
+) -> None:
     """Run until SIGTERM or SIGINT. ready: called once it listens."""
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    async with gateway(settings, database_url):
+    async with gateway(settings, database_url, connector=connector):
         ready()
         await stop.wait()
 

@@ -1,16 +1,32 @@
 """Connections to the containers' apps, and the pool of idle ones."""
 
 import asyncio
+import socket
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Protocol, cast
 
+from carrel.core.ids import ContainerId
 from carrel.gateway import metrics
 
 CONNECT_TIMEOUT_S = 5.0
 IDLE_S = 30.0
 _MOST_IDLE = 64
+
+
+Dial = Callable[[ContainerId, int], Awaitable[socket.socket]]
+"""Connects to a port of a container without an address. Raises: OSError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """A port of a container. address None: only through its engine."""
+
+    container: ContainerId
+    address: str | None
+    port: int
 
 
 class Unreachable(Exception):
@@ -97,34 +113,44 @@ class Upstream(asyncio.Protocol):
 
 
 class ConnectionPool:
-    """Idle connections by address, newest first."""
+    """Idle connections by destination, newest first."""
 
-    def __init__(self) -> None:
-        self._idle: dict[tuple[str, int], list[Upstream]] = defaultdict(list)
+    def __init__(self, dial: Dial) -> None:
+        self._dial = dial
+        self._idle: dict[Destination, list[Upstream]] = defaultdict(list)
 
-    async def acquire(self, address: str, port: int, *, fresh: bool) -> Upstream:
+    async def acquire(self, destination: Destination, *, fresh: bool) -> Upstream:
         """A connection; `used`: it was pooled and may be stale. Raises: Unreachable."""
-        idle = self._idle.get((address, port))
+        idle = self._idle.get(destination)
         while idle and not fresh:
             upstream = idle.pop()
             if upstream.alive and time.monotonic() - upstream.idle_since < IDLE_S:
                 return upstream
             upstream.abort()
-        loop = asyncio.get_running_loop()
         try:
-            async with asyncio.timeout(CONNECT_TIMEOUT_S):
-                _, upstream = await loop.create_connection(
-                    lambda: Upstream(lambda gone: self._drop(address, port, gone)), address, port
-                )
+            return await self._connect(destination)
         except (OSError, TimeoutError) as error:
             metrics.UPSTREAM_ERRORS.labels("unreachable").inc()
-            raise Unreachable(f"{address}:{port}") from error
+            raise Unreachable(str(destination)) from error
+
+    async def _connect(self, destination: Destination) -> Upstream:
+        loop = asyncio.get_running_loop()
+
+        def made() -> Upstream:
+            return Upstream(lambda gone: self._drop(destination, gone))
+
+        if destination.address is None:
+            end = await self._dial(destination.container, destination.port)
+            _, upstream = await loop.create_connection(made, sock=end)
+            return upstream
+        async with asyncio.timeout(CONNECT_TIMEOUT_S):
+            _, upstream = await loop.create_connection(made, destination.address, destination.port)
         return upstream
 
-    def release(self, address: str, port: int, upstream: Upstream) -> None:
+    def release(self, destination: Destination, upstream: Upstream) -> None:
         """Return a connection to the pool after a complete exchange."""
         upstream.hand_to(None)
-        idle = self._idle[address, port]
+        idle = self._idle[destination]
         if not upstream.alive or len(idle) >= _MOST_IDLE:
             upstream.abort()
             return
@@ -145,9 +171,9 @@ class ConnectionPool:
                 upstream.abort()
         self._idle.clear()
 
-    def _drop(self, address: str, port: int, upstream: Upstream) -> None:
-        idle = self._idle.get((address, port))
+    def _drop(self, destination: Destination, upstream: Upstream) -> None:
+        idle = self._idle.get(destination)
         if idle and upstream in idle:
             idle.remove(upstream)
         if not idle:
-            self._idle.pop((address, port), None)
+            self._idle.pop(destination, None)

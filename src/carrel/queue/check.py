@@ -19,10 +19,11 @@ from carrel.queue import loading
 from carrel.queue.service import Answer, explain, least_of
 from carrel.scheduling.estimate import Headroom, StartEstimate, estimate_start, headroom
 from carrel.scheduling.plan import Planning
-from carrel.scheduling.snapshot import DEFAULT_PRIORITY, PendingSession, ScopeSnapshot
+from carrel.scheduling.snapshot import DEFAULT_PRIORITY, PendingSession, ScopeSnapshot, Without
 from carrel.sessions import admission, allowed_rights, dependencies, mounting, resolution
 from carrel.sessions.admission import AdmittedSpec, DiskRange
 from carrel.sessions.dependencies import Dependency
+from carrel.sessions.mounting import MountPlan
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.images import Image
@@ -59,14 +60,16 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
     usable = await admission.usable_groups(tx, actor.user_id, actor.domain_id, project, spec.kind)
     group = admission.chosen(usable, spec.group)
     image = await images.find(tx, spec.image) if spec.image else None
-    admitted = await _admitted(tx, actor, project, image, spec)
+    admitted, mounts = await _admitted(tx, actor, project, image, spec)
     refused = admitted if isinstance(admitted, CarrelError) else None
     # Report remaining capacity also for a refused request, without the node and time limit that caused the refusal.
     possible = (
         admitted.spec if isinstance(admitted, AdmittedSpec) else replace(spec, node=None, time_limit_s=None)
     )
     after = admitted.after if isinstance(admitted, AdmittedSpec) else ()
-    pending = _pending(actor, project, group, image, possible, after, clock.now())
+    pending = _pending(
+        actor, project, group, image, possible, after, await mounting.without(tx, mounts), clock.now()
+    )
     snapshot = await loading.snapshot(
         tx, clock.now(), [*await loading.waiting(tx, clock.now()), pending], running=True
     )
@@ -109,17 +112,16 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
 
 async def _admitted(
     tx: AsyncSession, actor: Actor, project: ProjectId, image: Image | None, spec: SessionSpec
-) -> AdmittedSpec | CarrelError:
-    """The request as it would be queued, or the error that creating it would raise."""
+) -> tuple[AdmittedSpec | CarrelError, MountPlan]:
+    """The request as it would be queued, or the error that creating it would raise; and its mounts."""
     try:
         if spec.image:
             await resolution.image_of(tx, actor, spec.image, spec.slots)
             spec = await resolution.with_role_images(tx, actor, image, spec)
         admitted = await admission.admit(tx, actor, project, image, spec)
-        await mounting.foresee(tx, actor, spec.mounts)
+        return admitted, await mounting.foresee(tx, actor, spec.mounts)
     except CarrelError as error:
-        return error
-    return admitted
+        return error, MountPlan()
 
 
 def _pending(
@@ -129,6 +131,7 @@ def _pending(
     image: Image | None,
     spec: SessionSpec,
     after: Sequence[Dependency],
+    without: Without,
     now: datetime,
 ) -> PendingSession:
     """The request as the scheduler would see it."""
@@ -149,6 +152,7 @@ def _pending(
         node=NodeId(spec.node) if spec.node else None,
         architecture=architecture(image.architecture if image else None),
         root=spec.rights == Rights.ROOT,
+        without=without,
         lasts=timedelta(seconds=spec.time_limit_s) if spec.time_limit_s else None,
         aside=admission.not_before(later) if later else dependencies.sentence(after),
         not_before=None if never else later,

@@ -32,6 +32,7 @@ from carrel.scheduling.snapshot import (
     Slots,
     Snapshot,
     Strategy,
+    Without,
 )
 from carrel.sessions import admission, allowed_rights, dependencies, mounting
 from carrel.sessions.dependencies import Dependency
@@ -197,10 +198,16 @@ async def startable(tx: AsyncSession, now: datetime) -> list[PendingSession]:
 async def _requests(tx: AsyncSession, rows: Sequence[Any]) -> list[PendingSession]:
     if not rows:
         return []
-    kept_back = await mounting.kept_back(tx)
+    missing = await mounting.missing_storage(tx)
     after = await dependencies.of_pending(tx) if rows[0].some_wait_for_others else {}
     requests = [
-        _request(row, _not_allowed(row) or kept_back.get(row.id, ""), after.get(row.id, ())) for row in rows
+        _request(
+            row,
+            _not_allowed(row) or missing.away.get(row.id, ""),
+            after.get(row.id, ()),
+            missing.without.get(row.id, ()),
+        )
+        for row in rows
     ]
     limits = {
         row.array_id: ArrayLimit(row.max_parallel, row.placed) for row in rows if row.max_parallel is not None
@@ -220,7 +227,7 @@ async def may_start(tx: AsyncSession) -> bool:
     return bool((await tx.execute(_MAY_START)).scalar_one())
 
 
-def _request(row: Any, kept_back: str, after: Sequence[Dependency]) -> PendingSession:
+def _request(row: Any, kept_back: str, after: Sequence[Dependency], without: Without) -> PendingSession:
     path = (row.domain_id, row.project_id, row.owner_id)
     # Nobody knows when storage is back; a condition that cannot be met stays so.
     for_ever = kept_back or dependencies.cannot_be_met(after)
@@ -240,6 +247,7 @@ def _request(row: Any, kept_back: str, after: Sequence[Dependency]) -> PendingSe
         avoid=frozenset(row.avoided_nodes),
         architecture=architecture(row.architecture),
         root=row.rights == Rights.ROOT,
+        without=without,
         lasts=timedelta(seconds=max(row.left_s, 1)) if row.left_s is not None else None,
         aside=(row.reason or _AGAIN) if row.not_before else dependencies.sentence(after) or kept_back,
         not_before=None if for_ever else row.not_before,

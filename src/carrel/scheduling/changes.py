@@ -111,7 +111,7 @@ def _smaller(snapshot: Snapshot, one: PendingSession, least: Mapping[str, int]) 
         if (
             node.closed
             or (one.node and node.id != one.node)
-            or not node.runs(one.architecture, root=one.root)
+            or not node.runs(one.architecture, root=one.root, without=one.without)
         ):
             continue
         slots = {

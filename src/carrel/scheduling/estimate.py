@@ -45,7 +45,9 @@ def _never(planning: Planning, one: PendingSession, nodes: Sequence[NodeSnapshot
         if limit.never:
             alone = limit.slot == CONTAINERS
             return blocked.sentence if alone else more_than_ever(limit.label, limit.slot, limit.ceiling)
-    offers = [node.capacity for node in nodes if node.runs(one.architecture, root=one.root)]
+    offers = [
+        node.capacity for node in nodes if node.runs(one.architecture, root=one.root, without=one.without)
+    ]
     together = one.count > 1 and one.mode is ClusterMode.SINGLE_NODE
     for slots in [total_slots(one)] if together else one.sizes:
         if not any(all(offer.get(slot, 0) >= amount for slot, amount in slots.items()) for offer in offers):

@@ -22,9 +22,9 @@ from carrel.scheduling.ranking import (
 )
 from carrel.scheduling.reasons import Blocked, NodeCause
 from carrel.scheduling.requirements import ContainerRequirements, SessionRequirements
-from carrel.scheduling.snapshot import ContainerPlacement, GroupSnapshot, NodeSnapshot, Slots
+from carrel.scheduling.snapshot import ContainerPlacement, GroupSnapshot, NodeSnapshot, Slots, Without
 
-_About = tuple[NodeId | None, frozenset[NodeId], str, bool]
+_About = tuple[NodeId | None, frozenset[NodeId], str, bool, Without]
 
 
 class Room:
@@ -278,6 +278,8 @@ class Room:
         node = self.nodes[index]
         if container.node is not None and node.id != container.node:
             return "is not the requested node"
+        if not node.closed and (storage := node.lacks(container.without)):
+            return f"cannot reach {storage}"
         if node.closed or node.runs(container.architecture, root=False):
             return node.closed or "cannot give root in a session"
         return f"is {node.architecture}, the image needs {container.architecture}"
@@ -303,14 +305,14 @@ class Room:
         return kind
 
     def _admitting(self, container: ContainerRequirements) -> NDArray[np.bool_]:
-        if not (container.node or container.avoid or container.architecture or container.root):
-            return self._open
         about = _about(container)
+        if not any(about):
+            return self._open
         if about not in self._admitted:
             admits = [
                 (container.node is None or node.id == container.node)
                 and node.id not in container.avoid
-                and node.runs(container.architecture, root=container.root)
+                and node.runs(container.architecture, root=container.root, without=container.without)
                 for node in self.nodes
             ]
             self._admitted[about] = self._open & np.array(admits, dtype=bool)
@@ -356,7 +358,7 @@ def _unused(families: Mapping[str, str], kinds: frozenset[str]) -> int:
 
 def _about(container: ContainerRequirements) -> _About:
     """The nodes that it may use."""
-    return container.node, container.avoid, container.architecture, container.root
+    return container.node, container.avoid, container.architecture, container.root, container.without
 
 
 def _covers(more: SlotAmountPairs, less: SlotAmountPairs) -> bool:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from carrel.core.ids import GroupId, NodeId, SessionId
 from carrel.core.slots import WHOLE
 from carrel.scheduling.ceilings import requested_amounts
-from carrel.scheduling.snapshot import ClusterMode, PendingSession, Slots
+from carrel.scheduling.snapshot import ClusterMode, PendingSession, Slots, Without
 
 Amounts = tuple[tuple[str, int], ...]
 """Of slots."""
@@ -27,6 +27,7 @@ class ContainerRequirements(NamedTuple):
     avoid: frozenset[NodeId] = frozenset()
     architecture: str = ""
     root: bool = False
+    without: Without = ()
 
 
 @dataclass(eq=False, slots=True)
@@ -78,6 +79,7 @@ class DistinctRequirements:
             one.avoid,
             one.architecture,
             one.root,
+            one.without,
         ]
         request = known.get(slots)
         if request is None:
@@ -89,7 +91,9 @@ class DistinctRequirements:
 def _request(one: PendingSession, amounts: Amounts, units: Units) -> SessionRequirements:
     together = one.count > 1 and one.mode is ClusterMode.SINGLE_NODE
     slots = tuple(sorted([pair for pair in amounts if pair[1]]))
-    container = ContainerRequirements(_needed(slots, units), one.node, one.avoid, one.architecture, one.root)
+    container = ContainerRequirements(
+        _needed(slots, units), one.node, one.avoid, one.architecture, one.root, one.without
+    )
     total = _total(container, one.count, units) if together and not one.mixed else None
     mixed = tuple([_member(container, sizes, units) for sizes in one.mixed])
     elsewhere = _request(replace(one, avoid=frozenset()), amounts, units) if one.avoid else None

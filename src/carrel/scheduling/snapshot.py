@@ -44,6 +44,10 @@ class ClusterMode(StrEnum):
     MULTI_NODE = "multi_node"
 
 
+Without = tuple[tuple[str, str], ...]
+"""Networks whose nodes do not have a session's storage, with the name of what is missing there."""
+
+
 @dataclass(frozen=True, slots=True)
 class DeviceSnapshot:
     """One accelerator. used: thousandths. set: devices of the same number are near each other (NUMA, NVLink).
@@ -63,7 +67,7 @@ class DeviceSnapshot:
 class NodeSnapshot:
     """capacity: for sessions, with over-commitment and reserve applied; used: allocated to sessions. closed: why
     nothing may be placed here, such as "cordoned" or "not ready"; "" if open. network: containers of one session reach
-    each other on nodes with the same one. root: its sessions can have root inside.
+    each other on nodes with the same one, which have the same storage. root: its sessions can have root inside.
     """
 
     id: NodeId
@@ -77,12 +81,16 @@ class NodeSnapshot:
     network: str = ""
     root: bool = False
 
-    def runs(self, architecture: str, *, root: bool) -> bool:
+    def runs(self, architecture: str, *, root: bool, without: Without = ()) -> bool:
         """True if an image of this architecture runs here, or either architecture is unknown; with root inside, if
-        required.
+        required; and if its network is none of those without its storage.
         """
         fits = not architecture or not self.architecture or self.architecture == architecture
-        return fits and (self.root or not root)
+        return fits and (self.root or not root) and not self.lacks(without)
+
+    def lacks(self, without: Without) -> str:
+        """The storage that it does not have; "" if it has all."""
+        return next((storage for network, storage in without if network == self.network), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +149,8 @@ class PendingSession:
 
     slots: of each of its `count` containers; mixed: of each container in order, if they differ; slots is then that of
     the first. path: (domain, project, owner). scopes: keys of `Snapshot.scopes` that it counts against. node: the
-    requested node. avoid: nodes used only if no other fits. root: it needs root inside. lasts: its time limit, if any.
+    requested node. avoid: nodes used only if no other fits. root: it needs root inside. without: networks that do not
+    have storage of its folders. lasts: its time limit, if any.
     aside: why it is skipped for now but keeps its queue position; "" if not. It ends at `not_before` and once all of
     `after` have ended; without either, that is not known. array: that it belongs to. array_most: how many of the array
     may run at once, if that is limited. in_array_queue: it is aside for this only. behind: how many more of its array
@@ -161,6 +170,7 @@ class PendingSession:
     avoid: frozenset[NodeId] = frozenset()
     architecture: str = ""
     root: bool = False
+    without: Without = ()
     lasts: timedelta | None = None
     aside: str = ""
     not_before: datetime | None = None

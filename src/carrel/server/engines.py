@@ -5,9 +5,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
+from urllib.parse import parse_qsl
 
 from sqlalchemy.exc import ProgrammingError
 
+from carrel import plugins
 from carrel.accelerators.make import make
 from carrel.core.ids import LOCAL_ENGINE
 from carrel.db.database import Database
@@ -16,6 +18,7 @@ from carrel.engines.context import Closing, EngineContext
 from carrel.engines.port import Engine, EngineError
 from carrel.nodes.engines import queries, service
 from carrel.nodes.engines.connections import Connector, Engines, in_time, label_of
+from carrel.plugins import Port
 from carrel.server import claim
 from carrel.server.settings import Settings
 from carrel.tables.engines import EngineRow
@@ -27,13 +30,16 @@ ANSWER_S = 30.0
 
 
 async def ensure_local(settings: Settings, database: Database) -> None:
-    """Set the local engine to that of CARREL_ENGINE_URL. Twice: no-op."""
-    scheme, _, namespaces = settings.engine_url.partition(":")
+    """Set the local engine to that of CARREL_ENGINE_URL. Twice: no-op. Raises: Invalid for settings it cannot have."""
+    scheme, _, rest = settings.engine_url.partition(":")
     async with database.transaction() as tx:
         if scheme == _KUBERNETES:
+            namespaces, _, query = rest.partition("?")
             sessions, _, own = namespaces.partition("/")
             of_gateway = {"gateway_namespace": own} if own else {}
-            await service.ensure_local(tx, _KUBERNETES, {"namespace": sessions, **of_gateway})
+            chosen = {"namespace": sessions, **of_gateway, **dict(parse_qsl(query))}
+            checked = plugins.find(Port.ENGINE, _KUBERNETES).checked(chosen)
+            await service.ensure_local(tx, _KUBERNETES, checked.model_dump(mode="json", include=set(chosen)))
         else:
             await service.ensure_local(tx, "docker", {"url": settings.engine_url})
 

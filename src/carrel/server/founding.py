@@ -40,10 +40,11 @@ async def prepare(
     """Prepare the database; the first administrator if it was created now, else None. Twice, or concurrently: no-op.
 
     password_file: created with a random password if it is missing. images: prepares the engine's images.
-    Raises: Conflict, Unavailable.
+    Raises: Conflict, Invalid, Unavailable.
     """
     import carrel.server.metadata  # noqa: F401 - the first rows refer to tables of everything
     from carrel.db.database import Database
+    from carrel.folders.hosts import locations
     from carrel.folders.hosts import service as storage_hosts
     from carrel.server import adoption
 
@@ -59,6 +60,9 @@ async def prepare(
             await images(database)
         founder = await _bootstrap(database, options.admin_email or DEFAULT_EMAIL, password_file)
         await storage_hosts.ensure_local(database, settings.data_dir)
+        if settings.folders_location:
+            async with database.transaction() as tx:
+                await locations.ensure_local(tx, settings.data_dir, settings.folders_location)
         return founder
     finally:
         await database.close()

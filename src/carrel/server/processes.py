@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import uvicorn
     from starlette.types import ASGIApp
 
+    from carrel.nodes.engines.connections import Make
     from carrel.server.starting import Starting
 
 log = structlog.get_logger()
@@ -186,6 +187,12 @@ async def gateway(settings: Settings, ready: Ready) -> None:
     from carrel.gateway.serve import serve
     from carrel.gateway.settings import GatewaySettings
 
+    async def connector(database: Database) -> Make:
+        # Only where apps have no address.
+        from carrel.server import engines
+
+        return await engines.connector(settings, database)
+
     _collect_garbage()
     await serve(
         GatewaySettings(
@@ -200,6 +207,7 @@ async def gateway(settings: Settings, ready: Ready) -> None:
             tls=_tls(settings),
         ),
         settings.database_url,
+        connector,
         ready,
     )
 

@@ -45,7 +45,12 @@ class Settings(BaseSettings):
     engine_url: str = Field(
         default="unix:///var/run/docker.sock",
         description="The container engine; kubernetes:SESSIONS/OWN: the cluster in which Carrel itself "
-        "runs, by the namespaces of the sessions and of Carrel.",
+        "runs, by the namespaces of the sessions and of Carrel; more settings of the engine follow as ?NAME=VALUE.",
+    )
+    folders_location: str = Field(
+        default="",
+        description="Where that engine has the folders of the data directory, as a location of a storage host, such as "
+        "volume://CLAIM/folders; nowhere: not at all, unless a location is set; empty: as it is set.",
     )
     kubeconfig_commands: str = Field(
         default="",

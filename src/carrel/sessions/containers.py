@@ -274,7 +274,7 @@ _GIVE_UP = text("""
 """)
 
 
-async def relocate(tx: AsyncSession, container: ContainerId, address: str) -> None:
+async def relocate(tx: AsyncSession, container: ContainerId, address: str | None) -> None:
     """Update the address of a running container."""
     await tx.execute(_RELOCATE, {"id": container, "address": address})
 

@@ -19,13 +19,14 @@ from carrel.folders.access import FolderRights
 from carrel.folders.mounted import mounts_of
 from carrel.folders.schemas import MountedIn
 from carrel.permissions.decide import Actor, allows
+from carrel.scheduling.snapshot import Without
 from carrel.sessions import mount_paths, updates
 from carrel.sessions.spec import MountRequest
 from carrel.storage.port import FolderLocation
 from carrel.tables.folder_states import FolderState, remedy
 from carrel.tables.folders import FolderMount, Permission, VFolder
 from carrel.tables.sessions import Session
-from carrel.tables.storage_hosts import HostState, StorageHost
+from carrel.tables.storage_hosts import HostState, StorageHost, StorageHostLocation
 
 _AWAY = (HostState.UNAVAILABLE, HostState.UNUSABLE)
 LEFT_OUT, READ_ONLY = "folders_left_out", "folders_read_only"
@@ -141,24 +142,63 @@ async def held_by(
     return by_session
 
 
+@dataclass(frozen=True)
+class MissingStorage:
+    """Why pending sessions cannot start because of their folders.
+
+    away: a sentence for those with a storage host that is unavailable. without: engines that do not have a storage host
+    of theirs, with its name.
+    """
+
+    away: Mapping[SessionId, str]
+    without: Mapping[SessionId, Without]
+
+
 # Built once: every scheduler pass starts with it.
-_KEPT_BACK = text("""
-    SELECT m.session_id, h.name
+_MISSING = text("""
+    SELECT DISTINCT m.session_id, h.name, h.state = ANY(:away) AS away, l.engine_id
     FROM storage_hosts h
+    LEFT JOIN storage_host_locations l ON l.host_id = h.id AND l.location IS NULL
     JOIN vfolders f ON f.host_id = h.id
     JOIN vfolder_mounts m ON m.folder_id = f.id AND m.released_at IS NULL
     JOIN sessions s ON s.id = m.session_id AND s.state = 'PENDING'
-    WHERE h.state = ANY(:away) ORDER BY h.name
+    WHERE h.state = ANY(:away) OR l.engine_id IS NOT NULL ORDER BY h.name, l.engine_id
 """)
 
 
-async def kept_back(tx: AsyncSession) -> Mapping[SessionId, str]:
-    """Pending sessions that cannot start because a storage host they need is unavailable, with a sentence for each."""
-    rows = await tx.execute(_KEPT_BACK, {"away": [str(state) for state in _AWAY]})
-    return {
-        row.session_id: f"It is waiting for the storage host {row.name}, which does not respond."
-        for row in rows
-    }
+async def missing_storage(tx: AsyncSession) -> MissingStorage:
+    """The pending sessions with storage that is unavailable or not there on an engine."""
+    rows = (await tx.execute(_MISSING, {"away": [str(state) for state in _AWAY]})).all()
+    without: defaultdict[SessionId, list[tuple[str, str]]] = defaultdict(list)
+    for row in rows:
+        if row.engine_id:
+            without[row.session_id].append((row.engine_id, _called(row.name)))
+    return MissingStorage(
+        {
+            row.session_id: f"It is waiting for the storage host {row.name}, which does not respond."
+            for row in rows
+            if row.away
+        },
+        {session: tuple(pairs) for session, pairs in without.items()},
+    )
+
+
+async def without(tx: AsyncSession, planned: MountPlan) -> Without:
+    """The engines that do not have a storage host of these mounts, with its name."""
+    nowhere = (
+        select(StorageHostLocation.engine_id, StorageHost.name)
+        .join(StorageHost, StorageHost.id == StorageHostLocation.host_id)
+        .where(
+            StorageHostLocation.location.is_(None),
+            StorageHost.id.in_({each.folder.host_id for each in planned.mounts}),
+        )
+        .order_by(StorageHost.name, StorageHostLocation.engine_id)
+    )
+    return tuple([(engine, _called(name)) for engine, name in await tx.execute(nowhere)])
+
+
+def _called(host: str) -> str:
+    return f"the storage host {host}"
 
 
 async def is_away(tx: AsyncSession, host: StorageHostId) -> bool:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from sqlalchemy import BigInteger, CheckConstraint, DateTime, ForeignKey, Index, LargeBinary, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from carrel.core.ids import StorageHostId
+from carrel.core.ids import EngineId, StorageHostId
 from carrel.db.tables import Table
 
 TOPIC = "storage_hosts"
@@ -37,7 +37,8 @@ def _one_of(column: str, kind: type[StrEnum]) -> CheckConstraint:
 
 
 class StorageHost(Table):
-    """backend: kind of its plug-in. root: a directory on the control plane's machine, at the same path on all nodes.
+    """backend: kind of its plug-in. root: a directory on the control plane's machine, at the same path on all nodes of
+    engines without a `StorageHostLocation`.
 
     settings: further settings of its kind, sealed; None: none. active: accepts new folders. public: open to users of
     every domain that permits it; otherwise only to `storage_host_access`. total_bytes, free_bytes, state, problem: as
@@ -77,3 +78,17 @@ class StorageHostAccess(Table):
     )
     kind: Mapped[HostScopeKind] = mapped_column(String(10), primary_key=True)
     scope_id: Mapped[str] = mapped_column(String, primary_key=True)
+
+
+class StorageHostLocation(Table):
+    """Where the containers of an engine have the host's root: a location as in `engines.volumes`; None: nowhere."""
+
+    __tablename__ = "storage_host_locations"
+
+    host_id: Mapped[StorageHostId] = mapped_column(
+        String, ForeignKey("storage_hosts.id", ondelete="CASCADE"), primary_key=True
+    )
+    engine_id: Mapped[EngineId] = mapped_column(
+        String, ForeignKey("engines.id", ondelete="CASCADE"), primary_key=True
+    )
+    location: Mapped[str | None] = mapped_column(String(1000))

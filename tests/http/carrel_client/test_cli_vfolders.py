@@ -152,6 +152,10 @@ async def test_storage_hosts_are_added_opened_changed_and_forgotten(
     refused = await admin.run("storage-host", "rm", "--yes", "fast")
     assert refused.code == 1
     await user.ok("vfolder", "move", "data", "local")
+    at = "/mnt/fast"
+    assert at in await admin.ok("storage-host", "location", "fast", "local", "--at", at)
+    assert "nowhere" in await admin.ok("storage-host", "location", "fast", "local", "--nowhere")
+    assert at not in await admin.ok("storage-host", "location", "fast", "local", "--same-path")
     await admin.ok("storage-host", "update", "fast", "--inactive", "--name", "old")
     assert "none" in await admin.ok("storage-host", "show", "old")
     assert "old removed" in await admin.ok("storage-host", "rm", "--yes", "old")

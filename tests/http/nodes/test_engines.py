@@ -1,5 +1,7 @@
 """Engines by the API: added, changed and removed while everything runs."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +14,8 @@ from sqlalchemy import text
 from carrel.core.errors import Conflict
 from carrel.core.ids import EngineId, NodeId
 from carrel.engines.fake import FakeEngine
-from carrel.engines.port import Engine, EngineUnavailable
+from carrel.engines.optional import FORWARDED
+from carrel.engines.port import Engine, EngineUnavailable, NodeInfo
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.connections import Engines
 from carrel.tables.engines import EngineRow
@@ -94,6 +97,36 @@ async def test_settings_are_checked_before_an_engine_is_added(api: Api):
     )
     assert status_and_code(await user.post("/engines/check", request)) == (403, "policy.forbidden")
     assert [one["name"] for one in (await admin.get("/engines")).json()["items"]] == ["local"]
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "reachable", "sentence"),
+    [
+        (False, None, ""),
+        (False, True, ""),
+        (False, False, " The addresses of its containers cannot be reached from here:"),
+        (True, False, " The gateway connects to apps through the engine."),
+        (True, True, " The gateway connects to apps through the engine. Their addresses can be reached"),
+    ],
+)
+async def test_a_check_says_how_apps_are_reached(
+    api: Api, monkeypatch: pytest.MonkeyPatch, *, forwarded: bool, reachable: bool | None, sentence: str
+):
+    its_nodes = FakeEngine.nodes
+
+    async def answers(engine: FakeEngine) -> bool | None:
+        return reachable
+
+    async def listed(engine: FakeEngine) -> Sequence[NodeInfo]:
+        also = {FORWARDED} if forwarded else set()
+        return [replace(one, capabilities=one.capabilities | also) for one in await its_nodes(engine)]
+
+    monkeypatch.setattr(FakeEngine, "reachable", answers)
+    monkeypatch.setattr(FakeEngine, "nodes", listed)
+    admin = await api.as_("superadmin")
+    checked = (await admin.post("/engines/check", {"kind": "fake", "settings": {}})).json()
+    assert checked["sentence"].startswith(f"It responds: Fake 1.{sentence}")
+    assert sentence or checked["sentence"] == "It responds: Fake 1."
 
 
 async def test_secrets_stay_until_something_else_changes_and_are_given_again_then(api: Api):

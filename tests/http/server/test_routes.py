@@ -139,7 +139,9 @@ BODIES: Mapping[str, object] = {
     "engines.create": {"name": "local", "kind": "fake"},
     "engines.update": {},
     "storage_hosts.create": {"name": "new", "root": "/etc"},
+    "storage_hosts.check": {},
     "storage_hosts.set_access": {"projects": []},
+    "storage_hosts.set_location": {"location": None},
     "storage_hosts.update": {"description": "another"},
     "ssh_keys.add": {"name": "key"},
     "dotfiles.set": {"content": "x"},
@@ -457,7 +459,9 @@ async def test_each_role_gets_at_what_is_nobodys_as_the_table_says(api: Api, rol
     got, expected_outcomes = {}, {}
     for name in names:
         ref = ANYONES.get(name.split(".")[0], "sso")
-        path = operations()[name][1].replace("{ref}", ref).replace("{name}", "sso")
+        path = (
+            operations()[name][1].replace("{ref}", ref).replace("{name}", "sso").replace("{engine}", "local")
+        )
         status, code = await ask(who, name, path)
         got[name], expected_outcomes[name] = outcome(status, code, name), expected(actor, name, None)
     assert got == expected_outcomes

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from databases import in_database
 
+from carrel.core.errors import Invalid
 from carrel.db.database import Database
 from carrel.server.engines import ensure_local
 from carrel.server.settings import Settings
@@ -28,13 +29,14 @@ def empty_database(postgres_server: str) -> Iterator[str]:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-def _start(url: str, data_dir: Path, *options: str) -> "subprocess.Popen[str]":
+def _start(url: str, data_dir: Path, *options: str, **settings: str) -> "subprocess.Popen[str]":
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CARREL_")}
     return subprocess.Popen(
         [str(CARREL), "migrate", *options],
         # No engine responds there: the database is prepared without one.
         env={**kept, "CARREL_ENGINE_URL": f"unix://{data_dir}/docker.sock", "CARREL_DATA_DIR": str(data_dir)}
-        | ({"CARREL_DATABASE_URL": url} if url else {}),
+        | ({"CARREL_DATABASE_URL": url} if url else {})
+        | settings,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -94,4 +96,38 @@ def test_the_local_engine_is_the_cluster_where_that_is_chosen(empty_database: st
     assert asyncio.run(local("kubernetes:desks")) == ("kubernetes", {"namespace": "desks"})
     settings = {"namespace": "desks", "gateway_namespace": "front"}
     assert asyncio.run(local("kubernetes:desks/front")) == ("kubernetes", settings)
+    chosen = "kubernetes:desks/front?user_namespaces=false"
+    assert asyncio.run(local(chosen)) == ("kubernetes", {**settings, "user_namespaces": False})
+    with pytest.raises(Invalid, match="no such setting"):
+        asyncio.run(local("kubernetes:desks?user_namespace=false"))
     assert asyncio.run(local("unix:///x.sock")) == ("docker", {"url": "unix:///x.sock"})
+
+
+def test_the_folders_of_the_data_directory_are_where_the_engine_has_them(
+    empty_database: str, tmp_path: Path
+) -> None:
+    def located(engine: str, *locations: str) -> list[tuple]:  # type: ignore[type-arg]
+        """The known locations, after several preparations at once."""
+        for one in [
+            _start(empty_database, tmp_path, CARREL_ENGINE_URL=engine, CARREL_FOLDERS_LOCATION=location)
+            for location in locations
+        ]:
+            _ended(one)
+        known = (
+            "SELECT name, engine_id, location FROM storage_host_locations JOIN storage_hosts ON id = host_id"
+        )
+        return _rows(empty_database, known)
+
+    cluster = "kubernetes:desks"
+    assert located(cluster, "") == []
+    assert located(cluster, "nowhere", "nowhere") == [("local", "local", None)]
+    claimed = [("local", "local", "volume://claim/folders")]
+    assert located(cluster, *["volume://claim/folders"] * 2) == claimed
+    assert located(cluster, "nowhere") == located(cluster, "") == claimed
+    docker = {
+        "CARREL_ENGINE_URL": f"unix://{tmp_path}/docker.sock",
+        "CARREL_FOLDERS_LOCATION": "volume://claim",
+    }
+    process = _start(empty_database, tmp_path, **docker)
+    assert "does not mount volume:// volumes" in process.communicate(timeout=120)[1]
+    assert process.returncode != 0

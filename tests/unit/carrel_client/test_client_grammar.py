@@ -173,6 +173,7 @@ KEEPING = {
     "appoint",
     "again",
     "extend",
+    "location",
     "resize",
     "restart",
     "archive",

@@ -112,6 +112,7 @@ def waiting(draw: st.DrawFn, number: int, *, plain: bool = False) -> PendingSess
         avoid=frozenset() if plain else frozenset(draw(st.sampled_from(AVOIDED))),
         architecture=draw(mostly("", "x86_64")),
         root=draw(mostly(False, True)),
+        without=draw(mostly((), (("b", "the storage host nas"),))),
     )
 
 

@@ -34,7 +34,7 @@ def device_slots(node: NodeSnapshot, slots: Slots) -> dict[str, int]:
 
 def admitted(node: NodeSnapshot, one: PendingSession) -> bool:
     same = not one.architecture or not node.architecture or node.architecture == one.architecture
-    open_to_it = not node.closed and (node.root or not one.root)
+    open_to_it = not node.closed and (node.root or not one.root) and not node.lacks(one.without)
     return node.group == one.group and open_to_it and (one.node is None or one.node == node.id) and same
 
 

@@ -199,6 +199,20 @@ def test_a_session_with_root_is_placed_only_where_it_can_have_it() -> None:
     assert changes(Snapshot((plain,), (one,), NOW), replace(one, slots={"cpu": 9000})) == []
 
 
+def test_a_session_is_placed_only_where_its_storage_is() -> None:
+    far, near = (node_with(name, {"cpu": 8000}, network=name) for name in ("far", "near"))
+    one = pending("s", {"cpu": 1000}, without=(("far", "the storage host nas"),))
+    [placement] = Planning(Snapshot((far, near), (one,), NOW)).run().placements
+    assert [part.node for part in placement.parts] == [near.id]
+    alone = Planning(Snapshot((far,), (one,), NOW))
+    [refusal] = alone.run().refusals
+    assert refusal.reason == "1 node: cannot reach the storage host nas."
+    assert estimate_start(alone, one).never
+    assert not estimate_start(alone, replace(one, without=())).never
+    # A smaller one is not offered where its storage is not.
+    assert changes(Snapshot((far,), (one,), NOW), replace(one, slots={"cpu": 9000})) == []
+
+
 def test_the_designated_node_is_given_up_when_another_has_room() -> None:
     nodes = tuple(node_with(f"n{n}", {"cpu": 1000}, {"cpu": 1000 * (n == 0)}) for n in range(2))
     one = pending("s", {"cpu": 1000}, node=NodeId("n0"))

@@ -128,6 +128,7 @@ export type {
   SshKeyAdded as NewSshKey,
   SshKeyView as SshKey,
   StepView as TimelineStep,
+  StorageCheck,
   StorageHostCreate,
   StorageHostUpdate,
   StorageHostView as StorageHost,

@@ -1,15 +1,17 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import {
   storageHostKindsList,
+  storageHostsCheck,
   storageHostsCreate,
   storageHostsList,
   storageHostsRemove,
   storageHostsSetAccess,
+  storageHostsSetLocation,
   storageHostsShow,
   storageHostsUpdate,
 } from "@/api/generated/sdk.gen";
 import type { StorageHostsListData } from "@/api/generated/types.gen";
-import type { StorageHost, StorageHostCreate, StorageHostUpdate } from "@/api/types";
+import type { StorageCheck, StorageHost, StorageHostCreate, StorageHostUpdate } from "@/api/types";
 import { everyPage } from "./every-page";
 import { useChange } from "./use-change";
 
@@ -72,4 +74,19 @@ export const useSetHostAccess = () =>
   useChange<{ id: string; domains: string[]; projects: string[] }, StorageHost>(
     async ({ id, ...body }) => (await storageHostsSetAccess({ path: { ref: id }, body })).data,
     TOUCHED,
+  );
+
+/** Sets where an engine has a storage host. */
+export const useSetHostLocation = () =>
+  useChange<{ id: string; engine: string; location: string | null }, StorageHost>(
+    async ({ id, engine, location }) =>
+      (await storageHostsSetLocation({ path: { ref: id, engine }, body: { location } })).data,
+    TOUCHED,
+  );
+
+/** Checks whether an engine has a storage host: containers on its nodes exchange files with the server. */
+export const useCheckHost = () =>
+  useChange<{ id: string; engine: string }, StorageCheck>(
+    async ({ id, engine }) => (await storageHostsCheck({ path: { ref: id, engine }, body: {} })).data,
+    [],
   );

@@ -86,7 +86,13 @@ export const FOLDER_PROBLEMS: Record<string, Sentences> = {
     hint: msg`Move them to another storage host, or deactivate this one.`,
   },
   "storage_host.inactive": { detail: msg`The storage host accepts no new folders.` },
+  "storage_host.location": {
+    detail: msg`The engine cannot mount this location.`,
+    hint: msg`Enter a path on its nodes, or the address of a volume.`,
+  },
   "storage_host.name_taken": { detail: msg`A storage host with that name already exists.` },
+  "storage_host.no_image": { detail: msg`A check needs an image in the catalogue.`, hint: ASK },
+  "storage_host.no_node": { detail: msg`The engine has no node that takes containers.` },
   "storage_host.none": { detail: msg`You have access to no storage host.`, hint: ASK },
   "storage_host.not_found": { detail: msg`Storage host not found.` },
   "storage_host.root_refused": { detail: msg`This directory cannot be the root of a storage host.` },

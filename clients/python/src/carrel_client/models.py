@@ -3072,6 +3072,24 @@ class StepView(TypedDict):
     step: StartStep
 
 
+class StorageCheck(TypedDict):
+    ok: bool
+    steps: list[StorageCheckStep]
+
+
+class StorageCheckRequest(TypedDict):
+    """image: a reference, or null for one of the catalogue; it needs a shell."""
+
+    image: NotRequired[str | None]
+
+
+class StorageCheckStep(TypedDict):
+    """place: a node, which reads what all before it wrote and then writes; finally "server". problem: "" if none."""
+
+    place: str
+    problem: str
+
+
 class StorageHostAccessUpdate(TypedDict):
     """The access list of a host that is not public: ids or names. It replaces the current list."""
 
@@ -3122,6 +3140,20 @@ class StorageHostList(TypedDict):
     next_cursor: str | None
 
 
+class StorageHostLocationUpdate(TypedDict):
+    """location: where the containers of the engine have the host's root: a path on its nodes, `volume://NAME/PREFIX`
+    (a volume that the engine has; on Kubernetes a PersistentVolumeClaim), `nfs://SERVER/EXPORT` or
+    `csi://DRIVER/PREFIX?ATTRIBUTE=VALUE`. "": at the same path as on the server. null: nowhere, so sessions with
+    folders of the host do not run on the engine."""
+
+    location: str | None
+
+
+class StorageHostLocationView(TypedDict):
+    engine: EngineRef
+    location: str | None
+
+
 class StorageHostRef(TypedDict):
     id: str
     name: str
@@ -3142,7 +3174,8 @@ class StorageHostView(TypedDict):
     hard_quota: writes beyond a quota fail immediately, in sessions too. instant_clone: whole folders are cloned in
     constant time. folders, used_bytes: number and size of the folders on it that you may see.
 
-    root, access, and problem (what is wrong when the state is not "ok"): None unless you administer storage."""
+    root, access, problem (what is wrong when the state is not "ok") and locations (on engines that do not have the root
+    at the same path; null: nowhere): None unless you administer storage."""
 
     access: StorageHostAccessView | None
     active: bool
@@ -3156,6 +3189,7 @@ class StorageHostView(TypedDict):
     id: str
     instant_clone: bool
     level: Literal["adequate", "caution", "insufficient", "unknown"]
+    locations: list[StorageHostLocationView] | None
     name: str
     problem: str | None
     public: bool

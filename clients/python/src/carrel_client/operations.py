@@ -2094,6 +2094,15 @@ class StorageHostKinds(Group):
 
 
 class StorageHosts(Group):
+    def check(self, ref: str, engine: str, *, image: str | None = UNSET) -> models.StorageCheck:
+        """Write a file on one node, and read it on another and on the server. Starts a container on each node."""
+        answer: models.StorageCheck = self._transport.call(
+            "POST",
+            f"/api/v1/storage-hosts/{segment(ref)}/locations/{segment(engine)}/check",
+            body=_given(image=image),
+        )
+        return answer
+
     def create(
         self,
         *,
@@ -2147,6 +2156,15 @@ class StorageHosts(Group):
             "PUT",
             f"/api/v1/storage-hosts/{segment(ref)}/access",
             body=_given(domains=domains, projects=projects),
+        )
+        return answer
+
+    def set_location(self, ref: str, engine: str, *, location: str | None) -> models.StorageHostView:
+        """Set where the containers of an engine have the folders of the host. Running sessions keep their mounts."""
+        answer: models.StorageHostView = self._transport.call(
+            "PUT",
+            f"/api/v1/storage-hosts/{segment(ref)}/locations/{segment(engine)}",
+            body=_given(location=location),
         )
         return answer
 

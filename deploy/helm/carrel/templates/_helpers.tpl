@@ -34,6 +34,23 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{ .Values.data.existingClaim | default (printf "%s-data" (include "carrel.name" .)) }}
 {{- end }}
 
+{{/* The claim by which sessions mount folders of the data volume; empty: there is none. */}}
+{{- define "carrel.sessionsDataClaim" -}}
+{{- if or .Values.data.volume (eq (include "carrel.sessionsNamespace" .) .Release.Namespace) -}}
+{{ include "carrel.dataClaim" . }}
+{{- else -}}
+{{ .Values.sessions.dataClaim }}
+{{- end -}}
+{{- end }}
+
+{{- define "carrel.foldersLocation" -}}
+{{- with include "carrel.sessionsDataClaim" . -}}
+volume://{{ . }}/folders
+{{- else -}}
+nowhere
+{{- end -}}
+{{- end }}
+
 {{- define "carrel.publicHost" -}}
 {{ regexReplaceAll ":[0-9]+$" (urlParse .Values.publicUrl).host "" }}
 {{- end }}
@@ -62,7 +79,8 @@ seccompProfile: {type: RuntimeDefault}
 - name: CARREL_DATABASE_URL
   valueFrom: {secretKeyRef: {name: {{ include "carrel.databaseSecret" . }}, key: url}}
 - {name: CARREL_KEY_FILE, value: /run/secrets/carrel/key}
-- {name: CARREL_ENGINE_URL, value: {{ printf "kubernetes:%s/%s" (include "carrel.sessionsNamespace" .) .Release.Namespace | quote }}}
+- {name: CARREL_ENGINE_URL, value: {{ printf "kubernetes:%s/%s?user_namespaces=%t" (include "carrel.sessionsNamespace" .) .Release.Namespace .Values.sessions.userNamespaces | quote }}}
+- {name: CARREL_FOLDERS_LOCATION, value: {{ include "carrel.foldersLocation" . | quote }}}
 - {name: CARREL_PUBLIC_URL, value: {{ .Values.publicUrl | quote }}}
 - {name: CARREL_APPS_URL, value: {{ .Values.appsUrl | quote }}}
 - {name: CARREL_TRUSTED_PROXIES, value: {{ join "," .Values.trustedProxies | quote }}}

@@ -17,13 +17,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from carrel.engines.port import WORK_HOME, WORK_UID, Mount
+from carrel.engines.volumes import require_directories
 
 _PLACES = PurePosixPath("/run/carrel/folders")
 _HOME = PurePosixPath(WORK_HOME)
 
 
 def binds(mounts: Sequence[Mount]) -> list[dict[str, object]]:
-    """The daemon's mounts: without submounts, and never creating a missing source."""
+    """The daemon's mounts: without submounts, and never creating a missing source. Raises: MountUnusable."""
+    require_directories(mounts)
     return [
         {
             "Type": "bind",

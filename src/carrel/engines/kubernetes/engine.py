@@ -2,12 +2,13 @@
 
 import asyncio
 import re
+import socket
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
-from carrel.engines.kubernetes import pod_answers, pod_end, pod_events, pod_start
+from carrel.engines.kubernetes import pod_answers, pod_end, pod_events, pod_ports, pod_start
 from carrel.engines.kubernetes.claim_objects import ClaimObjects
 from carrel.engines.kubernetes.cluster_nodes import ClusterNodes
 from carrel.engines.kubernetes.credentials import ClusterAccess
@@ -15,6 +16,7 @@ from carrel.engines.kubernetes.isolation import ONLY_INTERNET, Isolation, Reacha
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi, sentences
 from carrel.engines.kubernetes.pod_changes import PodChanges
 from carrel.engines.kubernetes.pod_logs import read_logs
+from carrel.engines.kubernetes.pod_ports import PodPorts
 from carrel.engines.kubernetes.pod_processes import run_process, run_quietly, send_input
 from carrel.engines.kubernetes.pods import (
     DEFAULT_SANDBOX,
@@ -29,7 +31,7 @@ from carrel.engines.kubernetes.pods import (
 from carrel.engines.kubernetes.self_test import SelfTest
 from carrel.engines.kubernetes.taints import Toleration
 from carrel.engines.label_claim import LabelClaim
-from carrel.engines.optional import NETWORK_POLICY
+from carrel.engines.optional import FORWARDED, NETWORK_POLICY
 from carrel.engines.port import (
     Claimant,
     ContainerGone,
@@ -46,6 +48,7 @@ from carrel.engines.port import (
     ProgressSink,
     TerminalSize,
 )
+from carrel.engines.volumes import VolumeKind
 
 _UNFINISHED = "status.phase!=Succeeded,status.phase!=Failed"
 _SUMMARIES_AT_ONCE = 32
@@ -60,8 +63,11 @@ class KubernetesEngine:
 
     A container that has ended is started again as a new pod: only its folders are kept.
     Capabilities of its nodes: `cpu-limit`, `memory-limit`, `seccomp`; `user-namespaces` where pods have them;
-    `network-policy` since a self-test has found that the cluster enforces network policies.
+    `network-policy` since a self-test has found that the cluster enforces network policies; with forwards_ports,
+    `forwarded-ports`, and containers have no address.
     """
+
+    volume_kinds = frozenset(VolumeKind)
 
     def __init__(
         self,
@@ -75,6 +81,7 @@ class KubernetesEngine:
         sandbox: Sandbox = DEFAULT_SANDBOX,
         check_image: str = "",
         tolerations: Sequence[Toleration] = (),
+        forwards_ports: bool = False,
     ) -> None:
         if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,30}", installation):
             raise ValueError(f"{installation!r} cannot name an installation: use a-z, 0-9 and -, at most 31.")
@@ -89,6 +96,8 @@ class KubernetesEngine:
         self._sandbox = sandbox
         self._remapping: frozenset[str] = frozenset()
         """Names of nodes whose pods have user namespaces."""
+        self._ports = PodPorts(self._api, self._nodes)
+        self._forwards_ports = forwards_ports
 
     async def nodes(self) -> Sequence[NodeInfo]:
         with sentences():
@@ -101,6 +110,8 @@ class KubernetesEngine:
             }
             foreign, _ = await self._api.items("api/v1/pods", chosen)
         shared = {NETWORK_POLICY} if self._isolation.enforced else set[str]()
+        if self._forwards_ports:
+            shared.add(FORWARDED)
         return tuple(
             replace(node, capabilities=node.capabilities | shared | self._user_namespaces(node.name))
             for node in pod_answers.nodes(machines, foreign, self._names.tolerations)
@@ -117,7 +128,7 @@ class KubernetesEngine:
             sandbox = replace(self._sandbox, user_namespaces=bool(self._user_namespaces(spec.node)))
             # 1. Create it behind its gate, or adopt it; one that has ended makes room for another.
             pod = await pod_start.create(*self._place, spec, sandbox)
-            while (seen := pod_answers.observed(pod)).state is ObservedState.EXITED and not spec.once:
+            while (seen := self._observed(pod)).state is ObservedState.EXITED and not spec.once:
                 await pod_end.delete(*self._place, pod, seconds=1)
                 pod = await pod_start.create(*self._place, spec, sandbox)
             if node := pod["spec"].get("nodeName"):
@@ -131,7 +142,7 @@ class KubernetesEngine:
                 await pod_start.open_gate(self._api, self._names, spec.id)
             # 3. Wait for its main process.
             try:
-                return pod_answers.observed(await pod_start.started(*self._place, spec, pod, progress))
+                return self._observed(await pod_start.started(*self._place, spec, pod, progress))
             except EngineUnavailable:
                 raise
             except EngineError:
@@ -162,9 +173,7 @@ class KubernetesEngine:
             ready = await self._nodes.are_ready(
                 {node for pod in pods if (node := pod["spec"].get("nodeName"))}
             )
-        return tuple(
-            pod_answers.observed(pod) for pod in pods if pod["spec"].get("nodeName", "") in {"", *ready}
-        )
+        return tuple(self._observed(pod) for pod in pods if pod["spec"].get("nodeName", "") in {"", *ready})
 
     def watch(self) -> AsyncIterator[str]:
         return self._changes.watch()
@@ -206,6 +215,18 @@ class KubernetesEngine:
         at_once = asyncio.Semaphore(_SUMMARIES_AT_ONCE)
         summaries = await asyncio.gather(*(self._summary(name, at_once) for name in names))
         return tuple(usage for one in summaries for usage in pod_answers.usages(one, ours))
+
+    async def connect_port(self, container: str, port: int) -> socket.socket:
+        with sentences():
+            await self.claim.require()
+            return await self._ports.connect(self._names.path(container), port)
+
+    async def reachable(self) -> bool | None:
+        with sentences():
+            answer = await self._api.call(
+                "GET", "api/v1/pods", params={"fieldSelector": "status.phase=Running", "limit": "50"}
+            )
+        return await pod_ports.reachable(answer["items"])
 
     # Beyond the port: reports, checks, and administration of the installation.
 
@@ -250,6 +271,7 @@ class KubernetesEngine:
     async def close(self) -> None:
         """Close connections; containers are unaffected. Twice: no-op."""
         await self._changes.close()
+        await self._ports.close()
         await self._api.close()
 
     def _user_namespaces(self, node: str) -> frozenset[str]:
@@ -263,6 +285,10 @@ class KubernetesEngine:
         if self._sandbox.user_namespaces:
             self._remapping = pod_answers.remapping(ready, self._sandbox.runtime_class)
         return ready
+
+    def _observed(self, pod: Mapping[str, Any]) -> Observed:
+        seen = pod_answers.observed(pod)
+        return replace(seen, address=None) if self._forwards_ports else seen
 
     async def _signal(self, pod: Mapping[str, Any], signal: str, grace_s: float) -> None:
         """Send the signal to the main process, and wait for its end, at most for the grace period."""

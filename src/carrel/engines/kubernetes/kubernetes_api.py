@@ -181,24 +181,24 @@ class KubernetesApi:
 
     @asynccontextmanager
     async def socket(
-        self, path: str, params: Sequence[tuple[str, str]]
+        self, path: str, params: Sequence[tuple[str, str]], *, protocol: str = _PROTOCOL
     ) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
         """A connection of channels. Raises: ApiError, EngineUnavailable; the latter also within the block."""
         with self._answering():
             session = await self._open()
             try:
-                connection = await self._connect(session, path, params)
+                connection = await self._connect(session, path, params, protocol)
             except ApiError as error:
                 if error.status != _UNAUTHORIZED or not await self._renew(session):
                     raise
-                connection = await self._connect(await self._open(), path, params)
+                connection = await self._connect(await self._open(), path, params, protocol)
             try:
                 yield connection
             finally:
                 await connection.close()
 
     async def _connect(
-        self, session: ApiSession, path: str, params: Sequence[tuple[str, str]]
+        self, session: ApiSession, path: str, params: Sequence[tuple[str, str]], protocol: str
     ) -> aiohttp.ClientWebSocketResponse:
         try:
             return await session.client.ws_connect(
@@ -207,7 +207,7 @@ class KubernetesApi:
                 headers=session.headers,
                 proxy=session.credentials.proxy,
                 server_hostname=session.credentials.tls.server_name,
-                protocols=(_PROTOCOL,),
+                protocols=(protocol,),
                 max_msg_size=0,
             )
         except aiohttp.WSServerHandshakeError as error:

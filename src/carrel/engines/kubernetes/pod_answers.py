@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from carrel.engines.kubernetes import pod_events, taints
+from carrel.engines.kubernetes import pod_events, pod_folders, taints
 from carrel.engines.kubernetes.pods import LABEL_EPOCH, LABEL_ID, OCCUPIED, PREPARE, SESSION
 from carrel.engines.kubernetes.taints import Toleration
 from carrel.engines.port import (
@@ -82,6 +82,8 @@ def start_error(spec: ContainerSpec, pod: Mapping[str, Any]) -> EngineError | No
                 f"The image {spec.image} already has a file where a folder is to be mounted; choose another path.",
                 retriable=False,
             )
+        if name == PREPARE and failed.get("exitCode") == pod_folders.MISSING:
+            return pod_folders.missing(spec.mounts)
         if name == PREPARE and failed.get("exitCode"):
             return EngineError("The session's home could not be prepared.", retriable=True)
     for condition in pod["status"].get("conditions", ()):
@@ -98,13 +100,18 @@ def pulled(pod: Mapping[str, Any]) -> bool:
 
 
 def mount_error(events: Iterable[Mapping[str, Any]]) -> MountUnusable | None:
-    """The error of a directory that is missing on the node; None if there is none."""
+    """The error of a directory that cannot be mounted on the node; None if there is none."""
     for event in events:
-        match = re.search(r"hostPath type check failed: (.+) is not a directory", event.get("message") or "")
-        if event["reason"] == "FailedMount" and match:
+        if event["reason"] != "FailedMount":
+            continue
+        text = event.get("message") or ""
+        if match := re.search(r"hostPath type check failed: (.+) is not a directory", text):
             return MountUnusable(
                 f"The directory {match[1]}, which is to be mounted, is not on the node.", retriable=True
             )
+        if re.search(r'for volume "folder-\d+" : mount failed', text):
+            last = text.strip().splitlines()[-1].rstrip(".")
+            return MountUnusable(f"A folder cannot be mounted on the node: {last}.", retriable=True)
     return None
 
 

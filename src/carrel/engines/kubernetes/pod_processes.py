@@ -46,7 +46,7 @@ async def run_process(
     Raises: ContainerGone, EngineUnavailable.
     """
     mark = secrets.token_hex(8)
-    await _require_running(api, nodes, path)
+    await require_running(api, nodes, path)
     if terminal is not None:
         async with _terminal(api, path, command, env, terminal, mark) as process:
             yield process
@@ -103,7 +103,7 @@ async def _keep(api: KubernetesApi, path: str, env: Mapping[str, str], mark: str
 
 async def send_input(api: KubernetesApi, nodes: ClusterNodes, path: str, content: bytes) -> None:
     """Write to the standard input of the main process. Raises: ContainerGone, EngineUnavailable, EngineError."""
-    pod = await _require_running(api, nodes, path)
+    pod = await require_running(api, nodes, path)
     if not any(one["name"] == SESSION and one.get("stdin") for one in pod["spec"]["containers"]):
         name = path.rsplit("/", 1)[1]
         raise EngineError(f"The container {name} has no standard input.", retriable=True)
@@ -117,7 +117,7 @@ async def send_input(api: KubernetesApi, nodes: ClusterNodes, path: str, content
             if message.type is aiohttp.WSMsgType.BINARY and message.data[0] == _STATUS and message.data[1:]:
                 passed_on = json.loads(message.data[1:]).get("status") == "Success"
     if not passed_on:
-        await _require_running(api, nodes, path)
+        await require_running(api, nodes, path)
         raise EngineUnavailable("The cluster did not pass the input on.")
 
 
@@ -139,7 +139,7 @@ async def output_of(api: KubernetesApi, path: str, words: Sequence[str]) -> byte
     return out
 
 
-async def _require_running(api: KubernetesApi, nodes: ClusterNodes, path: str) -> Any:
+async def require_running(api: KubernetesApi, nodes: ClusterNodes, path: str) -> Any:
     """The pod. Raises: ContainerGone, EngineUnavailable."""
     name = path.rsplit("/", 1)[1]
     gone = ContainerGone(f"The container {name} is not running.")

@@ -20,6 +20,7 @@ from typing import Any
 
 from carrel.core.units import format_size
 from carrel.engines.accelerated import cannot_attach
+from carrel.engines.kubernetes import pod_folders
 from carrel.engines.kubernetes.taints import Toleration
 from carrel.engines.port import (
     LOCAL_IMAGES,
@@ -28,7 +29,6 @@ from carrel.engines.port import (
     ContainerSpec,
     EngineError,
     InitialFile,
-    Mount,
 )
 
 LABEL_INSTALLATION = "carrel.installation"
@@ -48,7 +48,6 @@ OCCUPIED = 77
 _HOME = PurePosixPath(WORK_HOME)
 _VOLUME = PurePosixPath("/run/carrel/session")
 _FILES = PurePosixPath("/run/carrel/files")
-_FOLDERS = PurePosixPath("/run/carrel/folders")
 _MIB = 1 << 20
 _SECRET_MAX_BYTES = _MIB
 """The most that Kubernetes takes in a secret."""
@@ -117,6 +116,7 @@ def require_supported(spec: ContainerSpec) -> None:
             f"begin with {format_size(_SECRET_MAX_BYTES)} of them.",
             retriable=False,
         )
+    pod_folders.require_mountable(spec)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,11 @@ def manifest(spec: ContainerSpec, names: PodNames, sandbox: Sandbox, secret: str
         "command": ["/bin/sh", "-c", literal(_preparation(spec))],
         "env": [{"name": "HOME", "value": str(_VOLUME)}],
         "workingDir": str(_VOLUME),
-        "volumeMounts": [_mounted(SESSION, _VOLUME), *_secret_mounts(spec)],
+        "volumeMounts": [
+            _mounted(SESSION, _VOLUME),
+            *_secret_mounts(spec),
+            *pod_folders.checked(spec.mounts),
+        ],
     }
     main = {
         **common,
@@ -290,7 +294,7 @@ def node_of(pod: Mapping[str, Any]) -> str:
     return str(spec.get("nodeName") or "")
 
 
-def _volumes(spec: ContainerSpec, secret: str) -> Iterator[dict[str, object]]:
+def _volumes(spec: ContainerSpec, secret: str) -> Iterator[Mapping[str, object]]:
     yield {"name": SESSION, "emptyDir": {}}
     if shm_bytes := _shm_bytes(spec):
         yield {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": str(shm_bytes)}}
@@ -300,9 +304,7 @@ def _volumes(spec: ContainerSpec, secret: str) -> Iterator[dict[str, object]]:
             for number, file in enumerate(spec.files)
         ]
         yield {"name": "files", "secret": {"secretName": secret, "items": items}}
-    for number, mount in enumerate(spec.mounts):
-        # An existing directory only: a missing one is an error, and is never created.
-        yield {"name": f"folder-{number}", "hostPath": {"path": mount.source, "type": "Directory"}}
+    yield from pod_folders.volumes(spec.mounts)
 
 
 def _shm_bytes(spec: ContainerSpec) -> int:
@@ -316,7 +318,7 @@ def _secret_mounts(spec: ContainerSpec) -> list[dict[str, object]]:
     return [_mounted("files", _FILES, read_only=True)] if spec.files else []
 
 
-def _main_mounts(spec: ContainerSpec) -> Iterator[dict[str, object]]:
+def _main_mounts(spec: ContainerSpec) -> Iterator[Mapping[str, object]]:
     yield _mounted(SESSION, _HOME, subpath="home")
     yield _mounted(SESSION, PurePosixPath("/etc/passwd"), subpath="passwd", read_only=True)
     if _shm_bytes(spec):
@@ -327,11 +329,7 @@ def _main_mounts(spec: ContainerSpec) -> Iterator[dict[str, object]]:
             yield _mounted("files", path, subpath=str(number), read_only=True)
         elif _HOME not in path.parents:
             yield _mounted(SESSION, path, subpath=f"private/{number}")
-    for number, mount in enumerate(spec.mounts):
-        linked = _is_linked(mount)
-        target = _FOLDERS / str(number) if linked else PurePosixPath(mount.target)
-        subpath = "" if linked else mount.subpath
-        yield _mounted(f"folder-{number}", target, subpath=subpath, read_only=mount.read_only)
+    yield from pod_folders.mounted(spec.mounts)
 
 
 def _mounted(
@@ -343,12 +341,6 @@ def _mounted(
         **({"subPath": subpath} if subpath else {}),
         **({"readOnly": True} if read_only else {}),
     }
-
-
-def _is_linked(mount: Mount) -> bool:
-    """In the home, a part of a directory and a target below the first level are links that resolve inside only."""
-    parents = PurePosixPath(mount.target).parents
-    return _HOME in parents and (bool(mount.subpath) or parents[0] != _HOME)
 
 
 _BEGIN = f"""umask 022
@@ -366,15 +358,17 @@ set -e
 
 def _preparation(spec: ContainerSpec) -> str:
     """The script of `prepare`, in the volume."""
-    lines = []
+    lines = [*pod_folders.preparation(spec.mounts)]
     workdir = PurePosixPath(spec.workdir)
     if _HOME in workdir.parents and not any(workdir.is_relative_to(one.target) for one in spec.mounts):
         lines.append(f"mkdir -p {_in_volume(workdir)}")
     for number, file in enumerate(spec.files):
         lines += _file_lines(number, file)
     for number, mount in enumerate(spec.mounts):
-        if _is_linked(mount):
-            lines += _link_lines(PurePosixPath(mount.target), _FOLDERS / str(number) / mount.subpath)
+        if pod_folders.is_linked(mount):
+            lines += _link_lines(
+                PurePosixPath(mount.target), pod_folders.PLACES / str(number) / mount.subpath
+            )
     return _BEGIN + "\n".join(lines)
 
 

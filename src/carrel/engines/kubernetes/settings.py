@@ -1,5 +1,6 @@
 """Settings of Kubernetes engines."""
 
+from enum import StrEnum
 from ipaddress import ip_network
 from typing import Annotated
 
@@ -38,6 +39,11 @@ def _tolerated(text: str) -> str:
 _Toleration = Annotated[str, AfterValidator(_tolerated)]
 
 
+class AppConnection(StrEnum):
+    DIRECT = "direct"
+    API_SERVER = "api-server"
+
+
 class KubernetesSettings(BaseModel):
     """A Kubernetes cluster. Without kubeconfig and address: the cluster in which Carrel itself runs."""
 
@@ -74,6 +80,11 @@ class KubernetesSettings(BaseModel):
         title="Cluster domain",
         description="Domain of the names of services, with which the containers of a session find each other.",
         pattern=r"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$",
+    )
+    apps: AppConnection = Field(
+        default=AppConnection.DIRECT,
+        title="Apps",
+        description="How the gateway reaches apps: directly by the addresses of pods, or (slower) by the API server.",
     )
     gateway_networks: _Networks = Field(
         default="",
@@ -147,7 +158,8 @@ def _make(settings: KubernetesSettings) -> Connect:
         sandbox=sandbox,
         check_image=settings.check_image,
         tolerations=tolerations,
+        forwards_ports=settings.apps is AppConnection.API_SERVER,
     )
 
 
-PLUGIN = Plugin(KubernetesSettings, _make, "Kubernetes")
+PLUGIN = Plugin(KubernetesSettings, _make, "Kubernetes", makes=KubernetesEngine)

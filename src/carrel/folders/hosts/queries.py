@@ -1,5 +1,6 @@
 """Queries of storage hosts: a fixed number of statements per page, independent of its length."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -23,7 +24,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel import plugins
 from carrel.core.errors import Unavailable
-from carrel.core.ids import ProjectId, StorageHostId
+from carrel.core.ids import EngineId, ProjectId, StorageHostId
 from carrel.db.scope import permitted
 from carrel.db.search import escaped
 from carrel.folders.hosts.schemas import (
@@ -31,17 +32,20 @@ from carrel.folders.hosts.schemas import (
     StorageHostAccessView,
     StorageHostKind,
     StorageHostList,
+    StorageHostLocationView,
     StorageHostQuery,
     StorageHostView,
 )
 from carrel.http import paging
 from carrel.http.paging import Sort
 from carrel.limits.scopes import policy_of
+from carrel.nodes.engines.schemas import EngineRef
 from carrel.permissions.decide import Actor
 from carrel.permissions.roles import sees_everything
 from carrel.plugins import Port
 from carrel.storage.port import Clone, HardQuota
-from carrel.tables.storage_hosts import HostScopeKind, StorageHost, StorageHostAccess
+from carrel.tables.engines import EngineRow
+from carrel.tables.storage_hosts import HostScopeKind, StorageHost, StorageHostAccess, StorageHostLocation
 from carrel.tables.tenancy import Domain, Project
 from carrel.tenancy.schemas import DomainRef, ProjectRef
 
@@ -122,6 +126,15 @@ async def detail(tx: AsyncSession, actor: Actor, host: StorageHostId) -> Storage
     return (await _views(tx, actor, rows))[0]
 
 
+async def locations(tx: AsyncSession) -> Mapping[EngineId, Mapping[StorageHostId, str | None]]:
+    """Where the containers of each engine have the roots of hosts, if not at the same path; None: nowhere."""
+    rows = (await tx.execute(select(StorageHostLocation))).scalars()
+    by_engine: defaultdict[EngineId, dict[StorageHostId, str | None]] = defaultdict(dict)
+    for row in rows:
+        by_engine[row.engine_id][row.host_id] = row.location
+    return by_engine
+
+
 def level_of(total: int | None, free: int | None) -> Level:
     """Free space of a host as a level."""
     if total is None or free is None or total <= 0:
@@ -189,7 +202,9 @@ def _rows(actor: Actor) -> Select[*tuple[Any, ...]]:
 
 async def _views(tx: AsyncSession, actor: Actor, rows: Sequence[Row[Any]]) -> list[StorageHostView]:
     administered = sees_everything(actor)
-    access = await _access(tx, [row.id for row in rows]) if administered else {}
+    ids = [row.id for row in rows]
+    access = await _access(tx, ids) if administered else {}
+    located = await _located(tx, ids) if administered else {}
     return [
         StorageHostView.model_validate(
             {
@@ -199,6 +214,7 @@ async def _views(tx: AsyncSession, actor: Actor, rows: Sequence[Row[Any]]) -> li
                 "problem": row.problem if administered else None,
                 "level": level_of(row.total_bytes, row.free_bytes),
                 "access": access.get(row.id),
+                "locations": located.get(row.id),
             }
         )
         for row in rows
@@ -216,3 +232,20 @@ async def _access(
         else:
             named[row.host_id].projects.append(ProjectRef(id=row.id, name=row.name))
     return named
+
+
+async def _located(
+    tx: AsyncSession, hosts: Sequence[StorageHostId]
+) -> Mapping[StorageHostId, list[StorageHostLocationView]]:
+    """Locations of each host, by the name of the engine."""
+    rows = await tx.execute(
+        select(StorageHostLocation, EngineRow.name)
+        .join(EngineRow, EngineRow.id == StorageHostLocation.engine_id)
+        .where(StorageHostLocation.host_id.in_(hosts))
+        .order_by(EngineRow.name)
+    )
+    located: dict[StorageHostId, list[StorageHostLocationView]] = {host: [] for host in hosts}
+    for row, name in rows:
+        engine = EngineRef(id=row.engine_id, name=name)
+        located[row.host_id].append(StorageHostLocationView(engine=engine, location=row.location))
+    return located

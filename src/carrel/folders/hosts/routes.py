@@ -4,17 +4,20 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from carrel.folders.hosts import queries, service
+from carrel.folders.hosts import checking, locations, queries, service
 from carrel.folders.hosts.schemas import (
+    StorageCheck,
+    StorageCheckRequest,
     StorageHostAccessUpdate,
     StorageHostCreate,
     StorageHostKindList,
     StorageHostList,
+    StorageHostLocationUpdate,
     StorageHostQuery,
     StorageHostUpdate,
     StorageHostView,
 )
-from carrel.folders.hosts.services import StorageServices
+from carrel.folders.hosts.services import StorageHostServices, StorageServices
 from carrel.http.auth import CurrentActor, names
 from carrel.http.services import ServicesOf
 
@@ -124,3 +127,48 @@ async def set_access(
     async with services.database.transaction() as tx:
         host = await service.open_to(tx, actor, ref, body)
         return await queries.detail(tx, actor, host)
+
+
+@router.put(
+    "/storage-hosts/{ref}/locations/{engine}",
+    operation_id="storage_hosts.set_location",
+    summary="Set where an engine has a storage host",
+    openapi_extra=names("storage_host.update"),
+)
+async def set_location(
+    services: ServicesOf[StorageServices],
+    actor: CurrentActor,
+    ref: Ref,
+    engine: Ref,
+    body: StorageHostLocationUpdate,
+) -> StorageHostView:
+    """Set where the containers of an engine have the folders of the host. Running sessions keep their mounts."""
+    async with services.database.transaction() as tx:
+        host = await locations.change(tx, actor, ref, engine, body)
+        return await queries.detail(tx, actor, host)
+
+
+@router.post(
+    "/storage-hosts/{ref}/locations/{engine}/check",
+    operation_id="storage_hosts.check",
+    summary="Check a storage host on an engine",
+    openapi_extra=names("storage_host.update"),
+)
+async def check(
+    services: ServicesOf[StorageHostServices],
+    actor: CurrentActor,
+    ref: Ref,
+    engine: Ref,
+    body: StorageCheckRequest,
+) -> StorageCheck:
+    """Write a file on one node, and read it on another and on the server. Starts a container on each node."""
+    return await checking.check(
+        services.database,
+        services.storages,
+        services.engines,
+        services.clock,
+        actor,
+        ref,
+        engine,
+        body.image,
+    )

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field, StringConstraints
 from carrel.core.ids import StorageHostId
 from carrel.http.paging import PageQuery
 from carrel.http.validation import says
+from carrel.nodes.engines.schemas import EngineRef
 from carrel.tables.storage_hosts import POSIX, HostState
 from carrel.tenancy.schemas import Description, DomainRef, ProjectRef, Ref
 
@@ -83,6 +84,43 @@ class StorageHostAccessUpdate(BaseModel):
     projects: list[Ref] = Field(default=[], max_length=500)
 
 
+class StorageHostLocationUpdate(BaseModel):
+    """location: where the containers of the engine have the host's root: a path on its nodes, `volume://NAME/PREFIX`
+    (a volume that the engine has; on Kubernetes a PersistentVolumeClaim), `nfs://SERVER/EXPORT` or
+    `csi://DRIVER/PREFIX?ATTRIBUTE=VALUE`. "": at the same path as on the server. null: nowhere, so sessions with
+    folders of the host do not run on the engine.
+    """
+
+    model_config = {"extra": "forbid"}
+
+    location: Annotated[str, StringConstraints(max_length=1000, strip_whitespace=True)] | None
+
+
+class StorageHostLocationView(BaseModel):
+    engine: EngineRef
+    location: str | None
+
+
+class StorageCheckRequest(BaseModel):
+    """image: a reference, or null for one of the catalogue; it needs a shell."""
+
+    model_config = {"extra": "forbid"}
+
+    image: Annotated[str, StringConstraints(min_length=1, max_length=512)] | None = None
+
+
+class StorageCheckStep(BaseModel):
+    """place: a node, which reads what all before it wrote and then writes; finally "server". problem: "" if none."""
+
+    place: str
+    problem: str
+
+
+class StorageCheck(BaseModel):
+    ok: bool
+    steps: list[StorageCheckStep]
+
+
 class StorageHostAccessView(BaseModel):
     domains: list[DomainRef]
     projects: list[ProjectRef]
@@ -97,7 +135,8 @@ class StorageHostView(BaseModel):
     hard_quota: writes beyond a quota fail immediately, in sessions too. instant_clone: whole folders are cloned in
     constant time. folders, used_bytes: number and size of the folders on it that you may see.
 
-    root, access, and problem (what is wrong when the state is not "ok"): None unless you administer storage.
+    root, access, problem (what is wrong when the state is not "ok") and locations (on engines that do not have the root
+    at the same path; null: nowhere): None unless you administer storage.
     """
 
     id: StorageHostId
@@ -117,6 +156,7 @@ class StorageHostView(BaseModel):
     folders: int
     used_bytes: int
     access: StorageHostAccessView | None
+    locations: list[StorageHostLocationView] | None
     checked_at: datetime | None
     created_at: datetime
 

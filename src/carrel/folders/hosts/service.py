@@ -32,6 +32,7 @@ from carrel.tables.storage_hosts import (
     HostState,
     StorageHost,
     StorageHostAccess,
+    StorageHostLocation,
 )
 from carrel.tables.tenancy import Domain
 from carrel.tenancy import queries as tenancy
@@ -87,6 +88,8 @@ async def part_from_the_original(tx: AsyncSession, data_dir: Path) -> None:
     hosts = await tx.execute(select(StorageHost).where(StorageHost.root != str(data_dir / roots.FOLDERS)))
     for host in hosts.scalars():
         host.root = str(data_dir / roots.NOT_COPIED / host.name)
+    # Volumes of engines were not copied either.
+    await tx.execute(delete(StorageHostLocation))
     await tx.flush()
     await notify(tx, TOPIC)
 
@@ -156,7 +159,7 @@ async def _tried(
 
 async def update_host(tx: AsyncSession, actor: Actor, ref: str, changes: StorageHostUpdate) -> StorageHostId:
     """Update the given fields. Raises: NotFound, Forbidden; Conflict when the name is taken."""
-    host = await _changing(tx, actor, ref)
+    host = await changing(tx, actor, ref)
     given = changes.model_dump(exclude_unset=True)
     after = {field: value for field, value in given.items() if value != getattr(host, field)}
     if not after:
@@ -173,7 +176,7 @@ async def update_host(tx: AsyncSession, actor: Actor, ref: str, changes: Storage
 
 async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
     """Remove a host without folders. Raises: NotFound, Forbidden; Conflict with the number of its folders."""
-    host = await _changing(tx, actor, ref)
+    host = await changing(tx, actor, ref)
     # Exclusive lock, so that no folder is created on it concurrently.
     await tx.execute(select(StorageHost.id).where(StorageHost.id == host.id).with_for_update())
     if folders := await queries.folders_on(tx, host.id):
@@ -195,7 +198,7 @@ async def open_to(tx: AsyncSession, actor: Actor, ref: str, access: StorageHostA
 
     Raises: NotFound (also for an entry of the list), Forbidden.
     """
-    host = await _changing(tx, actor, ref)
+    host = await changing(tx, actor, ref)
     named = {
         *[(HostScopeKind.DOMAIN, (await tenancy.domain(tx, actor, each)).id) for each in access.domains],
         *[(HostScopeKind.PROJECT, (await tenancy.project(tx, actor, each)).id) for each in access.projects],
@@ -331,8 +334,8 @@ def _missing(ref: str) -> NotFound:
     )
 
 
-async def _changing(tx: AsyncSession, actor: Actor, ref: str) -> StorageHost:
-    """The host, locked, if the actor may change it."""
+async def changing(tx: AsyncSession, actor: Actor, ref: str) -> StorageHost:
+    """The host, locked, if the actor may change it. Raises: NotFound, Forbidden."""
     host = await find(tx, actor, ref)
     require(actor, _CHANGES, Target())
     await tx.refresh(host, with_for_update={"key_share": True})
@@ -373,6 +376,11 @@ async def _flush(tx: AsyncSession, name: str) -> None:
             hint="Choose another name.",
             field="name",
         ) from None
+
+
+async def record_change(tx: AsyncSession, actor: Actor, host: StorageHost, **details: object) -> None:
+    """Write the audit entry of a change, and publish it."""
+    await _record(tx, actor, _CHANGED, host, **details)
 
 
 async def _record(tx: AsyncSession, actor: Actor, event: str, host: StorageHost, **details: object) -> None:

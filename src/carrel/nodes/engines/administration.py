@@ -1,6 +1,6 @@
 """Use cases of engine administration. Each starts with an authorization check."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -21,8 +21,8 @@ from carrel.core.units import add
 from carrel.db.database import Database, notify
 from carrel.db.encryption import SecretBox
 from carrel.engines.context import Closing, Purging
-from carrel.engines.optional import SelfTesting
-from carrel.engines.port import Engine, EngineError
+from carrel.engines.optional import FORWARDED, PortForwarding, SelfTesting
+from carrel.engines.port import Engine, EngineError, NodeInfo
 from carrel.nodes.engines import queries
 from carrel.nodes.engines.connections import Engines, in_time, opened, purpose
 from carrel.nodes.engines.gaps import SENTENCES, gaps
@@ -161,6 +161,7 @@ async def _checked(
         async with _connection(registry, row) as engine:
             try:
                 nodes = sorted(await in_time(engine.nodes(), CHECK_S), key=lambda info: info.name)
+                apps = await _apps(engine, nodes)
             finally:
                 if finish:
                     await finish(engine, row.id)
@@ -172,7 +173,7 @@ async def _checked(
         capacity = capacity if info.closed else add(capacity, info.slots)
     return EngineCheck(
         ok=True,
-        sentence=f"It responds: {', '.join(versions) or 'no node'}.",
+        sentence=f"It responds: {', '.join(versions) or 'no node'}.{apps}",
         nodes=[
             CheckedNode(
                 name=info.name, architecture=info.architecture, slots=dict(info.slots), closed=info.closed
@@ -304,6 +305,22 @@ async def _try_out(registry: Registry, row: EngineRow) -> None:
             hint="Add that engine separately, or end these sessions first.",
             details={"containers": missing},
         )
+
+
+async def _apps(engine: Engine, nodes: Sequence[NodeInfo]) -> str:
+    """How apps in its containers are reached, if there are several ways. Raises: EngineError."""
+    if not isinstance(engine, PortForwarding):
+        return ""
+    reachable = await in_time(engine.reachable(), CHECK_S)
+    if any(FORWARDED in node.capabilities for node in nodes):
+        also = " Their addresses can be reached from here, which is faster." if reachable else ""
+        return f" The gateway connects to apps through the engine.{also}"
+    if reachable is False:
+        return (
+            " The addresses of its containers cannot be reached from here:"
+            " if the gateway cannot reach them either, set it to connect to apps through the engine."
+        )
+    return ""
 
 
 async def _let_go(engine: Engine) -> None:

@@ -8037,6 +8037,48 @@ export type StepView = {
 };
 
 /**
+ * StorageCheck
+ */
+export type StorageCheck = {
+    /**
+     * Ok
+     */
+    ok: boolean;
+    /**
+     * Steps
+     */
+    steps: Array<StorageCheckStep>;
+};
+
+/**
+ * StorageCheckRequest
+ *
+ * image: a reference, or null for one of the catalogue; it needs a shell.
+ */
+export type StorageCheckRequest = {
+    /**
+     * Image
+     */
+    image?: string | null;
+};
+
+/**
+ * StorageCheckStep
+ *
+ * place: a node, which reads what all before it wrote and then writes; finally "server". problem: "" if none.
+ */
+export type StorageCheckStep = {
+    /**
+     * Place
+     */
+    place: string;
+    /**
+     * Problem
+     */
+    problem: string;
+};
+
+/**
  * StorageHostAccessUpdate
  *
  * The access list of a host that is not public: ids or names. It replaces the current list.
@@ -8172,6 +8214,32 @@ export type StorageHostList = {
 };
 
 /**
+ * StorageHostLocationUpdate
+ *
+ * location: where the containers of the engine have the host's root: a path on its nodes, `volume://NAME/PREFIX`
+ * (a volume that the engine has; on Kubernetes a PersistentVolumeClaim), `nfs://SERVER/EXPORT` or
+ * `csi://DRIVER/PREFIX?ATTRIBUTE=VALUE`. "": at the same path as on the server. null: nowhere, so sessions with
+ * folders of the host do not run on the engine.
+ */
+export type StorageHostLocationUpdate = {
+    /**
+     * Location
+     */
+    location: string | null;
+};
+
+/**
+ * StorageHostLocationView
+ */
+export type StorageHostLocationView = {
+    engine: EngineRef;
+    /**
+     * Location
+     */
+    location: string | null;
+};
+
+/**
  * StorageHostRef
  */
 export type StorageHostRef = {
@@ -8217,7 +8285,8 @@ export type StorageHostUpdate = {
  * hard_quota: writes beyond a quota fail immediately, in sessions too. instant_clone: whole folders are cloned in
  * constant time. folders, used_bytes: number and size of the folders on it that you may see.
  *
- * root, access, and problem (what is wrong when the state is not "ok"): None unless you administer storage.
+ * root, access, problem (what is wrong when the state is not "ok") and locations (on engines that do not have the root
+ * at the same path; null: nowhere): None unless you administer storage.
  */
 export type StorageHostView = {
     access: StorageHostAccessView | null;
@@ -8265,6 +8334,10 @@ export type StorageHostView = {
      * Level
      */
     level: 'adequate' | 'caution' | 'insufficient' | 'unknown';
+    /**
+     * Locations
+     */
+    locations: Array<StorageHostLocationView> | null;
     /**
      * Name
      */
@@ -16902,6 +16975,90 @@ export type StorageHostsSetAccessResponses = {
 };
 
 export type StorageHostsSetAccessResponse = StorageHostsSetAccessResponses[keyof StorageHostsSetAccessResponses];
+
+export type StorageHostsSetLocationData = {
+    body: StorageHostLocationUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+        /**
+         * Engine
+         *
+         * An id or a name.
+         */
+        engine: string;
+    };
+    query?: never;
+    url: '/api/v1/storage-hosts/{ref}/locations/{engine}';
+};
+
+export type StorageHostsSetLocationErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type StorageHostsSetLocationError = StorageHostsSetLocationErrors[keyof StorageHostsSetLocationErrors];
+
+export type StorageHostsSetLocationResponses = {
+    /**
+     * Successful Response
+     */
+    200: StorageHostView;
+};
+
+export type StorageHostsSetLocationResponse = StorageHostsSetLocationResponses[keyof StorageHostsSetLocationResponses];
+
+export type StorageHostsCheckData = {
+    body: StorageCheckRequest;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+        /**
+         * Engine
+         *
+         * An id or a name.
+         */
+        engine: string;
+    };
+    query?: never;
+    url: '/api/v1/storage-hosts/{ref}/locations/{engine}/check';
+};
+
+export type StorageHostsCheckErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type StorageHostsCheckError = StorageHostsCheckErrors[keyof StorageHostsCheckErrors];
+
+export type StorageHostsCheckResponses = {
+    /**
+     * Successful Response
+     */
+    200: StorageCheck;
+};
+
+export type StorageHostsCheckResponse = StorageHostsCheckResponses[keyof StorageHostsCheckResponses];
 
 export type TemplatesListData = {
     body?: never;

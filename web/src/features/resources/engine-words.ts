@@ -45,6 +45,10 @@ const OURS: Record<string, KindWords> = {
         title: msg`Cluster domain`,
         text: msg`Domain of the names of services, with which the containers of a session find each other.`,
       },
+      apps: {
+        title: msg`Apps`,
+        text: msg`How the gateway reaches apps: directly by the addresses of pods (direct), or more slowly by the API server (api-server).`,
+      },
       gateway_networks: {
         title: msg`Gateway networks`,
         text: msg`Addresses from which the gateway and the API connect to sessions, if they are outside of the cluster. Separated by commas.`,

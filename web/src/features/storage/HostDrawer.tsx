@@ -13,6 +13,7 @@ import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
 import { HostAccess } from "./HostAccess";
 import { HostBadge } from "./HostBadge";
+import { HostLocations } from "./HostLocations";
 import type { HostActs } from "./use-host-acts";
 import { BACKENDS } from "./words";
 
@@ -70,6 +71,7 @@ export function HostDrawer({ opened, id, acts, onEdit, onClose }: Props) {
           )}
           <HostFacts host={host} />
           <HostAccess host={host} />
+          {host.locations && <HostLocations host={host} />}
         </Stack>
       )}
     </DetailDrawer>

@@ -126,7 +126,7 @@ function HostForm({ host, onDone }: { host: StorageHost | undefined; onDone: () 
         description={
           host
             ? t`The root directory cannot be changed.`
-            : t`A directory that is mounted at the same path on the server and on all nodes.`
+            : t`A directory of the server. Engines whose nodes have it elsewhere get a location afterwards.`
         }
         withAsterisk
         disabled={host !== undefined}

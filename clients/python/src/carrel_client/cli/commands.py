@@ -233,6 +233,8 @@ COMMANDS = {
         Command(
             "storage-host access", "storage_hosts:access", "Show or change the access list of a storage host"
         ),
+        Command("storage-host location", "storage_hosts:location", "Set where an engine has a storage host"),
+        Command("storage-host check", "storage_hosts:check", "Check a storage host on an engine"),
         Command("storage-host rm", "storage_hosts:rm", "Remove storage hosts without folders"),
         Command("preset ls", "presets:ls", "List presets"),
         Command("preset create", "presets:create", "Create a preset"),

@@ -172,6 +172,65 @@ def access(args: argparse.Namespace, context: Context) -> int:
     return 0
 
 
+def location_arguments(parser: Arguments) -> None:
+    parser.add_argument("host", metavar="HOST", help="its name or id")
+    parser.add_argument("engine", metavar="ENGINE", help="name or id of an engine")
+    place = parser.add_mutually_exclusive_group(required=True)
+    place.add_argument(
+        "--at",
+        dest="location",
+        metavar="LOCATION",
+        help="a path on the engine's nodes, volume://NAME/PREFIX, nfs://SERVER/EXPORT or"
+        " csi://DRIVER/PREFIX?ATTRIBUTE=VALUE",
+    )
+    place.add_argument(
+        "--same-path",
+        dest="location",
+        action="store_const",
+        const="",
+        help="at the same path as on the server",
+    )
+    place.add_argument("--nowhere", action="store_true", help="sessions with its folders do not run there")
+    parser.explain(
+        "Set where the containers of an engine have the folders of a storage host. Running sessions keep their mounts."
+    )
+    parser.example(
+        "carrel storage-host location fast west --at volume://folders",
+        "carrel storage-host location fast west --at nfs://filer.example.org/export/folders",
+        "carrel storage-host location fast west --nowhere",
+    )
+
+
+def location(args: argparse.Namespace, context: Context) -> int:
+    """Set where an engine has a storage host."""
+    place = None if args.nowhere else args.location
+    host = context.client.storage_hosts.set_location(args.host, args.engine, location=place)
+    context.answer(host, lambda: _print(host))
+    return 0
+
+
+def check_arguments(parser: Arguments) -> None:
+    parser.add_argument("host", metavar="HOST", help="its name or id")
+    parser.add_argument("engine", metavar="ENGINE", help="name or id of an engine")
+    parser.add_argument("--image", help="image with a shell (default: one of the catalogue)")
+    parser.explain(
+        "Write a file on one node of the engine, and read it on another and on the server. Starts a container on each\n"
+        "node. Exits with 1 if something does not work."
+    )
+    parser.example("carrel storage-host check fast west")
+
+
+def check(args: argparse.Namespace, context: Context) -> int:
+    """Check a storage host on an engine."""
+    check = context.client.storage_hosts.check(args.host, args.engine, **given(args, "image"))
+    rows = [
+        [step["place"], "failed" if step["problem"] else "ok", step["problem"]] for step in check["steps"]
+    ]
+    state = Column("STATE", {"ok": "green"}, otherwise="red")
+    context.answer(check, lambda: print_table([Column("PLACE"), state, Column("PROBLEM")], rows))
+    return 0 if check["ok"] else 1
+
+
 def _settings(parser: Arguments) -> None:
     parser.add_argument("--description", help="description")
     active = parser.add_mutually_exclusive_group()
@@ -214,6 +273,10 @@ def _print(host: models.StorageHostView) -> None:
             ("description", host["description"]),
             ("back end", host["backend"]),
             ("root", host["root"] or ""),
+            *(
+                (f"on {one['engine']['name']}", "nowhere" if one["location"] is None else one["location"])
+                for one in host["locations"] or ()
+            ),
             ("room", f"{_size(host['free_bytes'])} of {_size(host['total_bytes'])}, {host['level']}"),
             ("folders", f"{host['folders']}, {format_size(host['used_bytes'])}"),
             ("new folders", _open(host)),

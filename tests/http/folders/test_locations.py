@@ -1,0 +1,127 @@
+"""Locations of storage hosts on engines: who sets them, and what they mean for sessions."""
+
+from pathlib import Path
+
+from databases import sql
+from installation import Api
+from people import eventually
+from people_kit import status_and_code
+from session_kit import SMALL
+
+from carrel.engines.port import Mount
+
+AT = "/storage-hosts/local/locations/local"
+
+
+async def test_a_location_is_set_shown_and_removed(api: Api):
+    admin = await api.as_("superadmin")
+    for location in ("/mnt/folders", None):
+        changed = await admin.ask("PUT", AT, json={"location": location})
+        assert changed.status_code == 200, changed.text
+        [shown] = changed.json()["locations"]
+        assert (shown["engine"]["name"], shown["location"]) == ("local", location)
+    assert (await (await api.as_("user")).get("/storage-hosts/local")).json()["locations"] is None
+    changed = await admin.ask("PUT", AT, json={"location": ""})
+    assert changed.json()["locations"] == []
+    await admin.ask("PUT", AT, json={"location": ""})
+    rows = await sql(
+        api.database, "SELECT details FROM audit WHERE action = 'storage_host.update' ORDER BY id"
+    )
+    assert [details["after"]["locations"]["local"] for (details,) in rows] == ["/mnt/folders", None, ""]
+
+
+async def test_a_location_that_the_engine_cannot_mount_is_refused(api: Api):
+    admin = await api.as_("superadmin")
+    for location, code in (
+        ("folders", "storage_host.location"),
+        ("/mnt/../etc", "storage_host.location"),
+        ("volume://folders", "storage_host.location"),
+        ("x" * 1001, "invalid.request"),
+    ):
+        answer = await admin.ask("PUT", AT, json={"location": location})
+        assert (answer.json()["code"], answer.json()["field"]) == (code, "location"), answer.text
+    answer = await admin.ask("PUT", "/storage-hosts/local/locations/none", json={"location": None})
+    assert status_and_code(answer) == (404, "engine.not_found")
+
+
+async def test_a_kubernetes_engine_has_volumes(api: Api):
+    admin = await api.as_("superadmin")
+    await sql(
+        api.database, "INSERT INTO engines (id, name, kind, state) VALUES ('k', 'west', 'kubernetes', 'DOWN')"
+    )
+    for location in ("volume://folders/a", "nfs://filer/export", "csi://driver.example/a?b=c"):
+        answer = await admin.ask("PUT", "/storage-hosts/local/locations/west", json={"location": location})
+        assert answer.status_code == 200, answer.text
+
+
+async def test_a_session_does_not_go_where_its_folders_are_not(living: Api):
+    admin, user = await living.as_("superadmin"), await living.as_("user")
+    made = await user.post("/vfolders", {"name": "data"})
+    await admin.ask("PUT", AT, json={"location": None})
+    body = {"slots": SMALL, "mounts": [{"folder": "data"}]}
+    reason = "1 node: cannot reach the storage host local."
+    checked = (await user.post("/sessions/check", body)).json()
+    assert (checked["groups"][0]["verdict"], checked["reason"]) == ("never", reason)
+    waiting = await user.start(mounts=[{"folder": made.json()["id"]}])
+
+    async def refused() -> bool:
+        return bool((await user.get(f"/sessions/{waiting['id']}")).json()["reason"] == reason)
+
+    await eventually(refused)
+    why = (await user.get(f"/sessions/{waiting['id']}/why")).json()
+    assert [cause["text"] for cause in why["nodes"]] == ["cannot reach the storage host local"]
+    without = await user.start()
+    await living.until(user, without["id"], "RUNNING")
+    await admin.ask("PUT", AT, json={"location": ""})
+    await living.until(user, waiting["id"], "RUNNING")
+
+
+async def test_containers_mount_from_the_location_of_their_engine(living: Api, tmp_path: Path):
+    admin, user = await living.as_("superadmin"), await living.as_("user")
+    folder = (await user.post("/vfolders", {"name": "data"})).json()
+    root = Path((await admin.get("/storage-hosts/local")).json()["root"])
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.symlink_to(root)
+    await admin.ask("PUT", AT, json={"location": str(elsewhere)})
+    started = await user.start(mounts=[{"folder": "data"}])
+    await living.until(user, started["id"], "RUNNING")
+    [mount] = living.engine.world.containers[started["containers"][0]["id"]].spec.mounts
+    [files] = root.glob(f"*/{folder['id']}/files")
+    assert mount == Mount(str(elsewhere / files.relative_to(root)), "/home/work/data")
+
+
+async def test_locations_are_for_superadmins(api: Api):
+    user = await api.as_("user")
+    assert (await user.ask("PUT", AT, json={"location": None})).status_code == 403
+
+
+async def test_a_check_says_where_the_storage_is_not_the_same(living: Api):
+    admin = await living.as_("superadmin")
+    root = Path((await admin.get("/storage-hosts/local")).json()["root"])
+
+    async def problems() -> list[tuple[str, str]]:
+        answer = await admin.post(f"{AT}/check", {"image": "debian:12"})
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["ok"] == (not any(step["problem"] for step in answer.json()["steps"]))
+        return [(step["place"], step["problem"]) for step in answer.json()["steps"]]
+
+    [node] = [one["name"] for one in (await admin.get("/nodes")).json()["items"]]
+    owner = root.stat().st_uid
+    there, here = await problems()
+    assert there == (node, "")
+    # The containers of the fake engine write as this process.
+    assert (here[0], here[1] == "") == ("server", owner == 1000), here
+    await admin.ask("PUT", AT, json={"location": str(root.parent)})
+    [(place, problem)] = await problems()
+    assert (place, "is not there" in problem) == (node, True)
+    await admin.ask("PUT", AT, json={"location": None})
+    assert await problems() == [("local", "The storage host is nowhere on local.")]
+    assert not living.engine.world.containers
+    assert not list((root / "check").glob("*/*")), "nothing is left"
+
+
+async def test_a_check_needs_a_node_and_an_image(api: Api):
+    admin = await api.as_("superadmin")
+    assert status_and_code(await admin.post(f"{AT}/check", {})) == (409, "storage_host.no_node")
+    user = await api.as_("user")
+    assert (await user.post(f"{AT}/check", {})).status_code == 403
