@@ -156,6 +156,19 @@ describe("the reason of a state", () => {
       " times already.",
       "Its container disappeared from the engine. It has been started again 5 times already.",
     ],
+    [
+      'f"The engine cannot reach the storage host {storage.name}."',
+      "The engine cannot reach the storage host fast.",
+    ],
+    [
+      "which is to be mounted, is not on the node.",
+      "The directory /srv/a, which is to be mounted, is not on the node.",
+    ],
+    [
+      "which is to be mounted, is not in the volume.",
+      "The directory /a or /b, which is to be mounted, is not in the volume.",
+    ],
+    ['f"A folder cannot be mounted on the node: {', "A folder cannot be mounted on the node: no route to host."],
   ])("%s is still the server's", (words, example) => {
     expect(source.includes(words), words).toBe(true);
     if (example) expect(reasonIn(say, example)?.toLowerCase()).toBe(example.toLowerCase());
@@ -192,15 +205,19 @@ describe("the reason of a state", () => {
       '" on nodes that reach each other"',
       'f"has capacity, but not for all {',
       'f"needs {format_slot(slot, requested)}, {free}"',
+      'f"cannot reach {',
+      'f"the storage host {',
       '"; ".join(',
     ]) {
       expect(source.includes(part), part).toBe(true);
     }
     const said = reasonIn(
       say,
-      "1 node: not ready; 2 nodes: needs 3 CPU, at most 0.5 CPU free; 1 node: cordoned.",
+      "1 node: not ready; 2 nodes: needs 3 CPU, at most 0.5 CPU free; 3 nodes: cannot reach the storage host fast.",
     );
-    expect(said).toBe("1 node: not ready. 2 nodes: needs 3 CPU, at most 0.5 CPU free. 1 node: cordoned.");
+    expect(said).toBe(
+      "1 node: not ready. 2 nodes: needs 3 CPU, at most 0.5 CPU free. 3 nodes: cannot reach the storage host fast.",
+    );
     expect(reasonIn(say, "1 node: not ready; something new.")).toBeNull();
   });
 

@@ -4,7 +4,8 @@ Kubernetes does not say which stream a line came from, unless a feature is on th
 (PodLogsQuerySplitStreams): everything is stdout.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, suppress
 from datetime import UTC, datetime
 
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
@@ -20,6 +21,24 @@ async def read_logs(
     api: KubernetesApi, path: str, *, follow: bool, tail: int | None, since: bytes | None
 ) -> AsyncIterator[list[LogRecord]]:
     """Records of a pod, as many at a time as have arrived. Raises: ContainerGone, EngineUnavailable."""
+    last = since
+    async with aclosing(_read(api, path, follow=follow, tail=tail, since=since)) as batches:
+        async for records in batches:
+            yield records
+            last = records[-1].at
+    if not follow or last is None:
+        return
+    # A kubelet that has not read a rotated file to its end when the container ends does not open the next one.
+    with suppress(ContainerGone):
+        async with aclosing(_read(api, path, follow=False, tail=None, since=last)) as batches:
+            async for records in batches:
+                if rest := [one for one in records if one.at > last]:
+                    yield rest
+
+
+async def _read(
+    api: KubernetesApi, path: str, *, follow: bool, tail: int | None, since: bytes | None
+) -> AsyncGenerator[list[LogRecord]]:
     params = {"container": SESSION, "timestamps": "true", "follow": "true" if follow else "false"}
     if tail is not None:
         params["tailLines"] = str(tail)

@@ -73,7 +73,8 @@ class PodPorts:
                 finally:
                     for one in directions:
                         one.cancel()
-                    await asyncio.wait(directions)
+                    # A connection that breaks is one that ends.
+                    await asyncio.gather(*directions, return_exceptions=True)
         except (EngineError, ApiError) as error:
             if not opened.done():
                 opened.set_exception(error)
