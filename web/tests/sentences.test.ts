@@ -199,6 +199,8 @@ describe("the reason of a state", () => {
       '"not ready"',
       '"cordoned"',
       '"is not the requested node"',
+      '"does not enforce network policies"',
+      'f"does not have the capability {',
       'f"is {node.architecture}, the image needs {',
       '"has capacity for one container, not for all"',
       '"has capacity for some containers, but not for all"',

@@ -1,14 +1,17 @@
 """The ledger: slots and devices that containers hold on nodes, as sums over allocations."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import Select, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import ContainerId, NodeId
+from carrel.engines.optional import NETWORK_POLICY
 from carrel.tables.nodes import Allocation, Node, NodeState
+
+_LACKS = {NETWORK_POLICY: "does not enforce network policies"}
 
 
 def offered(node: Node) -> dict[str, int]:
@@ -17,11 +20,14 @@ def offered(node: Node) -> dict[str, int]:
     return {**slots, "cpu": int(slots.get("cpu", 0) * node.cpu_overcommit)}
 
 
-def closed(node: Node) -> str:
-    """Why nothing new is placed on a node, for `NodeSnapshot.closed`; empty if it is open."""
+def closed(node: Node, required: Collection[str]) -> str:
+    """Why nothing new is placed on a node, for `NodeSnapshot.closed`; empty if it is open. required: capabilities."""
     if node.state != NodeState.READY:
         return "not ready"
-    return "cordoned" if node.cordoned else node.closed
+    if node.cordoned or node.closed:
+        return "cordoned" if node.cordoned else node.closed
+    missing = min(set(required) - set(node.capabilities), default="")
+    return _LACKS.get(missing, f"does not have the capability {missing}") if missing else ""
 
 
 async def held(tx: AsyncSession) -> dict[NodeId, dict[str, int]]:

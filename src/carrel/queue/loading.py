@@ -78,9 +78,9 @@ async def snapshot(
 # placement.
 _NODES = text("""
     SELECT n.id, n.name, n.slots, n.reserved, n.cpu_overcommit, n.devices, n.group_id, n.state, n.cordoned, n.closed,
-        n.architecture, n.capabilities, n.engine_id, coalesce(held.slots, '{}') AS held,
+        n.architecture, n.capabilities, n.engine_id, g.required_capabilities, coalesce(held.slots, '{}') AS held,
         coalesce(used.devices, '{}') AS on_devices
-    FROM nodes n
+    FROM nodes n JOIN resource_groups g ON g.id = n.group_id
     LEFT JOIN (
         SELECT node_id, jsonb_object_agg(slot, amount) AS slots FROM (
             SELECT node_id, slot, sum(amount) AS amount FROM allocations WHERE released_at IS NULL GROUP BY 1, 2
@@ -323,7 +323,7 @@ def _node(node: Any) -> NodeSnapshot:
         ledger.offered(node),
         node.held,
         node.group_id,
-        ledger.closed(node),
+        ledger.closed(node, node.required_capabilities),
         architecture(node.architecture),
         devices=tuple(
             [

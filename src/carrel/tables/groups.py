@@ -37,7 +37,7 @@ class ResourceGroup(Table):
     slot. pending_timeout_s: pending sessions are cancelled after this; None: never. patience_s: how long others may
     overtake a pending session. half_life_s: decay of past usage for the fair share.
     max_rights: the most that its sessions may have inside. node_selector: of labels; nodes that meet it join by
-    themselves; None: none do.
+    themselves; None: none do. required_capabilities: of nodes; others take no new sessions.
     """
 
     __tablename__ = "resource_groups"
@@ -69,6 +69,7 @@ class ResourceGroup(Table):
     max_rights: Mapped[Rights] = mapped_column(String(10), server_default=Rights.ROOT)
     app_address: Mapped[str | None] = mapped_column(String(300))
     node_selector: Mapped[str | None] = mapped_column(String(1000))
+    required_capabilities: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=text("now()"))
 
 

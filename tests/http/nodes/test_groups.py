@@ -39,6 +39,7 @@ async def test_a_group_is_made_with_defaults(api: Api):
         "max_rights": "root",
         "app_address": None,
         "node_selector": None,
+        "required_capabilities": [],
         "nodes": 0,
         "ready_nodes": 0,
         "live_sessions": 0,
@@ -59,6 +60,7 @@ async def test_a_group_is_shown_changed_and_removed(api: Api):
         "patience_s": 0,
         "pending_timeout_s": 3600,
         "app_address": "https://apps.example.org:8443",
+        "required_capabilities": ["network-policy"],
     }
     changed = await admin.patch("/groups/gpu", changes)
     assert changed.status_code == 200, changed.text
@@ -84,6 +86,7 @@ async def test_a_group_is_shown_changed_and_removed(api: Api):
         "patience_s": 300,
         "pending_timeout_s": None,
         "app_address": None,
+        "required_capabilities": [],
     }
 
 

@@ -274,6 +274,31 @@ async def test_image_that_no_node_runs_is_refused_at_the_door(api: Api):
     assert (verdict["verdict"], verdict["code"]) == ("never", "session.wrong_architecture")
 
 
+async def test_a_group_takes_sessions_only_on_nodes_with_the_capabilities_that_it_requires(api: Api):
+    user, admin = await api.as_("user"), await api.as_("superadmin")
+    await join(api.database, machine("n1"), machine("n2"))
+
+    async def require(*capabilities: str) -> None:
+        changed = await admin.patch("/groups/default", {"required_capabilities": capabilities})
+        assert changed.status_code == 200, changed.text
+
+    await require("network-policy")
+    verdict = await check(user, image="debian:12")
+    assert verdict["verdict"] == "waits"
+    assert verdict["reason"] == "2 nodes: does not enforce network policies."
+    assert (await admin.get("/groups/default")).json()["ready_nodes"] == 0
+    await require("network-policy", "confidential")
+    able = [replace(machine(name), capabilities=frozenset({"network-policy"})) for name in ("n1", "n2")]
+    await join(api.database, *able)
+    pending = await user.start(image="debian:12")
+    why = (await user.get(f"/sessions/{pending['id']}/why")).json()
+    assert why["reason"] == "2 nodes: does not have the capability confidential."
+    await require("network-policy")
+    assert (await check(user, image="debian:12"))["verdict"] == "starts"
+    refused = await admin.patch("/groups/default", {"required_capabilities": ["No such"]})
+    assert status_and_code(refused) == (422, "invalid.request")
+
+
 async def test_root_inside_needs_the_policy_and_a_node_that_can_give_it(api: Api):
     user = await api.as_("user")
     await join(api.database, machine())

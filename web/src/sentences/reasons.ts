@@ -209,6 +209,8 @@ const CAUSES: readonly [text: RegExp, message: (words: string[]) => MessageDescr
     ([taint = ""]) => msg`has the taint ${taint}, which sessions do not tolerate`,
   ],
   [/^is not the requested node$/, () => msg`not the requested node`],
+  [/^does not enforce network policies$/, () => msg`does not enforce network policies`],
+  [/^does not have the capability (\S+)$/, ([name = ""]) => msg`does not have the capability ${name}`],
   [/^cannot give root in a session$/, () => msg`cannot give root in a session`],
   [/^cannot reach the storage host (\S+)$/, ([host = ""]) => msg`cannot reach the storage host ${host}`],
   [

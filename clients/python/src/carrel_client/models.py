@@ -969,7 +969,8 @@ class GroupCreate(TypedDict):
     be overtaken. half_life_s: of past usage in the fair share. on_node_loss: what happens to sessions whose node is
     gone for node_loss_s. max_rights: the most that its sessions may have inside, if their policies allow it.
     app_address: address of its apps; null: the installation's. node_selector: nodes whose labels meet it join by
-    themselves, unless an administrator chose their group; of several such groups, the first by name gets a node."""
+    themselves, unless an administrator chose their group; of several such groups, the first by name gets a node.
+    required_capabilities: nodes of the group without them take no new sessions."""
 
     active: NotRequired[bool]
     app_address: NotRequired[str | None]
@@ -984,6 +985,7 @@ class GroupCreate(TypedDict):
     pending_timeout_s: NotRequired[int | None]
     placement: NotRequired[Strategy]
     public: NotRequired[bool]
+    required_capabilities: NotRequired[list[str]]
     scheduler: NotRequired[QueueOrder]
     session_kinds: NotRequired[list[SessionKind]]
     slot_priority: NotRequired[list[str]]
@@ -1060,6 +1062,7 @@ class GroupUpdate(TypedDict):
     pending_timeout_s: NotRequired[int | None]
     placement: NotRequired[Strategy]
     public: NotRequired[bool]
+    required_capabilities: NotRequired[list[str]]
     scheduler: NotRequired[QueueOrder]
     session_kinds: NotRequired[list[SessionKind]]
     slot_priority: NotRequired[list[str]]
@@ -1090,6 +1093,7 @@ class GroupView(TypedDict):
     placement: Strategy
     public: bool
     ready_nodes: int
+    required_capabilities: list[str]
     scheduler: QueueOrder
     session_kinds: list[str]
     slot_priority: list[str]

@@ -1,7 +1,7 @@
 """Reading resource groups: a fixed number of statements for a page, whatever its length."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Row, Select, func, select, text
@@ -91,7 +91,7 @@ async def _views(tx: AsyncSession, actor: Actor, rows: Sequence[Row[Any]]) -> li
         GroupView.model_validate(
             {
                 **row._mapping,
-                **_of_nodes(machines[row.id], held),
+                **_of_nodes(machines[row.id], held, row.required_capabilities),
                 "access": AccessView.model_validate(access[row.id]) if row.id in access else None,
                 "weights": WeightsView.model_validate(weights[row.id]) if row.id in weights else None,
             }
@@ -100,7 +100,9 @@ async def _views(tx: AsyncSession, actor: Actor, rows: Sequence[Row[Any]]) -> li
     ]
 
 
-def _of_nodes(machines: Iterable[Node], held: Mapping[Any, Mapping[str, int]]) -> dict[str, object]:
+def _of_nodes(
+    machines: Iterable[Node], held: Mapping[Any, Mapping[str, int]], required: Collection[str]
+) -> dict[str, object]:
     capacity: dict[str, int] = {}
     used: dict[str, int] = {}
     count = ready = 0
@@ -109,7 +111,7 @@ def _of_nodes(machines: Iterable[Node], held: Mapping[Any, Mapping[str, int]]) -
         used = add(used, held.get(node.id, {}))
         if node.state == NodeState.READY:
             capacity = add(capacity, ledger.offered(node))
-            ready += not node.cordoned and not node.closed
+            ready += not ledger.closed(node, required)
     return {"nodes": count, "ready_nodes": ready, "capacity": capacity, "used": used}
 
 

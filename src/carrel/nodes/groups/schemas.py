@@ -25,6 +25,12 @@ SessionKinds = Annotated[
     says("A group takes one or more kinds of sessions: interactive, batch, inference."),
 ]
 SlotNames = Annotated[list[SlotName], Field(max_length=20)]
+Capability = Annotated[
+    str,
+    StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$"),
+    says("A capability of a node has lowercase letters, digits and hyphens, such as network-policy."),
+]
+Capabilities = Annotated[list[Capability], Field(max_length=20)]
 Seconds = Annotated[int, Field(ge=0, le=_YEAR_S), says("A time is a number of seconds, a year at most.")]
 SomeSeconds = Annotated[int, Field(ge=1, le=_YEAR_S), says("A time is 1 second to a year, in seconds.")]
 
@@ -61,6 +67,7 @@ class GroupCreate(BaseModel):
     gone for node_loss_s. max_rights: the most that its sessions may have inside, if their policies allow it.
     app_address: address of its apps; null: the installation's. node_selector: nodes whose labels meet it join by
     themselves, unless an administrator chose their group; of several such groups, the first by name gets a node.
+    required_capabilities: nodes of the group without them take no new sessions.
     """
 
     model_config = {"extra": "forbid"}
@@ -81,6 +88,7 @@ class GroupCreate(BaseModel):
     max_rights: Rights = Rights.ROOT
     app_address: AppAddress | None = None
     node_selector: NodeSelector | None = None
+    required_capabilities: Capabilities = []
 
 
 class GroupUpdate(GroupCreate):
@@ -189,6 +197,7 @@ class GroupView(BaseModel):
     max_rights: Rights
     app_address: str | None
     node_selector: str | None
+    required_capabilities: list[str]
     created_at: datetime
     nodes: int
     ready_nodes: int

@@ -2432,6 +2432,7 @@ export type Greeting = {
  * gone for node_loss_s. max_rights: the most that its sessions may have inside, if their policies allow it.
  * app_address: address of its apps; null: the installation's. node_selector: nodes whose labels meet it join by
  * themselves, unless an administrator chose their group; of several such groups, the first by name gets a node.
+ * required_capabilities: nodes of the group without them take no new sessions.
  */
 export type GroupCreate = {
     /**
@@ -2477,6 +2478,10 @@ export type GroupCreate = {
      * Public
      */
     public?: boolean;
+    /**
+     * Required Capabilities
+     */
+    required_capabilities?: Array<string>;
     scheduler?: QueueOrder;
     /**
      * Session Kinds
@@ -2672,6 +2677,10 @@ export type GroupUpdate = {
      * Public
      */
     public?: boolean;
+    /**
+     * Required Capabilities
+     */
+    required_capabilities?: Array<string>;
     scheduler?: QueueOrder;
     /**
      * Session Kinds
@@ -2761,6 +2770,10 @@ export type GroupView = {
      * Ready Nodes
      */
     ready_nodes: number;
+    /**
+     * Required Capabilities
+     */
+    required_capabilities: Array<string>;
     scheduler: QueueOrder;
     /**
      * Session Kinds

@@ -155,6 +155,7 @@ function GroupFacts({ group, administers }: { group: Group; administers: boolean
           [t`Highest rights`, i18n._(RIGHTS[group.max_rights])],
           [t`App domain`, group.app_address ?? t`default`],
           [t`Node selector`, group.node_selector],
+          [t`Required capabilities`, group.required_capabilities.join(", ")],
           [t`Created`, <Instant key="created" at={group.created_at} />],
         ]}
       />

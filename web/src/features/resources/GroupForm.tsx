@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Skeleton, Switch, Textarea, TextInput } from "@mantine/core";
+import { Skeleton, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Group } from "@/api/types";
 import { groupsShowQuery, useCreateGroup, useUpdateGroup } from "@/queries/groups";
@@ -119,6 +119,13 @@ function GroupForm({ group, onDone, onMade }: FormProps) {
         {...form.getInputProps("node_selector")}
       />
       {selector && <SelectedNodes selector={selector} name={form.values.name.trim()} />}
+      <TagsInput
+        label={t`Required capabilities`}
+        description={t`Nodes of the group without them take no new sessions.`}
+        placeholder={form.values.required_capabilities.length === 0 ? "network-policy" : undefined}
+        splitChars={[",", " "]}
+        {...form.getInputProps("required_capabilities")}
+      />
       <GroupRules form={form} />
     </Form>
   );

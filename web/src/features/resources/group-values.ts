@@ -26,6 +26,7 @@ const FRESH: GroupValues = {
   max_rights: "root",
   app_address: "",
   node_selector: "",
+  required_capabilities: [],
 };
 const FIELDS = Object.keys(FRESH) as (keyof GroupValues)[];
 
@@ -59,6 +60,9 @@ export function groupCommand(group: Group | undefined, changes: GroupUpdate): st
   const optional = (option: string, value: string | null | undefined) =>
     value === null ? [`--no-${option}`] : word(`--${option}`, value);
   const time = (seconds: number | undefined) => (seconds === undefined ? undefined : cliTime(seconds));
+  const required = given.required_capabilities?.length
+    ? given.required_capabilities.flatMap((one) => ["--require-capability", one])
+    : given.required_capabilities && ["--no-required-capabilities"];
   return commandLine(
     "carrel",
     "group",
@@ -79,5 +83,6 @@ export function groupCommand(group: Group | undefined, changes: GroupUpdate): st
     ...word("--max-rights", given.max_rights),
     ...optional("app-address", given.app_address),
     ...optional("node-selector", given.node_selector),
+    ...(required ?? []),
   );
 }

@@ -30,6 +30,7 @@ _EMPTIED: tuple[tuple[str, object, str], ...] = (
     ("slot-priority", [], "compare nodes by the scarcest slot"),
     ("app-address", "", "use the installation's address for apps"),
     ("node-selector", "", "no node joins by its labels"),
+    ("required-capabilities", [], "nodes need no capabilities"),
 )
 
 
@@ -111,6 +112,7 @@ def edit_arguments(parser: Arguments) -> None:
     parser.example(
         "carrel group edit gpu --patience 10m --half-life 14d",
         "carrel group edit gpu --on-node-loss reschedule --node-loss 5m",
+        "carrel group edit gpu --require-capability network-policy",
         "carrel group edit gpu --deactivate",
     )
 
@@ -288,6 +290,13 @@ def _settings(parser: Arguments) -> None:
         metavar="SELECTOR",
         help="labels of nodes that join by themselves: 'zone=eu-1,gpu in (a100,h100),!spot' (carrel group preview)",
     )
+    parser.add_argument(
+        "--require-capability",
+        dest="required_capabilities",
+        metavar="CAPABILITY",
+        action="append",
+        help="its nodes without it take no new sessions, such as network-policy; repeatable",
+    )
     for option, emptied, words in _EMPTIED:
         parser.add_argument(
             f"--no-{option}",
@@ -314,6 +323,7 @@ def _fields(args: argparse.Namespace) -> dict[str, Any]:
         "max_rights",
         "app_address",
         "node_selector",
+        "required_capabilities",
         "pending_timeout_s",
     )
     for field in ("pending_timeout_s", "app_address", "node_selector"):
@@ -410,6 +420,7 @@ def _print(group: models.GroupView) -> None:
             ("rights inside", f"{group['max_rights']} at most"),
             ("app address", group["app_address"] or ""),
             ("node selector", group["node_selector"] or ""),
+            ("required of nodes", ", ".join(group["required_capabilities"])),
             ("nodes", f"{group['nodes']}, {group['ready_nodes']} accept new sessions"),
             ("sessions", f"{group['live_sessions']} live, {group['waiting_sessions']} of them pending"),
             ("used", used_text(group["used"], group["capacity"])),

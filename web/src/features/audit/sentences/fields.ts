@@ -52,6 +52,7 @@ const FIELDS: Readonly<Record<string, MessageDescriptor>> = {
   nodes_visible: msg`Nodes visible to users`,
   on_node_loss: msg`When a node is lost`,
   owner: msg`Owner`,
+  required_capabilities: msg`Required capabilities`,
   password_classes: msg`Password character classes`,
   password_history: msg`Password history`,
   password_min_length: msg`Minimum password length`,
