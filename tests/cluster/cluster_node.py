@@ -153,7 +153,6 @@ class Node:
         return {"cniVersion": "0.4.0", "name": "pods", "plugins": [bridge]}
 
     def _kubelet_settings(self, lacks: str) -> dict[str, object]:
-        enough = {"memory.available": "1Mi", "nodefs.available": "1%", "imagefs.available": "1%"}
         return {
             "apiVersion": "kubelet.config.k8s.io/v1beta1",
             "kind": "KubeletConfiguration",
@@ -169,7 +168,10 @@ class Node:
             "clusterDomain": "cluster.local",
             "containerRuntimeEndpoint": f"unix://{self._socket}",
             "enforceNodeAllocatable": [],
-            "evictionHard": enough | ({lacks: "99%"} if lacks else {}),
+            "evictionHard": {"memory.available": "1Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
+            # Not at once, or the kubelet would refuse the pods that are there when it starts.
+            "evictionSoft": {lacks: "99%"} if lacks else {},
+            "evictionSoftGracePeriod": {lacks: "1s"} if lacks else {},
             "failCgroupV1": False,
             "failSwapOn": False,
             "imageGCHighThresholdPercent": 100,

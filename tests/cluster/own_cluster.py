@@ -141,6 +141,26 @@ class Cluster:
         self._start_api_server()
         self._until(self._answers)
 
+    def save(self) -> None:
+        """Keep a copy of the storage, as it is now, for `restore`."""
+        self._parts.pop("etcd").end()
+        shutil.copytree(self.folder / "etcd", self.folder / "saved", dirs_exist_ok=True)
+        self._start_etcd()
+        self._until(self._answers)
+
+    def restore(self) -> None:
+        """Replace the storage by its copy, and start everything that depends on it again, as Kubernetes advises."""
+        for name in ("kube-scheduler", "kube-controller-manager", _API_SERVER, "etcd"):
+            self._parts.pop(name).end(signal.SIGKILL)
+        shutil.rmtree(self.folder / "etcd")
+        (self.folder / "saved").rename(self.folder / "etcd")
+        self._start_storage()
+        self._until(self._answers)
+        self._start_controllers()
+        for node in self.nodes:
+            node.leave()
+            node.join()
+
     def ready(self, node: Node) -> bool:
         """True if the node is there, ready, and takes pods."""
         seen = self.call("GET", f"/api/v1/nodes/{node.name}") or {"spec": {}, "status": {}}
@@ -231,6 +251,10 @@ class Cluster:
         self.kubeconfig = self.folder / "admin.kubeconfig"
 
     def _start_storage(self) -> None:
+        self._start_etcd()
+        self._start_api_server()
+
+    def _start_etcd(self) -> None:
         self._parts["etcd"] = self._hub.start(
             "etcd",
             "etcd",
@@ -240,7 +264,6 @@ class Cluster:
             "--advertise-client-urls=http://127.0.0.1:2379",
             "--listen-peer-urls=http://127.0.0.1:2380",
         )
-        self._start_api_server()
 
     def _start_api_server(self) -> None:
         folder, hub = self.folder, f"{self._network}.0.1"

@@ -1,4 +1,4 @@
-"""What a real cluster reports about pods: starts that wait, quotas, nodes that are not ready, evictions, preemption."""
+"""What a real cluster reports about pods: starts that wait, quotas, nodes that are not ready, preemption."""
 
 import asyncio
 import uuid
@@ -106,30 +106,6 @@ async def test_a_node_that_is_not_ready_is_reported_of_its_containers(
     try:
         await eventually(reported)
     finally:
-        node.join()
-        await ready_again(cluster, node)
-
-
-async def test_a_container_that_is_evicted_for_memory_says_so(
-    cluster: Cluster, engine: KubernetesEngine
-) -> None:
-    node = cluster.nodes[1]
-    spec = idle(node)
-    await engine.ensure(spec, ProgressLog())
-    node.leave()
-    node.join(lacks="memory.available")
-
-    async def reason() -> str:
-        return "".join(one.reason for one in await engine.list())
-
-    try:
-        assert (await eventually(reason)).startswith(
-            "It was evicted because its node was low on memory: The node was low on resource: memory; "
-        )
-    finally:
-        node.leave()
-        # Otherwise it lacks memory for some minutes more.
-        cluster.call("DELETE", f"/api/v1/nodes/{node.name}")
         node.join()
         await ready_again(cluster, node)
 

@@ -1,15 +1,12 @@
-"""Nodes that stop responding, are cut off or deleted, and pods that the cluster takes away."""
+"""Nodes that stop responding, are cut off or deleted, or take nothing new."""
 
 import asyncio
-import uuid
-from collections.abc import AsyncIterator
 
 import cluster_images
 import pytest
 from cluster_node import Node
 from own_cluster import Cluster
 from people import eventually, wait_until
-from service_accounts import NAMESPACE, by_token
 
 from carrel.core.ids import new_id
 from carrel.engines.conformance_kit import ProgressLog, refused, run
@@ -18,37 +15,14 @@ from carrel.engines.port import (
     ContainerSpec,
     EngineError,
     EngineUnavailable,
-    ImageUnusable,
     ObservedState,
 )
 
 _OUT = {"key": "node.kubernetes.io/out-of-service", "value": "off", "effect": "NoExecute"}
 
 
-@pytest.fixture
-async def engine(cluster: Cluster) -> AsyncIterator[KubernetesEngine]:
-    engine = KubernetesEngine(by_token(cluster), f"test-{uuid.uuid4().hex[:8]}", namespace=NAMESPACE)
-    yield engine
-    await engine.purge()
-    await engine.close()
-
-
-@pytest.fixture
-async def node(cluster: Cluster) -> AsyncIterator[Node]:
-    """A node that a test may break; afterwards it is as it was."""
-    node = cluster.nodes[1]
-    yield node
-    node.connect()
-    node.leave()
-    cluster.call("DELETE", f"/api/v1/nodes/{node.name}")
-    node.join()
-    await asyncio.to_thread(wait_until, lambda: cluster.ready(node))
-
-
-def idle(node: Node, image: str = "") -> ContainerSpec:
-    return ContainerSpec(
-        new_id(), image or cluster_images.tiny("work"), {"cpu": 100, "mem": 64 << 20}, node=node.name
-    )
+def idle(node: Node) -> ContainerSpec:
+    return ContainerSpec(new_id(), cluster_images.tiny("work"), {"cpu": 100, "mem": 64 << 20}, node=node.name)
 
 
 async def offers(engine: KubernetesEngine, node: Node) -> bool:
@@ -148,23 +122,6 @@ async def _log(engine: KubernetesEngine, container: str) -> None:
         pass
 
 
-async def test_a_container_that_the_cluster_evicts_is_gone(
-    cluster: Cluster, engine: KubernetesEngine
-) -> None:
-    """As `kubectl drain` does."""
-    spec = idle(cluster.nodes[0])
-    await engine.ensure(spec, ProgressLog())
-    pod = engine._names.pod(spec.id)
-    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod}}
-    cluster.call("POST", f"/api/v1/namespaces/{NAMESPACE}/pods/{pod}/eviction", eviction)
-
-    async def is_gone() -> bool:
-        return not await lists(engine, spec.id)
-
-    await eventually(is_gone)
-    await engine.remove(spec.id, grace_s=0)
-
-
 async def test_a_cordoned_node_starts_nothing_and_keeps_what_it_has(
     cluster: Cluster, engine: KubernetesEngine
 ) -> None:
@@ -181,13 +138,3 @@ async def test_a_cordoned_node_starts_nothing_and_keeps_what_it_has(
     finally:
         cluster.call("PATCH", path, {"spec": {"unschedulable": None}})
         await asyncio.to_thread(wait_until, lambda: cluster.ready(node))
-
-
-async def test_an_image_whose_registry_does_not_answer_fails_at_once_and_leaves_nothing(
-    cluster: Cluster, engine: KubernetesEngine
-) -> None:
-    spec = idle(cluster.nodes[0], "127.0.0.1:1/nobody/nothing:1")
-    error = await refused(EngineError, engine.ensure(spec, ProgressLog()))
-    assert not isinstance(error, ImageUnusable)
-    assert (error.code, error.retriable) == ("registry_unavailable", True)
-    assert await engine.list() == ()

@@ -2,12 +2,10 @@
 
 import asyncio
 import json
-import re
 import shlex
 import stat
 import uuid
 from collections.abc import AsyncIterator, Callable
-from datetime import datetime, timedelta
 from pathlib import Path
 
 import cluster_images
@@ -131,23 +129,6 @@ async def test_a_watch_goes_on_after_its_last_bookmark(front: ApiFront, make: Ma
     [_, second] = [path for path in front.seen if "watch=true" in path]
     assert "resourceVersion=12345" in second
     assert "allowWatchBookmarks=true" in second
-
-
-async def test_a_cluster_whose_clock_is_an_hour_ahead_is_used_all_the_same(
-    front: ApiFront, make: Make
-) -> None:
-    def later(match: re.Match[bytes]) -> bytes:
-        moment = datetime.fromisoformat(match[1].decode()) + timedelta(hours=1)
-        return f'"{moment:%Y-%m-%dT%H:%M:%SZ}"'.encode()
-
-    front.edit = lambda content: re.sub(rb'"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"', later, content)
-    engine = make(front.access())
-    made = await engine.ensure(idle(), ProgressLog())
-    assert made.state is ObservedState.RUNNING
-    assert await engine.list() == (made,)
-    assert [one.id for one in await engine.usage()] in ([], ["abc"])
-    await engine.remove("abc", grace_s=0)
-    assert await engine.list() == ()
 
 
 # Credentials

@@ -79,6 +79,46 @@ def test_while_one_engine_does_not_answer_the_other_launches_and_ends(play: Play
 
 
 @TROUBLES
+def test_an_hour_without_one_engine_makes_nothing_on_the_other_take_longer(
+    play: Play, trouble: Trouble
+) -> None:
+    """Counted in rounds of all controllers, and in calls to the one that does not answer."""
+
+    async def story(installation: Installation) -> None:
+        other, there, here = await one_on_each(installation)
+        await installation.remove(here)
+        await installation.until(here, S.TERMINATED)
+        usual = await _pace(installation)
+        calls: list[str] = []
+        other.before = calls.append
+        trouble(other)
+        await installation.rounds(60, 60)
+        assert len(calls) <= 2 * 60
+        # A step of an hour ago that still waits would take tens of rounds.
+        assert await _pace(installation) <= usual + 3
+        other.come_back()
+        await installation.settle()
+        assert installation.state(there) == S.RUNNING
+
+    play(story)
+
+
+async def _pace(installation: Installation) -> int:
+    """The rounds in which three sessions start and end, one after another, on the first engine."""
+    rounds = 0
+    for _ in range(3):
+        session = await installation.create(cpu=FULL)
+        for state in (S.RUNNING, S.TERMINATED):
+            while installation.state(session) != state:
+                rounds += 1
+                await installation.round()
+            if state == S.RUNNING:
+                assert engine_of(installation, session) == "local"
+                await installation.remove(session)
+    return rounds
+
+
+@TROUBLES
 def test_what_is_to_end_on_an_engine_that_does_not_answer_holds_up_no_other_end(
     play: Play, trouble: Trouble
 ) -> None:

@@ -20,13 +20,16 @@ test.each([
   expect(notificationKindOf({ before, after: { id: "a", ...change } })).toBe(kind);
 });
 
-test("a disk that is nearly full is reported once, and other warnings are not", () => {
-  const full = { id: "a", warnings: ["disk_nearly_full"] };
-  const fine = { ...before, warnings: [] as string[] };
-  expect(notificationKindOf({ before: fine, after: full })).toBe("about_to_end");
-  expect(notificationKindOf({ before: { ...fine, ...full } as Session, after: full })).toBeNull();
-  expect(notificationKindOf({ before: fine, after: { id: "a", warnings: ["out_of_memory"] } })).toBeNull();
-});
+test.each(["disk_nearly_full", "node_leaving"])(
+  "the warning %s is reported once, and others are not",
+  (warning) => {
+    const full = { id: "a", warnings: [warning] };
+    const fine = { ...before, warnings: [] as string[] };
+    expect(notificationKindOf({ before: fine, after: full })).toBe("about_to_end");
+    expect(notificationKindOf({ before: { ...fine, ...full } as Session, after: full })).toBeNull();
+    expect(notificationKindOf({ before: fine, after: { id: "a", warnings: ["out_of_memory"] } })).toBeNull();
+  },
+);
 
 test("a warning is reported once", () => {
   const warned = { ...before, state: "RUNNING", idle_ends_at: "2026-01-01T12:00:00Z" } as Session;

@@ -101,6 +101,12 @@ describe("the reason of a state", () => {
     ['f"Kept by {actor.email}."', "Kept by a@b.c."],
     ['"It was pending for {}, the limit of its resource group."', ""],
     [' is draining."', "Its node node-1 is draining."],
+    ['f"{subject} evicted from {', "Its container was evicted from gpu-1 (cordoned in the cluster)."],
+    ['" It is requeued and restarts on another node, without the files outside mounted folders."', ""],
+    [
+      'f"Its node {place.name} is {place.closed}. Files outside mounted folders are lost with it."',
+      "Its node gpu-1 is about to be taken away (karpenter.sh/disrupted). Files outside mounted folders are lost with it.",
+    ],
     [' disappeared from the engine."', "Its container disappeared from the engine."],
     ['return "Its container"', ""],
     [

@@ -3,15 +3,18 @@
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from signal import Signals
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.controllers import lifetime
+from carrel.controllers import lifetime, taken_away
+from carrel.controllers.active_tasks import ActiveTasks
 from carrel.controllers.each_engine import EachEngine
 from carrel.controllers.engine_reports import EngineReports
 from carrel.controllers.loop import ENGINE_TOPIC, Tools
+from carrel.controllers.taken_away import Evicted
 from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId
 from carrel.engines.port import (
     BOOTSTRAP_FAILED,
@@ -25,11 +28,13 @@ from carrel.nodes import service as nodes
 from carrel.nodes.engines import service as registry
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
 from carrel.nodes.engines.probes import is_current
+from carrel.nodes.service import LosingNode
 from carrel.sessions import containers, queries, removal, transitions, updates
 from carrel.sessions.containers import ContainerChange
 from carrel.tables.engines import TOPIC, EngineState
 from carrel.tables.groups import NodeLoss
 from carrel.tables.nodes import FORGOTTEN
+from carrel.tables.notifications import NODE_LEAVING
 from carrel.tables.session_states import (
     ENDED,
     LAUNCHING,
@@ -95,7 +100,8 @@ class Findings:
     orphans: containers whose session was not live, neither before nor after the list was requested; a session that
     ended in between had its containers removed first, and the list may be older. strays: containers of sessions that
     are pending or placed on another engine; left by a replaced leader or a lost node. node_lost: sessions with the
-    rule of their group.
+    rule of their group. leaving: sessions whose node is about to be taken away, with the warning; staying: sessions
+    with that warning whose node is not.
     """
 
     restart: list[Ended] = field(default_factory=list)
@@ -108,6 +114,9 @@ class Findings:
     orphans: list[str] = field(default_factory=list)
     strays: list[tuple[Session, ContainerId]] = field(default_factory=list)
     node_lost: list[tuple[Session, NodeLoss]] = field(default_factory=list)
+    evicted: list[Evicted] = field(default_factory=list)
+    leaving: list[tuple[Session, str]] = field(default_factory=list)
+    staying: list[Session] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return any(vars(self).values())
@@ -131,7 +140,8 @@ class LiveSessions:
 class OneEngine:
     """State of one engine. listed: its containers by id. nodes: the capabilities of its nodes. gone: DOWN nodes, as in
     `nodes.gone`. restarts: recent restarts per session. bootstrapping: sessions with a bootstrap script. reports: what
-    the engine reports about containers that it does not list.
+    the engine reports about containers that it does not list. losing: as of `nodes.losing`. leaving: names of nodes
+    that are about to be taken away.
     """
 
     listed: Mapping[str, Observed]
@@ -140,6 +150,13 @@ class OneEngine:
     restarts: Mapping[SessionId, int]
     bootstrapping: frozenset[SessionId] = frozenset()
     reports: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    losing: Mapping[NodeId, LosingNode] = field(default_factory=dict)
+    leaving: frozenset[str] = frozenset()
+
+    def has(self, container: Container) -> bool:
+        """True if it lists the container on its node. On a former one, it came back with a backup of the cluster."""
+        listed, node = self.listed.get(container.id), self.losing.get(container.node_id or NodeId(""))
+        return listed is not None and (not listed.node or node is None or listed.node == node.name)
 
 
 def compare(engine: OneEngine, before: Before, live: LiveSessions) -> Findings:
@@ -163,7 +180,7 @@ def unlisted(engine: OneEngine, before: Before, live: LiveSessions) -> Mapping[C
         for session in live.sessions.values()
         if session.state == SessionState.RUNNING and before.marks.get(session.id) == queries.mark(session)
         for one in live.containers.get(session.id, ())
-        if one.node_id in engine.nodes and one.state not in ENDED and one.id not in engine.listed
+        if one.node_id in engine.nodes and one.state not in ENDED and not engine.has(one)
     }
 
 
@@ -171,7 +188,7 @@ def _compare_session(
     findings: Findings, engine: OneEngine, session: Session, own: Sequence[Container], before: Before
 ) -> None:
     here = [one for one in own if one.node_id in engine.nodes and one.state not in ENDED]
-    there = [(one, engine.listed[one.id]) for one in here if one.id in engine.listed]
+    there = [(one, engine.listed[one.id]) for one in here if engine.has(one)]
     if "out_of_memory" not in session.warnings and any(observed.out_of_memory for _, observed in there):
         findings.out_of_memory.append(session)
     if before.marks.get(session.id) != queries.mark(session):
@@ -179,18 +196,34 @@ def _compare_session(
     findings.strays.extend(
         (session, one.id) for one in own if one.node_id not in engine.nodes and one.id in engine.listed
     )
-    missing = [one for one in here if one.id not in engine.listed]
+    missing = [one for one in here if not engine.has(one)]
     away = [one for one in missing if session.started_at and one.node_id in engine.gone]
     rules = {rule for one in away if one.node_id and (rule := engine.gone[one.node_id])}
     if rules and session.state != SessionState.TERMINATING:
         ends = NodeLoss.END in rules or (session.kind == SessionKind.BATCH and not session.retries_left)
         findings.node_lost.append((session, NodeLoss.END if ends else NodeLoss.RESCHEDULE))
+    if session.state == SessionState.STARTING and session.started_at and not rules:
+        running = {one.id for one, seen in there if seen.state is ObservedState.RUNNING}
+        waiting = [one for one in here if one.id not in running]
+        if moves := taken_away.cannot_restart(session, own, waiting, engine.losing):
+            findings.evicted.append(moves)
     if rules or session.state != SessionState.RUNNING:
         return
-    if absent := [one for one in missing if one not in away]:
-        why = f"{_subject(own, absent)} disappeared from the engine."
-        if reports := [engine.reports[one.id][-1] for one in absent if engine.reports.get(one.id)]:
-            why += f" {reports[0]}"
+    if warning := taken_away.warning(session, here, engine.losing, engine.leaving):
+        findings.leaving.append((session, warning))
+    elif taken_away.is_over(session, own, engine.losing, engine.leaving):
+        findings.staying.append(session)
+    absent = [one for one in missing if one not in away]
+    taken = [one for one, seen in there if seen.evicted and not _is_done(session, one, seen)]
+    reports = [engine.listed[one.id].reason for one in taken]
+    reports += [engine.reports[one.id][-1] for one in absent if engine.reports.get(one.id)]
+    why = next(filter(None, reports), "")
+    if evicted := taken_away.evicted(
+        session, own, [*taken, *absent], engine.losing, why, certain=bool(taken)
+    ):
+        findings.evicted.append(evicted)
+    elif absent:
+        why = f"{_subject(own, absent)} disappeared from the engine." + (f" {why}" if why else "")
         findings.lost.append(Ended(session, tuple(ContainerChange(one.id) for one in absent), why))
         findings.add_spared(session, absent, why)
     elif exited := [(one, observed) for one, observed in there if observed.state is ObservedState.EXITED]:
@@ -217,6 +250,12 @@ def _compare_session(
             for one, observed in there
             if observed.state is ObservedState.RUNNING and observed.address != one.address
         )
+
+
+def _is_done(session: Session, container: Container, observed: Observed) -> bool:
+    """True if its command succeeded, whatever happened to the container then."""
+    runs_once = session.kind == SessionKind.BATCH or container.has_command
+    return runs_once and observed.exit_code == 0
 
 
 def _add_exited(
@@ -298,6 +337,15 @@ async def _live(tx: AsyncSession, listed: Set[ContainerId]) -> LiveSessions:
     return LiveSessions(sessions, own)
 
 
+@dataclass(frozen=True)
+class MachinesSeen:
+    """When an engine reported its machines, and the names of those that are about to be taken away."""
+
+    engine: Engine
+    at: datetime
+    leaving: frozenset[str]
+
+
 class Observe:
     """Enforces deadlines and observes each engine."""
 
@@ -309,14 +357,17 @@ class Observe:
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
         self._took_over = False
-        self._machines_seen: dict[EngineId, tuple[Engine, datetime]] = {}
+        self._machines_seen: dict[EngineId, MachinesSeen] = {}
         self._returned: dict[EngineId, frozenset[SessionId]] = {}
         """Pending sessions whose containers the engine had in the last look."""
         self._reports = EngineReports(tools)
+        self._removals = ActiveTasks[tuple[EngineId, str]]()
+        """Of orphans. One that does not end must not delay the next look."""
         self._each = EachEngine(tools.engines, self._look)
 
     async def close(self) -> None:
         await self._each.close()
+        await self._removals.close()
 
     async def step(self) -> None:
         """One comparison per engine, and the deadlines, which apply even if engines are down."""
@@ -341,7 +392,8 @@ class Observe:
             async with tools.transaction() as tx:
                 await registry.observe(tx, engine_id, EngineState.READY, now)
                 await nodes.record(tx, machines, now, engine=engine_id)
-            self._machines_seen[engine_id] = engine, now
+            names = frozenset(one.name for one in machines if one.leaving)
+            self._machines_seen[engine_id] = MachinesSeen(engine, now, names)
         # 3. compare those that did not change meanwhile
         stopped = {ContainerId(o.id) for o in seen if o.state is ObservedState.EXITED}
         async with tools.database.transaction() as tx:
@@ -350,6 +402,7 @@ class Observe:
             restarts = await queries.restarts_since(tx, again, now - RESTARTS_COUNTED) if again else {}
             bootstrapping = await queries.with_bootstrap(tx, again) if again else frozenset()
             own_nodes, gone = await nodes.of_engine(tx, engine_id), await nodes.gone(tx, now)
+            losing = await nodes.losing(tx, engine_id)
         there = OneEngine(
             {one.id: one for one in seen if not is_current(one.id, now)},
             own_nodes,
@@ -357,6 +410,8 @@ class Observe:
             restarts,
             bootstrapping,
             self._reports.of(engine_id),
+            losing,
+            self._machines_seen[engine_id].leaving,
         )
         findings = compare(there, before, live)
         returned = frozenset(s.id for s in live.sessions.values() if s.state == SessionState.PENDING)
@@ -364,8 +419,8 @@ class Observe:
         if await self._reports.renew(engine_id, engine, unlisted(there, before, live)):
             # Some of them may be listed again by now.
             await self._look(engine_id)
-        elif findings.lost and machines is None:
-            # Their machine may have gone with them.
+        elif (findings.lost or findings.evicted) and machines is None:
+            # Their machine may have gone with them, or have been closed before.
             del self._machines_seen[engine_id]
             await self._look(engine_id)
         elif returned - before.marks.keys():
@@ -376,8 +431,10 @@ class Observe:
             await self._clean_up(engine_id, engine, findings)
 
     def _machines_due(self, engine_id: EngineId, engine: Engine) -> bool:
-        known, at = self._machines_seen.get(engine_id, (None, None))
-        return known is not engine or at is None or self._tools.clock.now() - at >= _MACHINES_EVERY
+        last = self._machines_seen.get(engine_id)
+        return (
+            last is None or last.engine is not engine or self._tools.clock.now() - last.at >= _MACHINES_EVERY
+        )
 
     async def _keep_deadlines(self) -> None:
         """Enforce the deadlines, except right after becoming leader.
@@ -420,6 +477,10 @@ class Observe:
                 await updates.warn(tx, session.id, cause="out_of_memory", reason=_OOM, now=now)
             for session, reason in findings.spared:
                 await updates.warn(tx, session.id, cause="container_failed", reason=reason, now=now)
+            for session, reason in findings.leaving:
+                await updates.warn(tx, session.id, cause=NODE_LEAVING, reason=reason, now=now)
+            for session in findings.staying:
+                await updates.clear_warning(tx, session.id, NODE_LEAVING)
             for ended in findings.restart:
                 await containers.change(
                     tx,
@@ -459,13 +520,24 @@ class Observe:
                     reason=_LOST_WITH_NODE[rule],
                     now=now,
                 )
+            for one in findings.evicted:
+                await transitions.move(
+                    tx,
+                    [one.session.id],
+                    SessionState.TERMINATING,
+                    sources=[SessionState.RUNNING, SessionState.STARTING],
+                    outcome=_OUTCOME[one.rule],
+                    result=Result.FAILURE,
+                    cause="evicted",
+                    reason=one.reason,
+                    now=now,
+                )
             for moved, address in findings.moved:
                 await containers.relocate(tx, moved, address)
 
     async def _clean_up(self, engine_id: EngineId, engine: Engine, findings: Findings) -> None:
         for container in findings.orphans:
-            log.warning("observe.orphan", container=container)
-            await in_time(engine.remove(container, grace_s=0), REMOVAL_S)
+            self._removals.begin((engine_id, container), partial(_remove_orphan, engine, container))
         for session, stray in findings.strays:
             # No transaction is open during the engine call; the lock keeps the scheduler from placing a session
             # there.
@@ -498,3 +570,12 @@ class Observe:
                     reason=reason,
                     now=now,
                 )
+
+
+async def _remove_orphan(engine: Engine, container: str) -> None:
+    """Remove it; the next look finds it again if it fails."""
+    log.warning("observe.orphan", container=container)
+    try:
+        await in_time(engine.remove(container, grace_s=0), REMOVAL_S)
+    except EngineError as error:
+        log.warning("observe.orphan_remains", container=container, error=error.message)

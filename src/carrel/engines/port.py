@@ -166,6 +166,8 @@ class NodeInfo:
     labels: Mapping[str, str] = field(default_factory=dict)
     closed: str = ""
     """Why the engine places nothing new here, as a clause such as "cordoned in the cluster"; empty if it does."""
+    leaving: bool = False
+    """It was announced that the machine is taken away soon. `closed` says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,6 +346,10 @@ class Observed:
     """Why the engine ended it, as a sentence; empty if it ended by itself, or if that is not known."""
     epoch: int = 0
     started_at: datetime | None = None
+    node: str = ""
+    """Name of the node that the engine chose, once it has; of others perhaps too."""
+    evicted: bool = False
+    """The engine has ended it, or is ending it, to free its node; nobody asked for that here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,8 +147,8 @@ _TEST = {
     "ja": _Words("Carrel からのテスト", ("このインストールはメールを送信できます。", "{link}")),
 }
 
-TIME_LIMIT, DISK = "time_limit", "disk"
-"""A session that is about to reach its time limit."""
+TIME_LIMIT, DISK, NODE = "time_limit", "disk", "node"
+"""A session that is about to reach its time limit, whose disk is nearly full, or whose node is taken away."""
 
 _SESSION = {
     "started": {
@@ -191,6 +191,32 @@ _SESSION = {
             "{name}: ディスクの空きがほとんどありません",
             (
                 "セッション {name} のディスクの空きがほとんどありません。上限を超えるとセッションは終了します。",
+                "{reason}",
+                "{link}",
+            ),
+        ),
+    },
+    NODE: {
+        "en": _Words(
+            "{name}: its node will be taken away",
+            (
+                "The node of your session {name} is about to be taken away. Move files to a mounted folder now.",
+                "{reason}",
+                "{link}",
+            ),
+        ),
+        "ko": _Words(
+            "{name}: 노드가 곧 회수됩니다",
+            (
+                "{name} 세션의 노드가 곧 회수됩니다. 필요한 파일을 지금 마운트된 폴더로 옮기세요.",
+                "{reason}",
+                "{link}",
+            ),
+        ),
+        "ja": _Words(
+            "{name}: ノードがまもなく回収されます",
+            (
+                "セッション {name} のノードがまもなく回収されます。ファイルを保存してください。",
                 "{reason}",
                 "{link}",
             ),
@@ -274,8 +300,8 @@ def shared_session(language: str, *, email: str, name: str, link: str) -> Letter
 
 
 def session(language: str, kind: str, *, name: str, reason: str, at: datetime, link: str) -> Letter:
-    """A notification of a session. kind: by `NotificationKind`, TIME_LIMIT or DISK. reason: an English sentence, may be
-    empty. at: of the event, or of the announced end.
+    """A notification of a session. kind: by `NotificationKind`, TIME_LIMIT, DISK or NODE. reason: an English sentence,
+    may be empty. at: of the event, or of the announced end.
     """
     words = _SESSION[kind][language]
     if not reason:

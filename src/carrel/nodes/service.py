@@ -100,6 +100,25 @@ async def of_engine(tx: AsyncSession, engine: EngineId) -> Mapping[NodeId, froze
     return {row.id: frozenset(row.capabilities) for row in rows}
 
 
+@dataclass(frozen=True, slots=True)
+class LosingNode:
+    """A node whose engine may take sessions from it. closed: as of `Node`. on_loss: the rule of its group for them."""
+
+    name: str
+    closed: str = ""
+    on_loss: NodeLoss = NodeLoss.END
+
+
+async def losing(tx: AsyncSession, engine: EngineId) -> Mapping[NodeId, LosingNode]:
+    """The nodes of this engine, including those it no longer reports."""
+    rows = await tx.execute(
+        select(Node.id, Node.name, Node.closed, ResourceGroup.on_node_loss)
+        .join(ResourceGroup, ResourceGroup.id == Node.group_id)
+        .where(Node.engine_id == engine)
+    )
+    return {row.id: LosingNode(row.name, row.closed, NodeLoss(row.on_node_loss)) for row in rows}
+
+
 def called(ref: str) -> ColumnElement[bool]:
     """A condition for the nodes that match an id, a name, or NAME@ENGINE."""
     name, at, engine = ref.rpartition("@")

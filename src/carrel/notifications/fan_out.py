@@ -21,6 +21,7 @@ from carrel.site import outbox
 from carrel.tables.notifications import (
     DISK_NEARLY_FULL,
     LIMIT_WARNING,
+    NODE_LEAVING,
     NotificationChannel,
     NotificationKind,
     SessionNotice,
@@ -32,7 +33,11 @@ from carrel.tables.tenancy import Domain, Project, User
 TOPIC = "notices"
 _BATCH = 100
 _MAIL_LIFETIME = timedelta(days=1)
-_LETTERS = {LIMIT_WARNING: letters.TIME_LIMIT, DISK_NEARLY_FULL: letters.DISK}
+_LETTERS = {
+    LIMIT_WARNING: letters.TIME_LIMIT,
+    DISK_NEARLY_FULL: letters.DISK,
+    NODE_LEAVING: letters.NODE,
+}
 _Recipient = aliased(User)
 
 

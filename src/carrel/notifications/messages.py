@@ -21,8 +21,8 @@ class Owner(BaseModel):
 
 class SessionFacts(BaseModel):
     """state, reason: at the time of the event. result: of a batch session that has ended. ends_at, cause: with
-    session.about_to_end; cause is idle_warning, time_limit_warning or disk_nearly_full. slots: of each container.
-    url: its details on the page.
+    session.about_to_end; cause is idle_warning, time_limit_warning, disk_nearly_full or node_leaving. slots: of each
+    container. url: its details on the page.
     """
 
     id: str

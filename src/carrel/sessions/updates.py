@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import SessionId
 from carrel.sessions.announcements import INSERT_EVENT, NOTICE, NOTIFY, NOTIFY_OF_NOTICE, topic, words
-from carrel.tables.notifications import DISK_NEARLY_FULL, IDLE_WARNING, LIMIT_WARNING
+from carrel.tables.notifications import DISK_NEARLY_FULL, IDLE_WARNING, LIMIT_WARNING, NODE_LEAVING
 from carrel.tables.session_states import LAUNCHING, LIFECYCLE, SessionState
 
 _ENGINE_EVENT = "engine_event"
@@ -30,7 +30,7 @@ _NOTICE_OF_WARNING = NOTICE.format(
     ends_at="NULL",
     cause="CAST(:cause AS text)",
     given="",
-    kind=f"CASE WHEN CAST(:cause AS text) = '{DISK_NEARLY_FULL}' THEN 'about_to_end' END",
+    kind=f"CASE WHEN CAST(:cause AS text) IN ('{DISK_NEARLY_FULL}', '{NODE_LEAVING}') THEN 'about_to_end' END",
 )
 
 _TOUCH = text(f"""

@@ -49,7 +49,8 @@ class DeliveryState(StrEnum):
     FAILED = "failed"
 
 
-IDLE_WARNING, LIMIT_WARNING, DISK_NEARLY_FULL = "idle_warning", "time_limit_warning", "disk_nearly_full"
+IDLE_WARNING, LIMIT_WARNING = "idle_warning", "time_limit_warning"
+DISK_NEARLY_FULL, NODE_LEAVING = "disk_nearly_full", "node_leaving"
 """Causes of history entries that announce the end of a session."""
 
 _STATES = ", ".join(f"'{state}'" for state in DeliveryState)

@@ -13,6 +13,7 @@ from webhook_receiver import receiver
 from carrel.core.ids import SessionId
 from carrel.sessions import updates
 from carrel.site import outbox
+from carrel.tables.notifications import NODE_LEAVING
 
 GIB = 1 << 30
 
@@ -91,7 +92,23 @@ async def test_owners_are_notified_of_a_disk_that_is_nearly_full(api: Api) -> No
         None,
         "It has written 17 GiB outside its folders, of 20 GiB.",
     )
+    assert facts["cause"] == "disk_nearly_full"
     # A warning of another kind is none for them.
     async with api.database.transaction() as tx:
         await updates.warn(tx, SessionId(session["id"]), cause="other", reason="Other.", now=walk.now)
     assert await sql(api.database, "SELECT 1 FROM session_notices") == []
+
+
+async def test_owners_get_a_letter_about_a_node_that_is_taken_away(api: Api) -> None:
+    user, walk = await api.as_("user"), Walk(api)
+    reason = "Its node gpu-1 is about to be taken away (karpenter.sh/disrupted)."
+    async with mail_server(api) as mail:
+        await user.patch("/notifications", {"about_to_end": ["mail"]})
+        session = await user.start(name="train")
+        async with api.database.transaction() as tx:
+            await updates.warn(tx, SessionId(session["id"]), cause=NODE_LEAVING, reason=reason, now=walk.now)
+        assert await walk.fan_out()
+        await outbox.send_due(api.database.transaction, walk.seal, walk.now + timedelta(seconds=1))
+        letter, text = await mail.newest(1)
+    assert letter["Subject"] == "train: its node will be taken away"
+    assert reason in text

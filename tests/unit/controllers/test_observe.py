@@ -18,6 +18,7 @@ from carrel.controllers.observe import (
 )
 from carrel.core.ids import ContainerId, NodeId, SessionId
 from carrel.engines.port import IN_PLACE_RESTART, Observed, ObservedState
+from carrel.nodes.service import LosingNode
 from carrel.sessions import queries
 from carrel.sessions.containers import ContainerChange
 from carrel.tables.groups import NodeLoss
@@ -31,7 +32,7 @@ MAIN, SUB = ContainerId("mainmainmain"), ContainerId("subsubsubsub")
 HERE = "10.0.0.7"
 NODE, OTHER_NODE = NodeId("nodenodenode"), NodeId("othernode")
 KEEPS = frozenset({IN_PLACE_RESTART})
-EMPTY = OneEngine({}, {NODE: KEEPS}, {}, {})
+EMPTY = OneEngine({}, {NODE: KEEPS}, {}, {}, losing={NODE: LosingNode("gpu-1")})
 
 
 def session(state: S = S.RUNNING, **more: object) -> Session:
@@ -72,16 +73,21 @@ def compared(
     gone: Mapping[NodeId, NodeLoss | None] | None = None,
     elsewhere: frozenset[NodeId] = frozenset(),
     capabilities: frozenset[str] = KEEPS,
+    closed: str = "",
+    on_loss: NodeLoss = NodeLoss.END,
+    leaving: frozenset[str] = frozenset(),
 ) -> Findings:
     """One comparison of a list with at most one session; before: the same if not given. rows: the main one.
 
-    elsewhere: nodes of another engine. capabilities: of all other nodes.
+    elsewhere: nodes of another engine. capabilities, closed, on_loss: of all other nodes, which are called gpu-1.
     """
     was = before or now
     own = rows or [row(node=None if was and was.state == S.PENDING else NODE)]
     here = {one.node_id: capabilities for one in own if one.node_id and one.node_id not in elsewhere}
+    losing = dict.fromkeys(here, LosingNode("gpu-1", closed, on_loss))
+    listed = {one.id: one for one in seen if one}
     return compare(
-        OneEngine({one.id: one for one in seen if one}, here, gone or {}, {ID: restarts}),
+        OneEngine(listed, here, gone or {}, {ID: restarts}, losing=losing, leaving=leaving),
         Before({was.id: queries.mark(was)}, frozenset(one.id for one in own))
         if was
         else Before({}, frozenset()),
@@ -306,3 +312,108 @@ def test_a_session_that_ended_while_the_live_ones_were_read_is_left_alone():
     now = session()
     before = Before({ID: queries.mark(now)}, frozenset([MAIN]))
     assert nothing_but(compare(EMPTY, before, LiveSessions({ID: now}, {})))
+
+
+# Containers that are taken from their nodes, and nodes that are taken away
+
+ELSEWHERE = " It is requeued and restarts on another node, without the files outside mounted folders."
+
+
+def evicted_at_work(**more: Any) -> Observed:
+    return container(evicted=True, **more)
+
+
+@pytest.mark.parametrize("rule", NodeLoss)
+@pytest.mark.parametrize(
+    "there",
+    [evicted_at_work(), evicted_at_work(state=ObservedState.EXITED, exit_code=137)],
+    ids=["drained", "killed"],
+)
+def test_an_evicted_container_is_lost_by_the_rule_of_its_group(there, rule):
+    now = session()
+    findings = compared(there, now=now, on_loss=rule)
+    assert nothing_but(findings, "evicted")
+    [one] = findings.evicted
+    assert (one.session, one.rule) == (now, rule)
+    assert one.reason == "Its container was evicted from gpu-1." + (
+        ELSEWHERE if rule is NodeLoss.RESCHEDULE else ""
+    )
+
+
+def test_the_reason_of_an_eviction_is_in_the_words_of_the_engine():
+    words = "It was evicted because its node was low on memory."
+    findings = compared(evicted_at_work(reason=words), now=session(), on_loss=NodeLoss.RESCHEDULE)
+    assert findings.evicted[0].reason == words + ELSEWHERE
+
+
+def test_a_container_that_is_missing_from_a_closed_node_was_evicted():
+    """A drain that ended while nobody looked."""
+    findings = compared(None, now=session(), closed="cordoned in the cluster", on_loss=NodeLoss.RESCHEDULE)
+    assert nothing_but(findings, "evicted")
+    assert (
+        findings.evicted[0].reason
+        == "Its container was evicted from gpu-1 (cordoned in the cluster)." + ELSEWHERE
+    )
+    assert nothing_but(compared(None, now=session(), on_loss=NodeLoss.RESCHEDULE), "lost")
+    assert nothing_but(compared(container(), now=session(), closed="cordoned in the cluster"))
+
+
+@pytest.mark.parametrize(("retries", "rule"), [(0, NodeLoss.END), (2, NodeLoss.RESCHEDULE)])
+def test_an_evicted_batch_session_is_repeated_as_often_as_was_requested(retries, rule):
+    now = session(kind=SessionKind.BATCH, retries_left=retries)
+    findings = compared(evicted_at_work(), now=now, on_loss=NodeLoss.RESCHEDULE)
+    assert [one.rule for one in findings.evicted] == [rule]
+
+
+def test_a_command_that_succeeded_has_succeeded_even_if_its_container_was_evicted_then():
+    done = evicted_at_work(state=ObservedState.EXITED, exit_code=0)
+    assert nothing_but(compared(done, now=session(kind=SessionKind.BATCH, retries_left=1)), "completed")
+    assert nothing_but(compared(done, now=session()), "evicted")
+
+
+def test_a_session_that_goes_on_without_a_part_of_it_does_so_after_an_eviction():
+    rows = [row(), row(SUB)]
+    now = session(on_failure=OnFailure.CONTINUE)
+    away = compared(container(), None, now=now, rows=rows, closed="cordoned in the cluster")
+    assert nothing_but(away, "lost", "spared")
+    ends = compared(evicted_at_work(), container(id=SUB), now=now, rows=rows)
+    assert nothing_but(ends, "evicted")
+    assert ends.evicted[0].reason == "Containers of it were evicted from gpu-1."
+
+
+def test_a_session_that_cannot_start_again_on_a_closed_node_moves_if_it_may():
+    """As when a kubelet refuses a pod that it had, and the node is short of disk from then on."""
+    closed = "has the taint node.kubernetes.io/disk-pressure:NoSchedule, which sessions do not tolerate"
+    now = session(S.STARTING)
+    for seen in (None, container(ObservedState.STARTING), container(ObservedState.EXITED)):
+        moves = compared(seen, now=now, closed=closed, on_loss=NodeLoss.RESCHEDULE)
+        assert nothing_but(moves, "evicted")
+        assert nothing_but(compared(seen, now=now, closed=closed))
+        assert nothing_but(compared(seen, now=now, on_loss=NodeLoss.RESCHEDULE))
+    fresh = session(S.STARTING, started_at=None)
+    assert nothing_but(compared(None, now=fresh, closed=closed, on_loss=NodeLoss.RESCHEDULE))
+    assert nothing_but(compared(container(), now=now, closed=closed, on_loss=NodeLoss.RESCHEDULE))
+
+
+def test_a_container_on_a_node_that_it_has_left_is_not_that_of_the_session():
+    """As when a cluster was restored from a backup."""
+    assert nothing_but(compared(container(node="gpu-1"), now=session()))
+    assert nothing_but(compared(container(node="gpu-2"), now=session()), "lost")
+
+
+def test_what_ends_or_starts_already_is_not_evicted():
+    for state in (S.TERMINATING, S.STARTING, S.PREPARING):
+        assert nothing_but(compared(evicted_at_work(), now=session(state)))
+
+
+def test_a_session_is_warned_once_that_its_node_will_go_and_the_warning_ends_when_it_stays():
+    gone = "about to be taken away (karpenter.sh/disrupted)"
+    now, leaving = session(), frozenset({"gpu-1"})
+    findings = compared(container(), now=now, closed=gone, leaving=leaving)
+    assert nothing_but(findings, "leaving")
+    text = f"Its node gpu-1 is {gone}. Files outside mounted folders are lost with it."
+    assert findings.leaving == [(now, text)]
+    warned = session(warnings=["node_leaving"])
+    assert nothing_but(compared(container(), now=warned, closed=gone, leaving=leaving))
+    assert compared(container(), now=warned).staying == [warned]
+    assert nothing_but(compared(container(), now=warned, elsewhere=frozenset({NODE})), "strays")

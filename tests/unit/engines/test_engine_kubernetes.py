@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from carrel.engines.kubernetes.isolation import PRIVATE, Reachability, policy, refused_networks
-from carrel.engines.kubernetes.pod_answers import nodes, observed, quantity, remapping
+from carrel.engines.kubernetes.pod_answers import nodes, observed, quantity, remapping, start_error
 from carrel.engines.kubernetes.pod_logs import _Lines
 from carrel.engines.kubernetes.pods import (
     DEFAULT_SANDBOX,
@@ -185,9 +185,38 @@ def test_what_other_pods_reserve_is_not_offered() -> None:
     assert node.engine == "Kubernetes 1.36.3"
 
 
+def pod_with(deleted: bool = False, **status: Any) -> Any:
+    metadata: dict[str, Any] = {"labels": {"carrel.id": "abc", "carrel.epoch": "7"}}
+    if deleted:
+        metadata["deletionTimestamp"] = "2026-11-26T12:00:00Z"
+    return {"metadata": metadata, "status": status}
+
+
+def test_a_pod_is_evicted_once_the_cluster_ends_it() -> None:
+    disrupted = [{"type": "DisruptionTarget", "status": "True", "reason": "TerminationByKubelet"}]
+    # The idle process ends without an error when it is asked to.
+    ended = [{"name": "session", "state": {"terminated": {"exitCode": 0}}}]
+    assert observed(pod_with(phase="Running", conditions=disrupted, containerStatuses=ended)).evicted
+    assert observed(pod_with(phase="Succeeded", conditions=disrupted, containerStatuses=ended)).evicted
+    assert observed(pod_with(deleted=True, phase="Running", conditions=disrupted)).evicted
+    assert observed(pod_with(phase="Failed", reason="Evicted")).evicted
+    # An eviction that was not carried out, our own removal, and what ended by itself.
+    assert not observed(pod_with(phase="Running", conditions=disrupted)).evicted
+    assert not observed(pod_with(deleted=True, phase="Running")).evicted
+    assert not observed(pod_with(phase="Failed")).evicted
+
+
+def test_a_pod_that_failed_before_it_began_is_an_attempt_that_failed() -> None:
+    error = start_error(spec(), pod_with(phase="Failed", reason="OutOfcpu", message="Not enough cpu."))
+    assert error is not None
+    assert error.retriable
+    assert error.message == "The cluster ended it before it began: Not enough cpu."
+    assert start_error(spec(), pod_with(phase="Pending")) is None
+
+
 def test_states_of_pods() -> None:
     def seen(**status: Any) -> Any:
-        return observed({"metadata": {"labels": {"carrel.id": "abc", "carrel.epoch": "7"}}, "status": status})
+        return observed(pod_with(**status))
 
     def main(**state: Any) -> Any:
         return [{"name": "session", "state": state}]

@@ -128,6 +128,21 @@ def test_a_cordon_and_a_lost_node_are_reasons_of_their_own():
     assert taints.closed(lost, []) == "not ready in the cluster"
 
 
+@pytest.mark.parametrize(
+    "key",
+    [
+        "aws-node-termination-handler/spot-itn",
+        "cloud.google.com/impending-node-termination",
+        "karpenter.sh/disrupted",
+    ],
+)
+def test_a_node_that_is_about_to_be_taken_away_is_closed_whatever_is_tolerated(key):
+    [node] = nodes([tainted((key, "1", "NoSchedule"))], [], [taints.parse(key)])
+    assert (node.leaving, node.closed) == (True, f"about to be taken away ({key})")
+    [other] = nodes([tainted((key, "1", "PreferNoSchedule"), ("gpu", "", "NoSchedule"))], [])
+    assert not other.leaving
+
+
 def test_pods_have_the_tolerations_of_the_engine():
     names = PodNames(
         "lab", "carrel", tolerations=(taints.parse("nvidia.com/gpu"), taints.parse("a=b:NoSchedule"))

@@ -2,7 +2,8 @@ import { hasEnded } from "@/api/session-states";
 import type { NotificationChoices, NotificationKind } from "@/api/types";
 import type { Transition } from "./apply";
 
-const DISK = "disk_nearly_full";
+/** Warnings that announce the end of a session. */
+const WARNINGS = ["disk_nearly_full", "node_leaving"];
 
 /** The kind of notification that a change is; null for other changes. As the server has it for mail and webhooks. */
 export function notificationKindOf({
@@ -11,7 +12,9 @@ export function notificationKindOf({
 }: Pick<Transition, "before" | "after">): NotificationKind | null {
   if (after.idle_ends_at && !before?.idle_ends_at) return "about_to_end";
   if (after.limit_ends_at && !isSame(after.limit_ends_at, before?.limit_ends_at)) return "about_to_end";
-  if (after.warnings?.includes(DISK) && before && !before.warnings?.includes(DISK)) return "about_to_end";
+  const isNew = (warning: string) =>
+    after.warnings?.includes(warning) && !before?.warnings?.includes(warning);
+  if (before && WARNINGS.some(isNew)) return "about_to_end";
   if (!after.state || after.state === before?.state) return null;
   if (after.state === "RUNNING") return "started";
   if (!hasEnded(after.state)) return null;

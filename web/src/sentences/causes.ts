@@ -56,6 +56,8 @@ export const CAUSES: Record<string, MessageDescriptor> = {
   folders_read_only: msg`auto-mounted folders are read-only`,
   copied: msg`runs in the original installation`,
   node_lost: msg`node lost`,
+  node_leaving: msg`node about to be taken away`,
+  evicted: msg`evicted from its node`,
   node_closed: msg`node cordoned`,
   dependency_failed: msg`a session before it did not end as needed`,
   drained: msg`node is draining`,

@@ -5,6 +5,7 @@ import { CLUSTER_REASONS } from "./reasons-cluster";
 import { DEPENDENCY_REASONS } from "./reasons-dependencies";
 import { DISK_REASONS } from "./reasons-disk";
 import { IDLE_REASONS } from "./reasons-idle";
+import { NODE_REASONS } from "./reasons-nodes";
 import { PULL_REASONS } from "./reasons-pulls";
 import { RIGHTS_REASONS } from "./reasons-rights";
 
@@ -155,12 +156,7 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
   ...DEPENDENCY_REASONS,
   ...DISK_REASONS,
   ...RIGHTS_REASONS,
-  [/^Its node is lost\.$/, () => msg`Its node is lost.`],
-  [
-    /^Its node is lost: it is requeued/,
-    () =>
-      msg`Its node is lost: it is requeued and restarts on another node, without the files outside mounted folders.`,
-  ],
+  ...NODE_REASONS,
   [/^Its node (\S+) is draining\.$/, ([node = ""]) => msg`Its node ${node} is draining.`],
   [
     /^Its node (\S+) is draining: it is requeued/,
@@ -204,6 +200,7 @@ const CAUSES: readonly [text: RegExp, message: (words: string[]) => MessageDescr
   [/^cordoned$/, () => msg`cordoned`],
   [/^cordoned in the cluster$/, () => msg`cordoned in the cluster`],
   [/^not ready in the cluster$/, () => msg`not ready in the cluster`],
+  [/^about to be taken away \((\S+)\)$/, ([notice = ""]) => msg`about to be taken away (${notice})`],
   [
     /^has the taint (\S+), which sessions do not tolerate$/,
     ([taint = ""]) => msg`has the taint ${taint}, which sessions do not tolerate`,

@@ -58,10 +58,12 @@ export function useToasts(): (change: LiveChange) => void {
         ? [t`${name} looks idle`, t`It is terminated soon unless you use it or choose to keep it.`]
         : after.limit_ends_at && after.limit_ends_at !== before.limit_ends_at
           ? [t`${name} reaches its time limit soon`, t`Save your work, or extend the limit in its details.`]
-          : [
-              t`The disk of ${name} is nearly full`,
-              t`Delete files or move them to a folder. It is terminated if it exceeds its limit.`,
-            ];
+          : after.warnings?.includes("node_leaving") && !before.warnings?.includes("node_leaving")
+            ? [t`The node of ${name} will be taken away`, t`Move files to a mounted folder now.`]
+            : [
+                t`The disk of ${name} is nearly full`,
+                t`Delete files or move them to a folder. It is terminated if it exceeds its limit.`,
+              ];
       notifications.show({
         id: after.id,
         title,

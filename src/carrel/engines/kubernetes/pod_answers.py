@@ -54,6 +54,23 @@ def observed(pod: Mapping[str, Any]) -> Observed:
         reason=pod_events.end(pod) if over else "",
         epoch=int(labels.get(LABEL_EPOCH) or 0),
         started_at=datetime.fromisoformat(started_at) if started_at else None,
+        node=pod.get("spec", {}).get("nodeName", ""),
+        evicted=_is_evicted(pod, over=over),
+    )
+
+
+def _is_evicted(pod: Mapping[str, Any], *, over: bool) -> bool:
+    """True if the cluster ends the pod, or has ended it: `kubectl drain`, a lack of memory or disk, a shutdown.
+
+    Source: https://kubernetes.io/docs/concepts/workloads/pods/disruptions/#pod-disruption-conditions (1.26)
+    """
+    status = pod["status"]
+    if status.get("phase") == "Failed" and status.get("reason"):
+        # One whose process failed has no reason.
+        return True
+    return (over or "deletionTimestamp" in pod["metadata"]) and any(
+        one["type"] == "DisruptionTarget" and one["status"] == "True"
+        for one in status.get("conditions") or ()
     )
 
 
@@ -86,6 +103,9 @@ def start_error(spec: ContainerSpec, pod: Mapping[str, Any]) -> EngineError | No
             return pod_folders.missing(spec.mounts)
         if name == PREPARE and failed.get("exitCode"):
             return EngineError("The session's home could not be prepared.", retriable=True)
+    if pod["status"].get("phase") == "Failed":
+        why = pod["status"].get("message") or pod["status"].get("reason") or "no reason given"
+        return EngineError(f"The cluster ended it before it began: {why.rstrip('.')}.", retriable=True)
     for condition in pod["status"].get("conditions", ()):
         if condition["type"] == "PodScheduled" and condition.get("reason") == "Unschedulable":
             return EngineError(
@@ -180,6 +200,7 @@ def _node(
         images=frozenset(name for image in status.get("images", ()) for name in image.get("names") or ()),
         labels=dict(machine["metadata"].get("labels") or {}),
         closed=taints.closed(machine, tolerations),
+        leaving=taints.leaving(machine),
     )
 
 

@@ -1,6 +1,9 @@
 """Taints of nodes, and the tolerations that pods have against them.
 
-Source: https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
+Sources: https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/, and of notices that a machine is
+taken away: https://kubernetes.io/docs/reference/labels-annotations-taints/,
+https://github.com/aws/aws-node-termination-handler, https://karpenter.sh/docs/concepts/disruption/,
+https://cloud.google.com/kubernetes-engine/docs/how-to/gpu-maintenance and the cluster autoscaler's FAQ.
 """
 
 import re
@@ -15,6 +18,21 @@ _STATES = {
     "node.kubernetes.io/not-ready": "not ready in the cluster",
     "node.kubernetes.io/unreachable": "not ready in the cluster",
 }
+_NOTICES = frozenset(
+    {
+        "ToBeDeletedByClusterAutoscaler",
+        "aws-node-termination-handler/asg-lifecycle-termination",
+        "aws-node-termination-handler/rebalance-recommendation",
+        "aws-node-termination-handler/scheduled-maintenance",
+        "aws-node-termination-handler/spot-itn",
+        "cloud.google.com/impending-node-termination",
+        "karpenter.sh/disrupted",
+        "karpenter.sh/disruption",
+        "node.cloudprovider.kubernetes.io/shutdown",
+        "node.kubernetes.io/out-of-service",
+    }
+)
+"""Keys of taints that announce the end of a machine: a spot instance is reclaimed, or an autoscaler removes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +69,8 @@ def closed(machine: Mapping[str, Any], tolerations: Iterable[Toleration]) -> str
     """Why the cluster places no pod with these tolerations on the node, as a clause; empty if it does."""
     spec = machine.get("spec") or {}
     taints: Sequence[Mapping[str, Any]] = spec.get("taints") or ()
+    if notices := _notices(taints):
+        return f"about to be taken away ({notices[0]})"
     known = list(tolerations)
     reasons = [
         _STATES.get(one["key"]) or f"has the taint {_written(one)}, which sessions do not tolerate"
@@ -61,6 +81,16 @@ def closed(machine: Mapping[str, Any], tolerations: Iterable[Toleration]) -> str
     if spec.get("unschedulable"):
         reasons.insert(0, _STATES["node.kubernetes.io/unschedulable"])
     return next(iter(sorted(reasons, key=lambda reason: "taint" in reason)), "")
+
+
+def leaving(machine: Mapping[str, Any]) -> bool:
+    """True if it was announced that the machine is taken away."""
+    return bool(_notices((machine.get("spec") or {}).get("taints") or ()))
+
+
+def _notices(taints: Iterable[Mapping[str, Any]]) -> Sequence[str]:
+    """Keys of the taints that announce it, whether pods tolerate them or not."""
+    return sorted(one["key"] for one in taints if one["key"] in _NOTICES and one["effect"] in _CLOSING)
 
 
 def _written(taint: Mapping[str, Any]) -> str:
