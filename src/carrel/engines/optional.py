@@ -217,6 +217,16 @@ NETWORK_POLICY = "network-policy"
 
 
 @runtime_checkable
+class Remote(Protocol):
+    """Reached over a network."""
+
+    @property
+    def protected(self) -> bool:
+        """False if somebody between us and the engine can read and change what passes; known once it has responded."""
+        ...
+
+
+@runtime_checkable
 class SelfTesting(Protocol):
     """Tries out what it cannot know."""
 

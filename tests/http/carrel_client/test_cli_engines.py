@@ -17,6 +17,7 @@ async def test_an_engine_is_added_looked_at_changed_and_removed(admin: CommandLi
         *("engine", "add", "fake", "second", "--nodes", "2", "--password", "-"), stdin=b"open sesame\n"
     )
     assert output.startswith("second added")
+    assert "- It offers no accelerators." in output
     shown = await admin.ok("engine", "show", "second")
     assert "password" in shown
     assert "Fake" in shown

@@ -8,6 +8,8 @@ from installation import Api
 from people_kit import status_and_code
 from tiny_api_server import TinyApiServer, machine, status
 
+from carrel.engines.kubernetes import KubernetesEngine
+
 
 @pytest.fixture
 async def server() -> AsyncIterator[TinyApiServer]:
@@ -60,3 +62,21 @@ async def test_a_namespace_that_others_have_created_is_kept(api: Api, server: Ti
     admin = await api.as_("superadmin")
     assert (await admin.post("/engines/check", settings(server))).json()["ok"]
     assert left(server) == {"api/v1/namespaces/carrel"}
+
+
+async def test_a_check_warns_of_what_is_not_protected_or_not_enforced(
+    api: Api, server: TinyApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def self_test(engine: KubernetesEngine) -> str:
+        await engine._isolation.record(enforced=True)
+        return "It enforces network policies."
+
+    monkeypatch.setattr(KubernetesEngine, "self_test", self_test)
+    admin = await api.as_("superadmin")
+    before = (await admin.post("/engines/check", settings(server))).json()
+    assert [gap["code"] for gap in before["gaps"]][:2] == ["unprotected", "network_policy"]
+    await admin.post("/engines", {"name": "second", **settings(server)})
+    after = (await admin.post("/engines/second/check")).json()
+    assert after["sentence"].endswith("It enforces network policies.")
+    codes = [gap["code"] for gap in after["gaps"]]
+    assert (codes[0], "network_policy" in codes) == ("unprotected", False)

@@ -221,6 +221,20 @@ async def test_the_certificate_may_be_for_another_name(tmp_path: Path) -> None:
         assert await nodes(written(cluster={**cluster, "tls-server-name": "kube.internal"})) == 1
 
 
+async def test_an_engine_knows_whether_its_connection_is_protected(tmp_path: Path) -> None:
+    authority = encoded(certificates(tmp_path))
+    async with TinyApiServer(tls(tmp_path)) as server:
+        server.objects["api/v1/nodes/a"] = machine()
+        for cluster, protected in (
+            ({"certificate-authority-data": authority}, True),
+            ({"insecure-skip-tls-verify": True}, False),
+        ):
+            engine = KubernetesEngine(written(cluster={"server": server.url, **cluster}), "lab")
+            assert len(await engine.nodes()) == 1
+            assert engine.protected is protected
+            await engine.close()
+
+
 async def test_the_server_is_reached_through_its_proxy(server: TinyApiServer) -> None:
     cluster = {"server": "http://kube.internal", "proxy-url": server.url}
     assert await nodes(written(cluster=cluster)) == 1

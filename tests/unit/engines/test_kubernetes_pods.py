@@ -7,7 +7,7 @@ from aiohttp import web
 from tiny_api_server import TinyApiServer, machine, status
 
 from carrel.engines.conformance_kit import ProgressLog
-from carrel.engines.kubernetes import KubernetesEngine
+from carrel.engines.kubernetes import KubernetesEngine, self_test
 from carrel.engines.port import Claimant, ContainerSpec, EngineError
 
 _POD = "api/v1/namespaces/carrel/pods/carrel-lab-abc"
@@ -99,3 +99,15 @@ async def test_a_namespace_that_is_ending_is_waited_for(server: TinyApiServer) -
     await engine.purge()
     assert set(server.objects) == {"api", "api/v1/nodes/a"}
     await engine.close()
+
+
+async def test_pods_of_a_self_test_end_by_themselves_if_they_cannot_be_deleted(
+    server: TinyApiServer, engine: KubernetesEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(self_test, "_START_S", 0.1)
+    server.refuse = lambda request: status(503) if request.method == "DELETE" else None
+    with pytest.raises(EngineError, match="does not start in the cluster"):
+        await engine.self_test()
+    pods = server.paths("pods")
+    assert len(pods) == 2
+    assert all(server.objects[path]["spec"]["activeDeadlineSeconds"] <= 120 for path in pods)

@@ -915,6 +915,8 @@ class FoundFiles(TypedDict):
 
 
 Gap = Literal[
+    "unprotected",
+    "network_policy",
     "accelerators",
     "root",
     "disk_limits",

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from aiohttp import ClientSession, TCPConnector
 
 from carrel.engines.kubernetes import credentials
-from carrel.engines.kubernetes.credentials import ClusterAccess, Credentials, Tls
+from carrel.engines.kubernetes.credentials import ClusterAccess, Credentials, ServerTls
 from carrel.engines.port import EngineUnavailable
 from carrel.engines.tcp_probes import probing
 
@@ -43,7 +43,7 @@ async def open_session(access: ClusterAccess, former: ApiSession | None = None) 
     return ApiSession(read, ClientSession(connector=connector, read_bufsize=_READ_BYTES, trust_env=True))
 
 
-def _context(tls: Tls) -> ssl.SSLContext:
+def _context(tls: ServerTls) -> ssl.SSLContext:
     try:
         context = ssl.create_default_context(cadata=tls.authority.decode() or None)
         if tls.certificate:

@@ -35,7 +35,7 @@ class ClusterAccess:
 
 
 @dataclass(frozen=True, slots=True)
-class Tls:
+class ServerTls:
     """authority, certificate, key: PEM, empty: none. verified: False: any server is accepted. server_name: that the
     server's certificate is for, if it is not that of the address.
     """
@@ -53,7 +53,7 @@ class Credentials:
 
     url: str
     authorization: str
-    tls: Tls
+    tls: ServerTls
     proxy: str | None = None
 
     @property
@@ -67,7 +67,7 @@ async def read(access: ClusterAccess) -> Credentials:
     if access.kubeconfig:
         return await _of_kubeconfig(kubeconfig.read(access.kubeconfig, access.context), access.authority)
     if access.url:
-        tls = Tls(authority=access.authority.encode())
+        tls = ServerTls(authority=access.authority.encode())
         return Credentials(access.url.rstrip("/"), _bearer(access.token), tls)
     return _of_pod(access.authority)
 
@@ -84,7 +84,7 @@ async def _of_kubeconfig(config: Kubeconfig, authority: str) -> Credentials:
     elif user.username and not user.token:
         both = f"{user.username}:{user.password or ''}"
         authorization = f"Basic {base64.b64encode(both.encode()).decode()}"
-    tls = Tls(
+    tls = ServerTls(
         authority.encode() or cluster.authority,
         certificate,
         key,
@@ -104,7 +104,7 @@ def _of_pod(authority: str) -> Credentials:
     except (OSError, UnicodeDecodeError) as error:
         raise EngineUnavailable(f"Carrel's pod has no service account that can be read: {error}.") from error
     shown = f"[{host}]" if ":" in host else host
-    return Credentials(f"https://{shown}:{port}", _bearer(token), Tls(authority=own))
+    return Credentials(f"https://{shown}:{port}", _bearer(token), ServerTls(authority=own))
 
 
 def _bearer(token: str) -> str:

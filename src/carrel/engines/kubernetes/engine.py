@@ -237,6 +237,10 @@ class KubernetesEngine:
         ends = {one: [self._changes.ends[one]] for one in containers if one in self._changes.ends}
         return {one: [*known.get(one, ()), *ends.get(one, ())] for one in {**known, **ends}}
 
+    @property
+    def protected(self) -> bool:
+        return self._api.protected
+
     async def self_test(self) -> str:
         with sentences():
             await self.claim.require()

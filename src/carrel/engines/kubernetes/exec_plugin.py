@@ -15,7 +15,7 @@ from contextlib import suppress
 
 from pydantic import BaseModel, Field, ValidationError
 
-from carrel.engines.kubernetes.kubeconfig import Cluster, ExecConfig
+from carrel.engines.kubernetes.kubeconfig import ExecConfig, KubeconfigCluster
 from carrel.engines.port import EngineUnavailable
 
 _ANSWER_S = 10.0
@@ -25,7 +25,7 @@ _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
 _STDERR = 300
 
 
-class Issued(BaseModel):
+class IssuedCredentials(BaseModel):
     """token, or certificate and key (PEM)."""
 
     token: str | None = None
@@ -33,11 +33,11 @@ class Issued(BaseModel):
     key: str = Field(default="", alias="clientKeyData")
 
 
-class _Answer(BaseModel):
-    status: Issued
+class _ExecCredential(BaseModel):
+    status: IssuedCredentials
 
 
-async def run(config: ExecConfig, cluster: Cluster) -> Issued:
+async def run(config: ExecConfig, cluster: KubeconfigCluster) -> IssuedCredentials:
     """What the program issues. It ends with its children, however this ends. Raises: EngineUnavailable."""
     program = shutil.which(config.command)
     if program is None:
@@ -67,7 +67,7 @@ async def run(config: ExecConfig, cluster: Cluster) -> Issued:
             config, f"failed with {process.returncode}: {reason or 'it gives no reason'}".rstrip(".")
         )
     try:
-        issued = _Answer.model_validate_json(output).status
+        issued = _ExecCredential.model_validate_json(output).status
     except ValidationError as error:
         raise _failed(config, "does not print an ExecCredential") from error
     if not issued.token and not (issued.certificate and issued.key):
@@ -82,7 +82,7 @@ async def _end(process: Process) -> None:
     await process.wait()
 
 
-def _environment(config: ExecConfig, cluster: Cluster) -> Mapping[str, str]:
+def _environment(config: ExecConfig, cluster: KubeconfigCluster) -> Mapping[str, str]:
     ours = (*_KEPT, *_PROXIES, *(one.lower() for one in _PROXIES))
     spec: dict[str, object] = {"interactive": False}
     if config.with_cluster:

@@ -40,7 +40,7 @@ def _decoded(text: object) -> bytes:
 _Pem = Annotated[bytes, BeforeValidator(_decoded)]
 
 
-class Cluster(BaseModel):
+class KubeconfigCluster(BaseModel):
     """authority: PEM. insecure: any server is accepted. server_name: that its certificate is for."""
 
     server: str
@@ -65,7 +65,7 @@ class ExecConfig(BaseModel):
     with_cluster: bool = Field(default=False, alias="provideClusterInfo")
 
 
-class User(BaseModel):
+class KubeconfigUser(BaseModel):
     """certificate, key: PEM."""
 
     certificate: _Pem = Field(default=b"", alias="client-certificate-data")
@@ -80,8 +80,8 @@ class User(BaseModel):
 class Kubeconfig:
     """The parts of the chosen context."""
 
-    cluster: Cluster
-    user: User
+    cluster: KubeconfigCluster
+    user: KubeconfigUser
 
 
 def read(text: str, context: str) -> Kubeconfig:
@@ -113,7 +113,9 @@ def read(text: str, context: str) -> Kubeconfig:
     if not any(user.get(key) for key in _CREDENTIALS):
         raise EngineUnavailable(f"The kubeconfig has no credentials for the context {name}.")
     try:
-        chosen_parts = Kubeconfig(Cluster.model_validate(cluster), User.model_validate(user))
+        chosen_parts = Kubeconfig(
+            KubeconfigCluster.model_validate(cluster), KubeconfigUser.model_validate(user)
+        )
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(one) for one in first["loc"])

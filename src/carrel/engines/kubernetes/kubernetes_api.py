@@ -64,6 +64,11 @@ class KubernetesApi:
         self._namespaces: dict[str, str] = {}
         """Those that it has created, and their uids."""
 
+    @property
+    def protected(self) -> bool:
+        """True unless its settings give up the protection of the connection; known once there is one."""
+        return self._session is None or self._session.credentials.protected
+
     async def call(
         self,
         method: str,

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
 from carrel.engines.kubernetes.pod_processes import output_of
 from carrel.engines.kubernetes.pods import SESSION, PodNames
-from carrel.engines.port import WORK_UID, EngineError
+from carrel.engines.port import WORK_UID, EngineError, EngineUnavailable
 
 _PORT, _KUBELET, _HTTP = 7000, 10250, 80
 _METADATA = "169.254.169.254"
@@ -23,6 +23,7 @@ _START_S = 20.0
 _ENFORCED_S = 10.0
 """Plug-ins take effect some time after a change."""
 _LOOK_S = 0.5
+_LIFE_S = 120
 
 
 class _Target(NamedTuple):
@@ -102,7 +103,7 @@ class SelfTest:
         raise EngineError(f"A pod of the image {self._image} does not start in the cluster.", retriable=True)
 
     async def _delete(self, role: str) -> None:
-        with suppress(ApiError):
+        with suppress(ApiError, EngineUnavailable):
             await self._api.call("DELETE", self._path(role), body={"gracePeriodSeconds": 1})
 
     def _path(self, role: str) -> str:
@@ -131,6 +132,8 @@ class SelfTest:
             "kind": "Pod",
             "metadata": {"name": self._name(role), "labels": self._label},
             "spec": {
+                # Whoever deletes it may not be there any more.
+                "activeDeadlineSeconds": _LIFE_S,
                 "affinity": {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [apart]}},
                 "automountServiceAccountToken": False,
                 "enableServiceLinks": False,

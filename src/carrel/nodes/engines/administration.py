@@ -141,6 +141,9 @@ async def check(registry: Registry, actor: Actor, ref: str) -> EngineCheck:
         tx.expunge(row)
     checked = await _checked(registry, row)
     tested = await _self_test(registry, row) if checked.ok else ""
+    if tested:
+        # It may have found capabilities.
+        checked = await _checked(registry, row)
     return checked.model_copy(update={"sentence": f"{checked.sentence} {tested}".strip()})
 
 
@@ -162,6 +165,7 @@ async def _checked(
             try:
                 nodes = sorted(await in_time(engine.nodes(), CHECK_S), key=lambda info: info.name)
                 apps = await _apps(engine, nodes)
+                missing = gaps(engine, nodes)
             finally:
                 if finish:
                     await finish(engine, row.id)
@@ -181,7 +185,7 @@ async def _checked(
             for info in nodes
         ],
         capacity=capacity,
-        gaps=[EngineGap(code=gap, sentence=SENTENCES[gap]) for gap in gaps(engine, nodes)],
+        gaps=[EngineGap(code=gap, sentence=SENTENCES[gap]) for gap in missing],
     )
 
 

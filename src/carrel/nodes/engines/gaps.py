@@ -3,7 +3,14 @@
 from collections.abc import Iterable
 from enum import StrEnum
 
-from carrel.engines.optional import LIVE_LIMITS, DiskMetering, HostMetering
+from carrel.engines.optional import (
+    LIVE_LIMITS,
+    NETWORK_POLICY,
+    DiskMetering,
+    HostMetering,
+    Remote,
+    SelfTesting,
+)
 from carrel.engines.port import (
     DISK_LIMIT,
     IN_PLACE_RESTART,
@@ -16,6 +23,8 @@ from carrel.engines.port import (
 
 
 class Gap(StrEnum):
+    UNPROTECTED = "unprotected"
+    NETWORK_POLICY = "network_policy"
     ACCELERATORS = "accelerators"
     ROOT = "root"
     DISK_LIMITS = "disk_limits"
@@ -28,6 +37,8 @@ class Gap(StrEnum):
 
 
 SENTENCES = {
+    Gap.UNPROTECTED: "Its connection is not protected: whoever is on the way to it can read and change everything.",
+    Gap.NETWORK_POLICY: "Sessions may reach each other and the cluster: it is not known to enforce network policies.",
     Gap.ACCELERATORS: "It offers no accelerators.",
     Gap.ROOT: "Sessions cannot have root inside.",
     Gap.DISK_LIMITS: "What sessions write outside their folders is not limited.",
@@ -58,6 +69,10 @@ def gaps(engine: Engine, nodes: Iterable[NodeInfo]) -> list[Gap]:
     capable = frozenset().union(*(one.capabilities for one in there))
     missing = {gap for gap, capability in _CAPABILITIES.items() if capability not in capable}
     missing |= {gap for gap, protocol in _PROTOCOLS.items() if not isinstance(engine, protocol)}
+    if isinstance(engine, Remote) and not engine.protected:
+        missing.add(Gap.UNPROTECTED)
+    if isinstance(engine, SelfTesting) and NETWORK_POLICY not in capable:
+        missing.add(Gap.NETWORK_POLICY)
     if not any(one.devices for one in there):
         missing.add(Gap.ACCELERATORS)
     return [gap for gap in Gap if gap in missing]

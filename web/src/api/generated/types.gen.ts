@@ -2343,7 +2343,7 @@ export type FoundFiles = {
 /**
  * Gap
  */
-export type Gap = 'accelerators' | 'root' | 'disk_limits' | 'resizing' | 'files' | 'log_streams' | 'oom_events' | 'host_usage' | 'disk_watch';
+export type Gap = 'unprotected' | 'network_policy' | 'accelerators' | 'root' | 'disk_limits' | 'resizing' | 'files' | 'log_streams' | 'oom_events' | 'host_usage' | 'disk_watch';
 
 /**
  * GraphEdge

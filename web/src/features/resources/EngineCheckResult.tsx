@@ -3,7 +3,7 @@ import { Alert, List, Stack, Table, Text } from "@mantine/core";
 import type { EngineCheck } from "@/api/types";
 import { nodeCauseIn } from "@/sentences/reasons";
 import { inSlotOrder, slotText } from "@/ui/slots";
-import { GAPS } from "./engine-words";
+import { DANGERS, GAPS } from "./engine-words";
 
 const slotsText = (slots: Readonly<Record<string, number>>) =>
   inSlotOrder(Object.keys(slots))
@@ -15,13 +15,19 @@ export function EngineCheckResult({ check }: { check: EngineCheck }) {
   const { t, i18n } = useLingui();
   const capacity = slotsText(check.capacity) || t`none`;
   const versions = /^It responds: (.+)\.$/.exec(check.sentence)?.[1];
+  const dangerous = check.gaps.some(({ code }) => DANGERS.includes(code));
   const sentence = !versions
     ? check.sentence
     : versions === "no node"
       ? t`It responds, and lists no node.`
       : t`It responds: ${versions}.`;
   return (
-    <Alert color={check.ok ? "green" : "red"} variant="light" role="status" title={sentence}>
+    <Alert
+      color={!check.ok ? "red" : dangerous ? "yellow" : "green"}
+      variant="light"
+      role="status"
+      title={sentence}
+    >
       {check.ok && (
         <Stack gap="xs">
           {check.nodes.length > 0 && (

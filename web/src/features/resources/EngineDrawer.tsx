@@ -2,7 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Stack, Text } from "@mantine/core";
 import { IconPencil, IconPlugConnected, IconTrash } from "@tabler/icons-react";
 import type { Engine } from "@/api/types";
-import { useCheckEngine, useRemoveEngine } from "@/queries/engines";
+import { type useCheckEngine, useRemoveEngine } from "@/queries/engines";
 import { commandLine } from "@/ui/command";
 import { DetailDrawer } from "@/ui/DetailDrawer";
 import { Facts } from "@/ui/Facts";
@@ -16,14 +16,15 @@ import { engineKindTitle, settingTitle } from "./engine-words";
 interface Props {
   opened: boolean;
   engine: Engine;
+  /** Its check, or that of another engine. */
+  check: ReturnType<typeof useCheckEngine>;
   onEdit: () => void;
   onClose: () => void;
 }
 
 /** Details of an engine, with a check of its connection. */
-export function EngineDrawer({ opened, engine, onEdit, onClose }: Props) {
+export function EngineDrawer({ opened, engine, check, onEdit, onClose }: Props) {
   const { t, i18n } = useLingui();
-  const check = useCheckEngine();
   const { mutateAsync: remove } = useRemoveEngine();
   const askRemove = () =>
     askToConfirm({
@@ -57,7 +58,7 @@ export function EngineDrawer({ opened, engine, onEdit, onClose }: Props) {
             variant="default"
             icon={IconPlugConnected}
             label={t`Check`}
-            loading={check.isPending}
+            loading={check.isPending && check.variables === engine.id}
             onClick={() => check.mutate(engine.id)}
           />
           {!engine.local && (
@@ -68,7 +69,7 @@ export function EngineDrawer({ opened, engine, onEdit, onClose }: Props) {
       onClose={onClose}
     >
       <Stack gap="lg">
-        {check.data && <EngineCheckResult check={check.data} />}
+        {check.data && check.variables === engine.id && <EngineCheckResult check={check.data} />}
         <Facts
           facts={[
             [t`Since`, <Instant key="since" at={engine.state_since} />],

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback } from "react";
 import type { Engine } from "@/api/types";
-import { enginesListQuery } from "@/queries/engines";
+import { enginesListQuery, useCheckEngine } from "@/queries/engines";
 import { useAddress } from "@/routing/use-address";
 import { EmptyState } from "@/ui/EmptyState";
 import { FormDrawer } from "@/ui/form/FormDrawer";
@@ -36,8 +36,13 @@ export function EnginesPage() {
   useReturnFocus([search.open, search.edit, search.make].some((one) => one !== undefined));
   const change = useAddress<typeof search>();
   const open = useCallback((engine: Engine) => change({ open: engine.id }), [change]);
+  const check = useCheckEngine();
   const closeForm = (saved?: Engine) =>
     change({ make: undefined, edit: undefined, open: saved?.id ?? search.open });
+  const closeNew = (added?: Engine) => {
+    if (added) check.mutate(added.id);
+    closeForm(added);
+  };
   const closable = { closeButtonProps: { "aria-label": t`Close` } };
   return (
     <div className={styles.page}>
@@ -75,12 +80,12 @@ export function EnginesPage() {
       )}
       <FormDrawer
         opened={search.make !== undefined}
-        onClose={closeForm}
+        onClose={closeNew}
         size="lg"
         title={t`New engine`}
         {...closable}
       >
-        <EngineForm engine={undefined} onDone={closeForm} />
+        <EngineForm engine={undefined} onDone={closeNew} />
       </FormDrawer>
       {edited && (
         <FormDrawer
@@ -97,6 +102,7 @@ export function EnginesPage() {
         <EngineDrawer
           opened={search.open !== undefined}
           engine={shown}
+          check={check}
           onEdit={() => change({ edit: shown.id })}
           onClose={() => change({ open: undefined })}
         />

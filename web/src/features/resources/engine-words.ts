@@ -83,6 +83,8 @@ const OURS: Record<string, KindWords> = {
 
 /** What an engine cannot do. */
 export const GAPS: Record<EngineCheck["gaps"][number]["code"], MessageDescriptor> = {
+  unprotected: msg`Its connection is not protected: whoever is on the way to it can read and change everything.`,
+  network_policy: msg`Sessions may reach each other and the cluster: it is not known to enforce network policies.`,
   accelerators: msg`It offers no accelerators.`,
   root: msg`Sessions cannot have root inside.`,
   disk_limits: msg`What sessions write outside their folders is not limited.`,
@@ -93,6 +95,9 @@ export const GAPS: Record<EngineCheck["gaps"][number]["code"], MessageDescriptor
   host_usage: msg`The load of whole machines is not measured.`,
   disk_watch: msg`Disks that fill quickly are noticed late.`,
 };
+
+/** Gaps that people should close. */
+export const DANGERS: readonly string[] = ["unprotected", "network_policy"];
 
 /** The name of a kind, translatedEngineSettings where a translation exists. */
 export const engineKindTitle = (i18n: I18n, kind: string, given: string): string =>

@@ -92,8 +92,8 @@ def add_arguments(parser: Arguments) -> None:
     )
     parser.kind_of = lambda context, kind: named(context.client.engine_kinds.list()["items"], kind)
     parser.explain(
-        "Add an engine. It must respond; sessions may start on its nodes immediately. Each setting of the kind is an "
-        "option after KIND."
+        "Add an engine. It must respond; sessions may start on its nodes immediately. It is checked then, which says "
+        "what it cannot do. Each setting of the kind is an option after KIND."
     )
     parser.example(
         "carrel engine add docker rack2 --url unix:///run/rack2/docker.sock",
@@ -110,8 +110,14 @@ def add(args: argparse.Namespace, context: Context) -> int:
             context, context.client.engines.check_settings(kind=args.engine_kind, settings=settings)
         )
     made = context.client.engines.create(kind=args.engine_kind, name=args.name, settings=settings)
-    context.answer(made, lambda: print_line(f"{made['name']} added ({made['id']})"))
+    context.answer(made, lambda: _print_added(context, made))
     return 0
+
+
+def _print_added(context: Context, engine: models.EngineView) -> None:
+    """With a check, which may take a minute."""
+    print_line(f"{engine['name']} added ({engine['id']})")
+    _print_check(context.client.engines.check(engine["id"]))
 
 
 def edit_arguments(parser: Arguments) -> None:
@@ -175,20 +181,21 @@ def rm(args: argparse.Namespace, context: Context) -> int:
 
 
 def _report(context: Context, check: models.EngineCheck) -> int:
-    def report() -> None:
-        print_line(check["sentence"])
-        if check["nodes"]:
-            rows = [
-                [node["name"], node["architecture"], slots_text(node["slots"]), node["closed"]]
-                for node in check["nodes"]
-            ]
-            print_table([Column(title) for title in ("NODE", "ARCHITECTURE", "OFFERS", "CLOSED")], rows)
-            print_line(f"capacity for sessions: {slots_text(check['capacity']) or 'none'}")
-        for gap in check["gaps"]:
-            print_line(f"- {gap['sentence']}")
-
-    context.answer(check, report)
+    context.answer(check, lambda: _print_check(check))
     return 0 if check["ok"] else 1
+
+
+def _print_check(check: models.EngineCheck) -> None:
+    print_line(check["sentence"])
+    if check["nodes"]:
+        rows = [
+            [node["name"], node["architecture"], slots_text(node["slots"]), node["closed"]]
+            for node in check["nodes"]
+        ]
+        print_table([Column(title) for title in ("NODE", "ARCHITECTURE", "OFFERS", "CLOSED")], rows)
+        print_line(f"capacity for sessions: {slots_text(check['capacity']) or 'none'}")
+    for gap in check["gaps"]:
+        print_line(f"- {gap['sentence']}")
 
 
 def _engine(parser: Arguments) -> None:
