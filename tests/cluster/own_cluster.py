@@ -41,6 +41,8 @@ _ANSWER_S = 30.0
 _EVERY_S = 0.05
 _PORT = 6443
 _API_SERVER = "kube-apiserver"
+_UNLIMITED = ("--kube-api-qps=1000", "--kube-api-burst=1000")
+"""By default, they send 20 and 50 requests in a second."""
 _COREFILE = """\
 . {{
     errors
@@ -282,6 +284,7 @@ class Cluster:
         self._kubernetes(
             "kube-controller-manager",
             f"--flex-volume-plugin-dir={folder}/plugins",
+            *_UNLIMITED,
             f"--kubeconfig={folder}/controllers.kubeconfig",
             "--leader-elect=false",
             f"--node-monitor-grace-period={self._loss_s}s",
@@ -291,7 +294,10 @@ class Cluster:
             "--use-service-account-credentials=true",
         )
         self._kubernetes(
-            "kube-scheduler", f"--kubeconfig={folder}/scheduler.kubeconfig", "--leader-elect=false"
+            "kube-scheduler",
+            *_UNLIMITED,
+            f"--kubeconfig={folder}/scheduler.kubeconfig",
+            "--leader-elect=false",
         )
 
     def _start_names(self) -> None:

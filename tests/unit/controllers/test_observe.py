@@ -14,12 +14,13 @@ from carrel.controllers.observe import (
     LiveSessions,
     OneEngine,
     compare,
+    is_settled,
     unlisted,
 )
 from carrel.core.ids import ContainerId, NodeId, SessionId
 from carrel.engines.port import IN_PLACE_RESTART, Observed, ObservedState
 from carrel.sessions import queries
-from carrel.sessions.containers import ContainerChange
+from carrel.sessions.containers import ContainerChange, PlacedRow
 from carrel.tables.groups import NodeLoss
 from carrel.tables.session_states import LIFECYCLE, ContainerRole, OnFailure, SessionKind
 from carrel.tables.session_states import ContainerState as C
@@ -80,13 +81,22 @@ def compared(
     was = before or now
     own = rows or [row(node=None if was and was.state == S.PENDING else NODE)]
     here = {one.node_id: capabilities for one in own if one.node_id and one.node_id not in elsewhere}
-    return compare(
-        OneEngine({one.id: one for one in seen if one}, here, gone or {}, {ID: restarts}),
+    listed = {one.id: one for one in seen if one}
+    findings = compare(
+        OneEngine(listed, here, gone or {}, {ID: restarts}),
         Before({was.id: queries.mark(was)}, frozenset(one.id for one in own))
         if was
         else Before({}, frozenset()),
         LiveSessions({now.id: now}, {now.id: own}) if now else LiveSessions({}, {}),
     )
+    # What is not even compared has no findings.
+    if now and all(is_settled(placed(one, now), listed.get(one.id), here) for one in own):
+        assert nothing_but(findings)
+    return findings
+
+
+def placed(one: Container, session: Session) -> PlacedRow:
+    return PlacedRow(one.id, session.id, S(session.state), C(one.state), one.node_id, one.address)
 
 
 def nothing_but(findings: Findings, *names: str) -> bool:
@@ -97,6 +107,19 @@ def nothing_but(findings: Findings, *names: str) -> bool:
 def test_what_is_as_it_should_be_is_left_alone(state):
     here = container() if state not in (S.PENDING,) else None
     assert nothing_but(compared(here, now=session(state)))
+
+
+def test_only_what_is_as_it_should_be_is_settled():
+    here, as_it_is = frozenset({NODE}), container()
+    assert is_settled(placed(row(), session()), as_it_is, here)
+    assert not is_settled(placed(row(), session()), None, here)
+    assert not is_settled(placed(row(), session()), container(ObservedState.EXITED), here)
+    assert not is_settled(placed(row(), session()), replace(as_it_is, address="10.9.9.9"), here)
+    assert not is_settled(placed(row(), session()), replace(as_it_is, out_of_memory=True), here)
+    assert not is_settled(placed(row(), session(S.TERMINATING)), as_it_is, here)
+    # Of another engine.
+    assert is_settled(placed(row(), session()), None, frozenset())
+    assert not is_settled(placed(row(), session()), as_it_is, frozenset())
 
 
 def test_a_container_without_a_live_session_is_an_orphan():
