@@ -170,6 +170,7 @@ def _start_kwok(cluster: Cluster) -> None:
         "cidr": "10.200.0.0/16",
         "nodeIP": address,
         "nodePort": hollow_kubelet.PORT,
+        "serverAddress": "127.0.0.1:10247",
         "manageNodesWithLabelSelector": f"{_LABEL}=yes",
         "nodeLeaseDurationSeconds": 0,
         "podPlayStageParallelism": 16,
@@ -187,9 +188,7 @@ def _start_kwok(cluster: Cluster) -> None:
     ]
     config = folder / "kwok.yaml"
     config.write_text("\n---\n".join(parts))
-    # Debian's etcd has no progress notifications, without which such a watch fails for a minute.
-    command = "env", "KUBE_FEATURE_WatchListClient=false", str(kwok())
-    cluster.hub.start("kwok", *command, f"--config={config}", f"--kubeconfig={cluster.kubeconfig}")
+    cluster.hub.start("kwok", str(kwok()), f"--config={config}", f"--kubeconfig={cluster.kubeconfig}")
 
 
 def _kind(event: Any) -> str:

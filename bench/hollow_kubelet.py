@@ -12,7 +12,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-PORT = 10250
+PORT = 10255
 PODS = "pods.json"
 """A list of UIDs for each node."""
 

@@ -257,6 +257,8 @@ class Cluster:
             f"--client-ca-file={folder}/ca.pem",
             "--enable-admission-plugins=NodeRestriction",
             "--etcd-servers=http://127.0.0.1:2379",
+            # Needs what Debian's etcd does not have, and watches from version 0 fail instead.
+            "--feature-gates=WatchList=false",
             f"--kubelet-client-certificate={folder}/kubelet-client.pem",
             f"--kubelet-client-key={folder}/kubelet-client.key",
             "--kubelet-preferred-address-types=InternalIP",

@@ -31,7 +31,7 @@ BATCH_BYTES = 64 << 10
 BATCH_S = 30.0
 _BEGUN_AT_ONCE = 100
 """So that the engine does not read the logs of all containers at the same time when a leader starts."""
-_RETRY_S, _RETRY_AT_MOST_S = 1.0, 32.0
+_RETRY_S, _DOUBLED = 1.0, 5
 _REST_S = 10.0
 """The longest time for reading what the engine has when a container is to be removed."""
 _LAST_WORDS_S = 2.0
@@ -140,7 +140,7 @@ class LogCollection:
             log.warning("logs.superseded", container=one.id)
         finally:
             del self._batches[one.id]
-        await asyncio.sleep(min(_RETRY_S * 2 ** self._failures[one.id], _RETRY_AT_MOST_S))
+        await asyncio.sleep(_RETRY_S * 2 ** min(self._failures[one.id], _DOUBLED))
 
 
 class LogBatch:
