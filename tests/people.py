@@ -5,7 +5,7 @@ import inspect
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeVar, overload
 
 from sqlalchemy import text
 
@@ -42,6 +42,16 @@ async def first_administrator(database: Database) -> Actor:
         admin = await tenancy.user_by_email(tx, "admin@example.org")
         assert admin is not None
         return await tenancy.actor_of(tx, admin, credential="test", address="127.0.0.1")
+
+
+@overload
+async def eventually(
+    claim: Callable[[], Awaitable[T]], *, within_s: float = 60.0, every_s: float = 0.02
+) -> T: ...
+
+
+@overload
+async def eventually(claim: Callable[[], T], *, within_s: float = 60.0, every_s: float = 0.02) -> T: ...
 
 
 async def eventually(

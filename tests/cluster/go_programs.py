@@ -1,4 +1,4 @@
-"""Programs and files of published Go modules: Helm, Docker Compose, and definitions of custom resources.
+"""Programs and files of published Go modules: Helm, Docker Compose, KWOK, and definitions of custom resources.
 
 They stay in a cache outside of the checkout, by version; CARREL_CLUSTER_CACHE names another place. A build takes
 minutes on a new machine. Without Go 1.26, it takes Go from the module proxy too.
@@ -19,6 +19,7 @@ from pathlib import Path
 
 _HELM = "3.22.0"
 _COMPOSE = "2.40.3"
+_KWOK = "0.8.0"
 # Collecting garbage less often saves a tenth of the time.
 _ENVIRONMENT = {"CGO_ENABLED": "0", "GOGC": "400"}
 _OPTIONS = ("-p", "2", "-trimpath")
@@ -50,6 +51,19 @@ def compose() -> Path:
         cache() / f"compose-{_COMPOSE}/docker-compose",
         lambda made: compile_package("./cmd", made, cwd=source(module, _COMPOSE)),
     )
+
+
+def kwok() -> Path:
+    """KWOK, which simulates nodes and their pods; see `helm`."""
+    return cached(
+        cache() / f"kwok-{_KWOK}/kwok",
+        lambda made: compile_package("./cmd/kwok", made, cwd=source_of_kwok()),
+    )
+
+
+def source_of_kwok() -> Path:
+    """Where the stages are by which it simulates. Raises: RuntimeError."""
+    return source("sigs.k8s.io/kwok", _KWOK)
 
 
 def source(module: str, version: str) -> Path:

@@ -41,6 +41,8 @@ _ANSWER_S = 30.0
 _EVERY_S = 0.05
 _PORT = 6443
 _API_SERVER = "kube-apiserver"
+_UNLIMITED = ("--kube-api-qps=1000", "--kube-api-burst=1000")
+"""By default, they send 20 and 50 requests in a second."""
 _COREFILE = """\
 . {{
     errors
@@ -278,6 +280,8 @@ class Cluster:
             f"--client-ca-file={folder}/ca.pem",
             "--enable-admission-plugins=NodeRestriction",
             "--etcd-servers=http://127.0.0.1:2379",
+            # Needs what Debian's etcd does not have, and watches from version 0 fail instead.
+            "--feature-gates=WatchList=false",
             f"--kubelet-client-certificate={folder}/kubelet-client.pem",
             f"--kubelet-client-key={folder}/kubelet-client.key",
             "--kubelet-preferred-address-types=InternalIP",
@@ -305,6 +309,7 @@ class Cluster:
         self._kubernetes(
             "kube-controller-manager",
             f"--flex-volume-plugin-dir={folder}/plugins",
+            *_UNLIMITED,
             f"--kubeconfig={folder}/controllers.kubeconfig",
             "--leader-elect=false",
             f"--node-monitor-grace-period={self._loss_s}s",
@@ -314,7 +319,10 @@ class Cluster:
             "--use-service-account-credentials=true",
         )
         self._kubernetes(
-            "kube-scheduler", f"--kubeconfig={folder}/scheduler.kubeconfig", "--leader-elect=false"
+            "kube-scheduler",
+            *_UNLIMITED,
+            f"--kubeconfig={folder}/scheduler.kubeconfig",
+            "--leader-elect=false",
         )
 
     def _start_names(self) -> None:

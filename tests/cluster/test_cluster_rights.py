@@ -51,6 +51,7 @@ async def live(engine: KubernetesEngine) -> None:
     (await engine.connect_port("abc", 8080)).close()
     assert [record async for record in engine.logs("abc", follow=False)] == []
     assert [one.id for one in await engine.list()] == ["abc"]
+    await engine.nodes()
     assert len(await engine.usage()) <= 1
     assert await engine.reports(["abc"]) == {}
     await engine.remove("abc", grace_s=0)
@@ -111,6 +112,13 @@ async def test_without_the_right_to_network_policies_there_are_none(cluster: Clu
         spec = ContainerSpec("abc", cluster_images.tiny("work"), {"cpu": 100, "mem": 64 << 20})
         assert (await engine.ensure(spec, ProgressLog())).address
         await engine.purge()
+
+
+async def test_without_the_right_to_watch_nodes_they_are_listed(cluster: Cluster) -> None:
+    account(cluster, "lists", "watch", "nodes")
+    async with engine_of(cluster, f"{ACCOUNT}-lists") as engine:
+        await live(engine)
+        assert len(await engine.nodes()) == 2
 
 
 async def test_without_the_right_to_read_usage_it_is_not_known(cluster: Cluster) -> None:

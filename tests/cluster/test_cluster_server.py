@@ -22,6 +22,8 @@ from carrel.engines.port import ContainerSpec, EngineError, EngineUnavailable, O
 
 Make = Callable[[ClusterAccess], KubernetesEngine]
 _PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
+_WATCH = "carrel.id&watch=true"
+"""In the address of the watch of our pods."""
 
 
 @pytest.fixture
@@ -89,7 +91,7 @@ async def test_a_watch_of_a_server_that_fell_silent_ends(
     front: ApiFront, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kubernetes_api, "_SILENT_S", 0.2)
-    front.instead("watch=true", never)
+    front.instead("watch=true", *[never] * 3)
     listener = HarnessListener(make(front.access()))
     await asyncio.wait_for(listener.task, 30)
 
@@ -122,11 +124,11 @@ async def test_watchers_of_a_version_that_is_too_old_list_again(front: ApiFront,
 
 async def test_a_watch_goes_on_after_its_last_bookmark(front: ApiFront, make: Make) -> None:
     bookmark = {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "12345"}}}
-    front.instead("watch=true", events(bookmark), never)
+    front.instead(_WATCH, events(bookmark), never)
     listener = HarnessListener(make(front.access()))
-    await eventually(lambda: sum("watch=true" in path for path in front.seen) == 2)
+    await eventually(lambda: sum(_WATCH in path for path in front.seen) == 2)
     listener.task.cancel()
-    [_, second] = [path for path in front.seen if "watch=true" in path]
+    [_, second] = [path for path in front.seen if _WATCH in path]
     assert "resourceVersion=12345" in second
     assert "allowWatchBookmarks=true" in second
 

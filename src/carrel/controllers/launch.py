@@ -1,7 +1,6 @@
 """Start scheduled sessions, and restart those interrupted by a crash or an engine restart."""
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -14,6 +13,7 @@ from carrel.accounts.dotfiles import service as dotfiles
 from carrel.controllers import mount_sources
 from carrel.controllers.active_tasks import ActiveTasks, Work
 from carrel.controllers.container_specs import PlacedContainer, container_spec, runs_once
+from carrel.controllers.engine_concurrency import EngineConcurrency
 from carrel.controllers.loop import ENGINE_TOPIC, Tools, end
 from carrel.core.clock import Clock
 from carrel.core.errors import Unavailable
@@ -22,6 +22,7 @@ from carrel.db.leader import LeadershipLost
 from carrel.engines import barrier
 from carrel.engines.port import (
     ContainerGone,
+    Engine,
     EngineError,
     EngineUnavailable,
     Mount,
@@ -109,15 +110,9 @@ class Launch:
     )
     tick_s = _TICK_S
 
-    def __init__(self, tools: Tools, *, concurrency: int = 16) -> None:
+    def __init__(self, tools: Tools) -> None:
         self._tools = tools
-        # Per engine, so that a hung one does not use up the slots of others.
-        self._preparing = defaultdict[EngineId | None, asyncio.Semaphore](
-            lambda: asyncio.Semaphore(concurrency)
-        )
-        self._starting = defaultdict[EngineId | None, asyncio.Semaphore](
-            lambda: asyncio.Semaphore(concurrency)
-        )
+        self._preparing, self._starting = EngineConcurrency(), EngineConcurrency()
         self._active = ActiveTasks[SessionId]()
 
     async def step(self) -> None:
@@ -286,12 +281,17 @@ class Launch:
     ) -> ContainerChange:
         """Start one container on its engine. Raises: FailedStart."""
         # A container whose image is present must not wait behind pulls: its deadline is short, and it may hold files.
-        room = self._starting if member.row.state == ContainerState.STARTING else self._preparing
-        async with room[member.node.engine]:
-            return await self._ensure(session, member, folders)
+        limits = self._starting if member.row.state == ContainerState.STARTING else self._preparing
+        engine_id = _engine_of(member)
+        try:
+            engine = await self._tools.engines.of(engine_id)
+        except EngineError as error:
+            raise FailedStart(member, error) from error
+        async with limits.of(engine_id, engine):
+            return await self._ensure(session, member, folders, engine)
 
     async def _ensure(
-        self, session: Session, member: PlacedContainer, folders: tuple[Mount, ...]
+        self, session: Session, member: PlacedContainer, folders: tuple[Mount, ...], engine: Engine
     ) -> ContainerChange:
         """Ensure it on the engine; this also continues a start that a crash interrupted."""
         tools = self._tools
@@ -300,7 +300,6 @@ class Launch:
         writing = asyncio.Lock()
         reporter = asyncio.create_task(self._report(session.id, member.row.id, progress, writing))
         try:
-            engine = await tools.engines.of(_engine_of(member))
             observed = await engine.ensure(spec, progress.put, tools.confirm if spec.once else None)
         except EngineError as error:
             raise FailedStart(member, error) from error

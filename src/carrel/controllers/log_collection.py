@@ -6,6 +6,7 @@ whose output cannot be stored goes on running; the lines are dropped and counted
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -30,7 +31,7 @@ BATCH_BYTES = 64 << 10
 BATCH_S = 30.0
 _BEGUN_AT_ONCE = 100
 """So that the engine does not read the logs of all containers at the same time when a leader starts."""
-_RETRY_S = 1.0
+_RETRY_S, _DOUBLED = 1.0, 5
 _REST_S = 10.0
 """The longest time for reading what the engine has when a container is to be removed."""
 _LAST_WORDS_S = 2.0
@@ -47,6 +48,8 @@ class LogCollection:
         self._active = ActiveTasks[ContainerId]()
         self._batches: dict[ContainerId, LogBatch] = {}
         self._ending: set[ContainerId] = set()
+        self._failures: Counter[ContainerId] = Counter()
+        """In a row, so that logs that cannot be followed are tried less and less often."""
 
     @property
     def tick_s(self) -> float:
@@ -60,6 +63,7 @@ class LogCollection:
         for container in self._active:
             if container not in logged:
                 await self._active.stop(container)
+                del self._failures[container]
         begun = 0
         for one in logged.values():
             # The log of an exited container is read to its end by the task that followed it, or when it is removed.
@@ -126,15 +130,17 @@ class LogCollection:
             engine = await self._tools.engines.of(one.engine)
             await batch.read(engine, follow=True)
             await batch.store()
+            del self._failures[one.id]
         except ContainerGone:
             await batch.end()
         except EngineError as error:
+            self._failures[one.id] += 1
             log.warning("logs.not_followed", container=one.id, error=error.message)
         except Superseded:
             log.warning("logs.superseded", container=one.id)
         finally:
             del self._batches[one.id]
-        await asyncio.sleep(_RETRY_S)
+        await asyncio.sleep(_RETRY_S * 2 ** min(self._failures[one.id], _DOUBLED))
 
 
 class LogBatch:

@@ -1,6 +1,6 @@
 """Compare the containers of each engine with the sessions in the database, and reconcile differences."""
 
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -30,7 +30,7 @@ from carrel.nodes.engines.connections import REMOVAL_S, in_time
 from carrel.nodes.engines.probes import is_current
 from carrel.nodes.service import LosingNode
 from carrel.sessions import containers, queries, removal, transitions, updates
-from carrel.sessions.containers import ContainerChange
+from carrel.sessions.containers import ContainerChange, PlacedRow
 from carrel.tables.engines import TOPIC, EngineState
 from carrel.tables.groups import NodeLoss
 from carrel.tables.nodes import FORGOTTEN
@@ -130,10 +130,14 @@ class Findings:
 
 @dataclass(frozen=True)
 class LiveSessions:
-    """The placed sessions with their containers, on any engine, and the pending ones whose containers an engine has."""
+    """The placed sessions with their containers, on any engine, and the pending ones whose containers an engine has.
+
+    settled: ids of the containers of the other placed sessions, which are as they should be.
+    """
 
     sessions: Mapping[SessionId, Session]
     containers: Mapping[SessionId, Sequence[Container]]
+    settled: frozenset[ContainerId] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -168,7 +172,7 @@ def compare(engine: OneEngine, before: Before, live: LiveSessions) -> Findings:
     for session in live.sessions.values():
         # None if it ended between the two reads.
         _compare_session(findings, engine, session, live.containers.get(session.id, ()), before)
-    known = before.containers | {one.id for own in live.containers.values() for one in own}
+    known = before.containers | live.settled | {one.id for own in live.containers.values() for one in own}
     findings.orphans.extend(container for container in engine.listed if container not in known)
     return findings
 
@@ -327,14 +331,44 @@ def _subject(own: Sequence[Container], some: Sequence[Container]) -> str:
     return f"Its container {names[0]}" if len(names) == 1 else f"Its containers {', '.join(names)}"
 
 
-async def _live(tx: AsyncSession, listed: Set[ContainerId]) -> LiveSessions:
-    """Not the other pending sessions, of which there may be many. listed: what the engine has."""
-    sessions = {one.id: one for one in await queries.in_states(tx, *PLACED)}
-    own = dict(await containers.in_states(tx, *PLACED))
-    if others := listed - {one.id for each in own.values() for one in each}:
+async def _live(
+    tx: AsyncSession,
+    listed: Mapping[ContainerId, Observed],
+    engine_nodes: Mapping[NodeId, LosingNode],
+    leaving: Collection[str],
+) -> LiveSessions:
+    """Whole rows only of sessions that may differ: thousands are as they should be. listed: what the engine has."""
+    placed = await containers.placed(tx)
+    differing = {
+        one.session for one in placed if not is_settled(one, listed.get(one.id), engine_nodes, leaving)
+    }
+    sessions = {one.id: one for one in await queries.placed_among(tx, differing)} if differing else {}
+    own = dict(await containers.of_each(tx, differing)) if differing else {}
+    if others := listed.keys() - {one.id for one in placed}:
         sessions |= {one.id: one for one in await queries.live_with(tx, others)}
         own |= await containers.of_each(tx, sessions.keys() - own.keys())
-    return LiveSessions(sessions, own)
+    return LiveSessions(sessions, own, frozenset(one.id for one in placed if one.session not in differing))
+
+
+def is_settled(
+    row: PlacedRow, seen: Observed | None, engine_nodes: Mapping[NodeId, LosingNode], leaving: Collection[str]
+) -> bool:
+    """True if `compare` finds nothing about this container. seen: in the engine's list."""
+    node = engine_nodes.get(row.node) if row.node else None
+    if node is None:
+        return row.session_state == SessionState.RUNNING and seen is None
+    if row.session_state != SessionState.RUNNING or row.warned or node.name in leaving:
+        return False
+    if row.state in ENDED:
+        return True
+    return (
+        seen is not None
+        and seen.state is ObservedState.RUNNING
+        and seen.node in ("", node.name)
+        and not seen.out_of_memory
+        and not seen.evicted
+        and seen.address == row.address
+    )
 
 
 @dataclass(frozen=True)
@@ -397,12 +431,12 @@ class Observe:
         # 3. compare those that did not change meanwhile
         stopped = {ContainerId(o.id) for o in seen if o.state is ObservedState.EXITED}
         async with tools.database.transaction() as tx:
-            live = await _live(tx, {ContainerId(one.id) for one in seen})
+            own_nodes, gone = await nodes.of_engine(tx, engine_id), await nodes.gone(tx, now)
+            losing, leaving = await nodes.losing(tx, engine_id), self._machines_seen[engine_id].leaving
+            live = await _live(tx, {ContainerId(one.id): one for one in seen}, losing, leaving)
             again = [key for key, own in live.containers.items() if any(one.id in stopped for one in own)]
             restarts = await queries.restarts_since(tx, again, now - RESTARTS_COUNTED) if again else {}
             bootstrapping = await queries.with_bootstrap(tx, again) if again else frozenset()
-            own_nodes, gone = await nodes.of_engine(tx, engine_id), await nodes.gone(tx, now)
-            losing = await nodes.losing(tx, engine_id)
         there = OneEngine(
             {one.id: one for one in seen if not is_current(one.id, now)},
             own_nodes,
@@ -411,7 +445,7 @@ class Observe:
             bootstrapping,
             self._reports.of(engine_id),
             losing,
-            self._machines_seen[engine_id].leaving,
+            leaving,
         )
         findings = compare(there, before, live)
         returned = frozenset(s.id for s in live.sessions.values() if s.state == SessionState.PENDING)

@@ -1,7 +1,6 @@
 """Terminate sessions: store logs, remove containers from the engine, then release their slots."""
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,6 +8,7 @@ from functools import partial
 import structlog
 
 from carrel.controllers.active_tasks import ActiveTasks
+from carrel.controllers.engine_concurrency import EngineConcurrency
 from carrel.controllers.launch import Launch
 from carrel.controllers.log_collection import LogCollection
 from carrel.controllers.loop import Tools
@@ -46,12 +46,11 @@ class Reap:
     topics = (announcements.topic(SessionState.TERMINATING),)
     tick_s = _TICK_S
 
-    def __init__(self, tools: Tools, launch: Launch, logs: LogCollection, *, concurrency: int = 16) -> None:
+    def __init__(self, tools: Tools, launch: Launch, logs: LogCollection) -> None:
         self._tools = tools
         self._launch = launch
         self._logs = logs
-        # Per engine, so that a hung one does not use up the slots of others.
-        self._room = defaultdict[EngineId | None, asyncio.Semaphore](lambda: asyncio.Semaphore(concurrency))
+        self._limits = EngineConcurrency()
         self._active = ActiveTasks[SessionId]()
 
     async def step(self) -> None:
@@ -152,12 +151,14 @@ class Reap:
         if not ending.engine:
             return
         container = ending.container
-        async with self._room[ending.engine]:
-            engine = await self._tools.engines.of(ending.engine)
-            async with self._logs.until_gone(container, engine, exited=ending.exited):
-                # One that has exited needs neither a signal nor time.
-                removal = engine.remove(container, grace_s=0 if ending.exited else grace_s, signal=signal)
-                await in_time(removal, REMOVAL_S + grace_s)
+        engine = await self._tools.engines.of(ending.engine)
+        async with (
+            self._limits.of(ending.engine, engine),
+            self._logs.until_gone(container, engine, exited=ending.exited),
+        ):
+            # One that has exited needs neither a signal nor time.
+            removal = engine.remove(container, grace_s=0 if ending.exited else grace_s, signal=signal)
+            await in_time(removal, REMOVAL_S + grace_s)
 
 
 async def _end_all(end: End, ending: Sequence[Ending]) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from carrel.controllers.each_engine import EachEngine
 from carrel.controllers.loop import Tools
@@ -11,6 +11,8 @@ from carrel.engines.port import ContainerUsage
 from carrel.nodes.engines.connections import in_time
 from carrel.usage import service
 from carrel.usage.service import UsageReading
+
+_FORGOTTEN_AFTER = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,9 @@ class UsageSampling:
         now = self._tools.clock.now()
         before = self._before.get(engine_id, {})
         readings = [_reading(usage, before[usage.id], now) for usage in usages if usage.id in before]
-        self._before[engine_id] = {usage.id: _Mark(now, usage) for usage in usages}
+        # An engine with many machines reads a part of them at a time.
+        recent = {key: mark for key, mark in before.items() if now - mark.at < _FORGOTTEN_AFTER}
+        self._before[engine_id] = recent | {usage.id: _Mark(now, usage) for usage in usages}
         if readings:
             async with self._tools.transaction() as tx:
                 await service.record(tx, readings, now)

@@ -212,6 +212,14 @@ class Reporting(Protocol):
         ...
 
 
+@runtime_checkable
+class SideBySide(Protocol):
+    """Has machines that work side by side: so many containers are started, and removed, at the same time."""
+
+    @property
+    def at_once(self) -> int: ...
+
+
 NETWORK_POLICY = "network-policy"
 """Capability of nodes whose sessions are kept from each other and from the cluster, as a self-test has found."""
 

@@ -464,7 +464,10 @@ class Engine(Protocol):
         ...
 
     async def list(self) -> Sequence[Observed]:
-        """All containers of this installation, running or not. Empty only if there are none."""
+        """All containers of this installation, running or not. Empty only if there are none.
+
+        While the engine is watched, changes that others make may follow a moment later.
+        """
         ...
 
     def watch(self) -> AsyncIterator[str]:
@@ -501,5 +504,8 @@ class Engine(Protocol):
         ...
 
     async def usage(self) -> Sequence[ContainerUsage]:
-        """One reading for each running container, in one sweep."""
+        """One reading for each running container, in one sweep.
+
+        An engine with many machines may read a part of them at a time, by turns.
+        """
         ...

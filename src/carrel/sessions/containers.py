@@ -13,14 +13,16 @@ from sqlalchemy import ColumnElement, Select, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import NotFound
-from carrel.core.ids import ContainerId, EngineId, SessionId, new_id
+from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId, new_id
 from carrel.scheduling.snapshot import Placement
 from carrel.sessions import transitions
 from carrel.sessions.derive import Member, derive
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.nodes import Node
+from carrel.tables.notifications import NODE_LEAVING
 from carrel.tables.session_states import (
     CONTAINER_LIFECYCLE,
+    PLACED,
     ContainerRole,
     ContainerState,
     OnFailure,
@@ -85,6 +87,34 @@ async def ids_in_states(tx: AsyncSession, *states: SessionState) -> frozenset[Co
         select(Container.id).join(Session, Session.id == Container.session_id).where(state_in(states))
     )
     return frozenset(rows.scalars())
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedRow:
+    """What tells whether a container is as it should be, without the rest of its row."""
+
+    id: ContainerId
+    session: SessionId
+    session_state: SessionState
+    state: ContainerState
+    node: NodeId | None
+    address: str | None
+    warned: bool = False
+    """The session has the warning `NODE_LEAVING`."""
+
+
+async def placed(tx: AsyncSession) -> Sequence[PlacedRow]:
+    """The containers of all placed sessions. One query."""
+    columns = (
+        Container.id, Container.session_id, Session.state, Container.state, Container.node_id, Container.address,
+        Session.warnings.contains([NODE_LEAVING]),
+    )  # fmt: skip
+    joined = select(*columns).join(Session, Session.id == Container.session_id)
+    rows = await tx.execute(joined.where(state_in(PLACED)))
+    return [
+        PlacedRow(id_, session, SessionState(session_state), ContainerState(state), *others)
+        for id_, session, session_state, state, *others in rows
+    ]
 
 
 async def of(tx: AsyncSession, session: SessionId) -> Sequence[Container]:

@@ -103,6 +103,12 @@ async def in_states(tx: AsyncSession, *states: SessionState) -> list[Session]:
     return list((await tx.execute(_in_order(states))).scalars())
 
 
+async def placed_among(tx: AsyncSession, some: Collection[SessionId]) -> list[Session]:
+    """Those of these sessions that are placed."""
+    rows = await tx.execute(select(Session).where(Session.id.in_(some), state_in(PLACED)))
+    return list(rows.scalars())
+
+
 async def with_containers_to_remove(tx: AsyncSession) -> list[Session]:
     """Terminating sessions, and those that were ended by force and have ABANDONED containers; oldest first."""
     abandoned = select(Container.session_id).where(Container.state == text("'ABANDONED'"))

@@ -14,14 +14,16 @@ from carrel.controllers.observe import (
     LiveSessions,
     OneEngine,
     compare,
+    is_settled,
     unlisted,
 )
 from carrel.core.ids import ContainerId, NodeId, SessionId
 from carrel.engines.port import IN_PLACE_RESTART, Observed, ObservedState
 from carrel.nodes.service import LosingNode
 from carrel.sessions import queries
-from carrel.sessions.containers import ContainerChange
+from carrel.sessions.containers import ContainerChange, PlacedRow
 from carrel.tables.groups import NodeLoss
+from carrel.tables.notifications import NODE_LEAVING
 from carrel.tables.session_states import LIFECYCLE, ContainerRole, OnFailure, SessionKind
 from carrel.tables.session_states import ContainerState as C
 from carrel.tables.session_states import SessionState as S
@@ -86,13 +88,22 @@ def compared(
     here = {one.node_id: capabilities for one in own if one.node_id and one.node_id not in elsewhere}
     losing = dict.fromkeys(here, LosingNode("gpu-1", closed, on_loss))
     listed = {one.id: one for one in seen if one}
-    return compare(
+    findings = compare(
         OneEngine(listed, here, gone or {}, {ID: restarts}, losing=losing, leaving=leaving),
         Before({was.id: queries.mark(was)}, frozenset(one.id for one in own))
         if was
         else Before({}, frozenset()),
         LiveSessions({now.id: now}, {now.id: own}) if now else LiveSessions({}, {}),
     )
+    # What is not even compared has no findings.
+    if now and all(is_settled(placed(one, now), listed.get(one.id), losing, leaving) for one in own):
+        assert nothing_but(findings)
+    return findings
+
+
+def placed(one: Container, session: Session) -> PlacedRow:
+    warned = NODE_LEAVING in session.warnings
+    return PlacedRow(one.id, session.id, S(session.state), C(one.state), one.node_id, one.address, warned)
 
 
 def nothing_but(findings: Findings, *names: str) -> bool:
@@ -103,6 +114,25 @@ def nothing_but(findings: Findings, *names: str) -> bool:
 def test_what_is_as_it_should_be_is_left_alone(state):
     here = container() if state not in (S.PENDING,) else None
     assert nothing_but(compared(here, now=session(state)))
+
+
+def test_only_what_is_as_it_should_be_is_settled():
+    def settled(session: Session, seen: Observed | None, *, here: bool = True, leaving: str = "") -> bool:
+        own = {NODE: LosingNode("gpu-1")} if here else {}
+        return is_settled(placed(row(), session), seen, own, {leaving})
+
+    as_it_is = container(node="gpu-1")
+    assert settled(session(), as_it_is)
+    assert not settled(session(), None)
+    assert not settled(session(), container(ObservedState.EXITED))
+    for change in ({"address": "10.9.9.9"}, {"out_of_memory": True}, {"evicted": True}, {"node": "gpu-2"}):
+        assert not settled(session(), replace(as_it_is, **change))
+    assert not settled(session(S.TERMINATING), as_it_is)
+    assert not settled(session(), as_it_is, leaving="gpu-1")
+    assert not settled(session(warnings=[NODE_LEAVING]), as_it_is)
+    # Of another engine.
+    assert settled(session(), None, here=False)
+    assert not settled(session(), as_it_is, here=False)
 
 
 def test_a_container_without_a_live_session_is_an_orphan():

@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 
 from carrel.engines.kubernetes.isolation import PRIVATE, Reachability, policy, refused_networks
-from carrel.engines.kubernetes.pod_answers import nodes, observed, quantity, remapping, start_error
+from carrel.engines.kubernetes.pod_answers import (
+    nodes,
+    observed,
+    quantity,
+    remapping,
+    reservation,
+    start_error,
+)
 from carrel.engines.kubernetes.pod_logs import _Lines
 from carrel.engines.kubernetes.pods import (
     DEFAULT_SANDBOX,
@@ -180,7 +187,7 @@ def test_what_other_pods_reserve_is_not_offered() -> None:
         }
     }
     elsewhere = {"spec": {"nodeName": "b", "containers": [{"resources": {"requests": large}}]}}
-    [node] = nodes([machine], [other, elsewhere])
+    [node] = nodes([machine], [reservation(other), reservation(elsewhere)])
     assert node.slots == {"cpu": 3000, "mem": 6 << 30}
     assert node.engine == "Kubernetes 1.36.3"
 

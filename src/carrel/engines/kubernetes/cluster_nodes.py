@@ -7,16 +7,20 @@ GONE     it was deleted from the cluster, or somebody          have ended
          declared that it is off (out-of-service)
 """
 
+import sys
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from typing import Any
 
 from carrel.engines.kubernetes.kubernetes_api import KubernetesApi
+from carrel.engines.kubernetes.watched_list import WatchedList
 from carrel.engines.port import EngineError, EngineUnavailable
 
-_PATH = "api/v1/nodes"
+NODES = "api/v1/nodes"
+"""The path of all nodes."""
 _FRESH_S = 5.0
+_STATUS = ("addresses", "allocatable", "nodeInfo", "runtimeHandlers")
 _OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 
 
@@ -27,34 +31,39 @@ class Responding(StrEnum):
 
 
 class ClusterNodes:
-    """The nodes of one cluster, as they were read last."""
+    """The nodes of one cluster. machines: as `trimmed`."""
 
-    def __init__(self, api: KubernetesApi) -> None:
+    def __init__(self, api: KubernetesApi, machines: WatchedList[Mapping[str, Any]]) -> None:
         self._api = api
+        self._machines = machines
         self._states: Mapping[str, Responding] = {}
-        self.all: Sequence[Any] = ()
-        """As they were read last, in all states."""
         self._read_at = 0.0
 
-    async def ready(self) -> Sequence[Any]:
-        """The nodes that are ready, read now. Raises: ApiError, EngineUnavailable."""
-        self.all, _ = await self._api.items(_PATH, {})
-        self._states = {one["metadata"]["name"]: _responding(one) for one in self.all}
+    async def all(self) -> Collection[Mapping[str, Any]]:
+        """The nodes in all states, as they are now. Raises: ApiError, EngineUnavailable."""
+        machines = await self._machines.read()
+        self._states = {one["metadata"]["name"]: responding(one) for one in machines}
         self._read_at = time.monotonic()
-        return [one for one in self.all if _responding(one) is Responding.READY]
+        return machines
 
     async def are_ready(self, names: Collection[str]) -> frozenset[str]:
         """Those of these nodes that are, or were some seconds ago. Raises: ApiError, EngineUnavailable."""
+        if self._machines.is_watched:
+            return frozenset(one for one in names if self._is_ready(self._machines.get(one)))
         stale = time.monotonic() - self._read_at > _FRESH_S
         # A node that joined since then is unknown.
         if stale or not self._states.keys() >= set(names):
-            await self.ready()
+            await self.all()
         return frozenset(one for one in names if self._states.get(one) is Responding.READY)
+
+    @staticmethod
+    def _is_ready(machine: Mapping[str, Any] | None) -> bool:
+        return machine is not None and responding(machine) is Responding.READY
 
     async def state(self, name: str) -> Responding:
         """The state of one node now. Raises: ApiError, EngineUnavailable."""
-        machines, _ = await self._api.items(_PATH, {"fieldSelector": f"metadata.name={name}"})
-        return _responding(machines[0]) if machines else Responding.GONE
+        machines, _ = await self._api.items(NODES, {"fieldSelector": f"metadata.name={name}"})
+        return responding(machines[0]) if machines else Responding.GONE
 
     async def require(self, name: str) -> None:
         """Check that a node responds. Raises: EngineUnavailable, ApiError."""
@@ -71,7 +80,25 @@ def not_known_to_end(name: str) -> EngineError:
     )
 
 
-def _responding(machine: Mapping[str, Any]) -> Responding:
+def trimmed(machine: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A node with only what is read of it: each has up to 50 images, most of which all of them have."""
+    metadata, spec, status = machine["metadata"], machine["spec"], machine["status"]
+    images = [
+        {"names": [sys.intern(name) for name in one.get("names") or ()]} for one in status.get("images") or ()
+    ]
+    return {
+        "metadata": {"name": metadata["name"], "labels": metadata.get("labels") or {}},
+        "spec": {key: spec[key] for key in ("taints", "unschedulable", "podCIDRs") if key in spec},
+        "status": {
+            **{key: status[key] for key in _STATUS if key in status},
+            "conditions": [one for one in status.get("conditions") or () if one["type"] == "Ready"],
+            "images": images,
+        },
+    }
+
+
+def responding(machine: Mapping[str, Any]) -> Responding:
+    """The state of a node."""
     if any(taint["key"] == _OUT_OF_SERVICE for taint in machine["spec"].get("taints") or ()):
         return Responding.GONE
     conditions = {one["type"]: one["status"] for one in machine["status"].get("conditions") or ()}

@@ -3,25 +3,25 @@
 import asyncio
 import re
 import socket
+import time
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from heapq import nsmallest
 from typing import Any
 
 from carrel.engines.kubernetes import pod_answers, pod_end, pod_events, pod_ports, pod_start
 from carrel.engines.kubernetes.claim_objects import ClaimObjects
-from carrel.engines.kubernetes.cluster_nodes import ClusterNodes
+from carrel.engines.kubernetes.cluster_nodes import ClusterNodes, Responding, responding
+from carrel.engines.kubernetes.cluster_watch import ClusterWatch
 from carrel.engines.kubernetes.credentials import ClusterAccess
 from carrel.engines.kubernetes.isolation import ONLY_INTERNET, Isolation, Reachability
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi, sentences
-from carrel.engines.kubernetes.pod_changes import PodChanges
 from carrel.engines.kubernetes.pod_logs import read_logs
 from carrel.engines.kubernetes.pod_ports import PodPorts
 from carrel.engines.kubernetes.pod_processes import run_process, run_quietly, send_input
 from carrel.engines.kubernetes.pods import (
     DEFAULT_SANDBOX,
-    LABEL_ID,
-    LABEL_INSTALLATION,
     PodNames,
     Sandbox,
     grace,
@@ -50,7 +50,8 @@ from carrel.engines.port import (
 )
 from carrel.engines.volumes import VolumeKind
 
-_UNFINISHED = "status.phase!=Succeeded,status.phase!=Failed"
+SUMMARIES = 300
+"""So that a thousand nodes are each read in less than a minute, and more of them do not cost more."""
 _SUMMARIES_AT_ONCE = 32
 _SUMMARY_S = 10.0
 
@@ -62,12 +63,14 @@ class KubernetesEngine:
     claimant: the database that the label must be bound to; None: not checked.
 
     A container that has ended is started again as a new pod: only its folders are kept.
+    at_once: of containers that start; of each, the API server has a few requests and a watch.
     Capabilities of its nodes: `cpu-limit`, `memory-limit`, `seccomp`; `user-namespaces` where pods have them;
     `network-policy` since a self-test has found that the cluster enforces network policies; with forwards_ports,
     `forwarded-ports`, and containers have no address.
     """
 
     volume_kinds = frozenset(VolumeKind)
+    at_once = 128
 
     def __init__(
         self,
@@ -88,9 +91,9 @@ class KubernetesEngine:
         self._api = KubernetesApi(access)
         self._names = PodNames(installation, namespace, domain, tuple(tolerations))
         self.claim = LabelClaim(ClaimObjects(self._api, self._names), installation, claimant)
-        self._nodes = ClusterNodes(self._api)
+        self._watch = ClusterWatch(self._api, self._names)
+        self._nodes = ClusterNodes(self._api, self._watch.machines)
         self._place = self._api, self._names, self._nodes
-        self._changes = PodChanges(self._api, self._names)
         self._isolation = Isolation(self._api, self._names, reachability)
         self._check_image = check_image
         self._sandbox = sandbox
@@ -98,17 +101,15 @@ class KubernetesEngine:
         """Names of nodes whose pods have user namespaces."""
         self._ports = PodPorts(self._api, self._nodes)
         self._forwards_ports = forwards_ports
+        self._summarized: dict[str, float] = {}
+        """When the summary of a node was read, by the monotonic clock."""
 
     async def nodes(self) -> Sequence[NodeInfo]:
         with sentences():
             await self.claim.require()
             await self.claim.answer()
             machines = await self._isolated()
-            chosen = {
-                "fieldSelector": _UNFINISHED,
-                "labelSelector": f"{LABEL_INSTALLATION}!={self._names.installation}",
-            }
-            foreign, _ = await self._api.items("api/v1/pods", chosen)
+            foreign = await self._watch.foreign.read()
         shared = {NETWORK_POLICY} if self._isolation.enforced else set[str]()
         if self._forwards_ports:
             shared.add(FORWARDED)
@@ -129,8 +130,9 @@ class KubernetesEngine:
             # 1. Create it behind its gate, or adopt it; one that has ended makes room for another.
             pod = await pod_start.create(*self._place, spec, sandbox)
             while (seen := self._observed(pod)).state is ObservedState.EXITED and not spec.once:
-                await pod_end.delete(*self._place, pod, seconds=1)
+                await self._delete(pod)
                 pod = await pod_start.create(*self._place, spec, sandbox)
+            self._watch.pods.put(pod)
             if node := pod["spec"].get("nodeName"):
                 await self._nodes.require(node)
             if seen.state is not ObservedState.STARTING:
@@ -142,14 +144,16 @@ class KubernetesEngine:
                 await pod_start.open_gate(self._api, self._names, spec.id)
             # 3. Wait for its main process.
             try:
-                return self._observed(await pod_start.started(*self._place, spec, pod, progress))
+                pod = await pod_start.started(*self._place, spec, pod, progress)
             except EngineUnavailable:
                 raise
             except EngineError:
                 # The next attempt begins anew, instead of when the kubelet tries again.
                 with suppress(EngineError, ApiError):
-                    await pod_end.delete(*self._place, pod, seconds=1)
+                    await self._delete(pod)
                 raise
+            self._watch.pods.put(pod)
+            return self._observed(pod)
 
     async def remove(self, container: str, *, grace_s: float, signal: str = "SIGTERM") -> None:
         with sentences():
@@ -164,19 +168,17 @@ class KubernetesEngine:
                 if await self._nodes.are_ready([node_of(pod)]):
                     await self._signal(pod, signal, grace_s)
                 grace_s = 0
-            await pod_end.delete(*self._place, pod, seconds=grace(grace_s))
+            await self._delete(pod, seconds=grace(grace_s))
 
     async def list(self) -> Sequence[Observed]:
         with sentences():
             await self.claim.require()
-            pods, _ = await self._api.items(self._names.pods, {"labelSelector": self._names.selector})
-            ready = await self._nodes.are_ready(
-                {node for pod in pods if (node := pod["spec"].get("nodeName"))}
-            )
-        return tuple(self._observed(pod) for pod in pods if pod["spec"].get("nodeName", "") in {"", *ready})
+            pods = await self._watch.pods.read()
+            ready = await self._nodes.are_ready({pod.node for pod in pods if pod.node})
+        return tuple(self._reached(pod.observed) for pod in pods if pod.node in {"", *ready})
 
     def watch(self) -> AsyncIterator[str]:
-        return self._changes.watch()
+        return self._watch.watch()
 
     @asynccontextmanager
     async def exec(
@@ -205,16 +207,21 @@ class KubernetesEngine:
     async def usage(self) -> Sequence[ContainerUsage]:
         with sentences():
             await self.claim.require()
-            pods, _ = await self._api.items(
-                self._names.pods,
-                {"labelSelector": self._names.selector, "fieldSelector": "status.phase=Running"},
-            )
-            running = [pod for pod in pods if pod_answers.observed(pod).state is ObservedState.RUNNING]
-            names = await self._nodes.are_ready({pod["spec"]["nodeName"] for pod in running})
-        ours = {pod["metadata"]["uid"]: pod["metadata"]["labels"][LABEL_ID] for pod in running}
+            running = [
+                pod for pod in await self._watch.pods.read() if pod.observed.state is ObservedState.RUNNING
+            ]
+            names = self._to_summarize(await self._nodes.are_ready({pod.node for pod in running}))
+        ours = {pod.uid: pod.observed.id for pod in running}
         at_once = asyncio.Semaphore(_SUMMARIES_AT_ONCE)
         summaries = await asyncio.gather(*(self._summary(name, at_once) for name in names))
         return tuple(usage for one in summaries for usage in pod_answers.usages(one, ours))
+
+    def _to_summarize(self, names: Collection[str]) -> Collection[str]:
+        """As many of these nodes as are read at a time, those first that have waited longest."""
+        self._summarized = {name: at for name, at in self._summarized.items() if name in names}
+        chosen = nsmallest(SUMMARIES, names, key=lambda name: self._summarized.get(name, 0.0))
+        self._summarized |= dict.fromkeys(chosen, time.monotonic())
+        return chosen
 
     async def connect_port(self, container: str, port: int) -> socket.socket:
         with sentences():
@@ -234,7 +241,7 @@ class KubernetesEngine:
         with sentences():
             await self.claim.require()
             known = await pod_events.reports(self._api, self._names, containers)
-        ends = {one: [self._changes.ends[one]] for one in containers if one in self._changes.ends}
+        ends = {one: [why] for one in containers if (why := self._watch.ends.get(one))}
         return {one: [*known.get(one, ()), *ends.get(one, ())] for one in {**known, **ends}}
 
     @property
@@ -260,7 +267,7 @@ class KubernetesEngine:
         with sentences():
             await self.claim.require()
             pods, _ = await self._api.items(self._names.pods, {"labelSelector": self._names.selector})
-            await asyncio.gather(*(pod_end.delete(*self._place, pod, seconds=1) for pod in pods))
+            await asyncio.gather(*(self._delete(pod) for pod in pods))
             await self._isolation.purge()
             await self.claim.release()
             if not await self.claim.others():
@@ -274,7 +281,7 @@ class KubernetesEngine:
 
     async def close(self) -> None:
         """Close connections; containers are unaffected. Twice: no-op."""
-        await self._changes.close()
+        await self._watch.close()
         await self._ports.close()
         await self._api.close()
 
@@ -284,15 +291,22 @@ class KubernetesEngine:
 
     async def _isolated(self) -> Sequence[Any]:
         """The nodes that are ready. Afterwards the network policy of the installation is in place."""
-        ready = await self._nodes.ready()
-        await self._isolation.apply(self._nodes.all)
+        machines = await self._nodes.all()
+        await self._isolation.apply(machines)
+        ready = [one for one in machines if responding(one) is Responding.READY]
         if self._sandbox.user_namespaces:
             self._remapping = pod_answers.remapping(ready, self._sandbox.runtime_class)
         return ready
 
     def _observed(self, pod: Mapping[str, Any]) -> Observed:
-        seen = pod_answers.observed(pod)
+        return self._reached(pod_answers.observed(pod))
+
+    def _reached(self, seen: Observed) -> Observed:
         return replace(seen, address=None) if self._forwards_ports else seen
+
+    async def _delete(self, pod: Mapping[str, Any], *, seconds: int = 1) -> None:
+        await pod_end.delete(*self._place, pod, seconds=seconds)
+        self._watch.pods.drop(pod)
 
     async def _signal(self, pod: Mapping[str, Any], signal: str, grace_s: float) -> None:
         """Send the signal to the main process, and wait for its end, at most for the grace period."""

@@ -9,14 +9,14 @@ private ranges, the link-local one with the metadata service of clouds, the node
 The cluster's network plug-in enforces policies, or does not: `self_test` finds out.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_network
 from typing import Any
 
 import structlog
 
-from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
+from carrel.engines.kubernetes.kubernetes_api import METADATA, ApiError, KubernetesApi
 from carrel.engines.kubernetes.pods import PodNames
 
 log = structlog.get_logger()
@@ -73,20 +73,25 @@ class Isolation:
         self._path = names.policy(f"carrel-{names.installation}")
         self._servers: list[str] = []
         self._warned = False
+        self._refused: tuple[Network, ...] = ()
+        self._generation: int | None = None
+        """Of the policy as it was applied last."""
         self.applied = False
         """True once this process has applied the policy."""
         self.enforced = False
         """True if the last self-test found that the cluster enforces it."""
 
-    async def apply(self, machines: Sequence[Mapping[str, Any]]) -> None:
+    async def apply(self, machines: Collection[Mapping[str, Any]]) -> None:
         """Create the policy, or undo changes of others to it. machines: the cluster's. Twice: no-op.
 
         Without the right to do so, sessions run without it. Raises: ApiError, EngineUnavailable.
         """
         self._servers = self._servers or [host for host, _ in await self._api.servers()]
-        body = policy(self._names, self._reachability, refused_networks(machines, self._servers))
+        refused = refused_networks(machines, self._servers)
+        if refused == self._refused and await self._is_as_applied():
+            return
         try:
-            applied = await self._put(body)
+            applied = await self._put(policy(self._names, self._reachability, refused))
         except ApiError as error:
             if error.status != 403:
                 raise
@@ -94,7 +99,21 @@ class Isolation:
                 log.warning("network_policy.not_applied", error=error.message)
             self._warned, applied = True, {"metadata": {}}
         self.applied = True
-        self.enforced = (applied["metadata"].get("annotations") or {}).get(_ENFORCED) == "true"
+        self._refused, self._generation = refused, applied["metadata"].get("generation")
+        self.enforced = _is_enforced(applied)
+
+    async def _is_as_applied(self) -> bool:
+        """True if nobody has changed the policy since. Its addresses are many, so only its metadata are read."""
+        if self._generation is None:
+            return False
+        try:
+            there = await self._api.call("GET", self._path, accept=METADATA)
+        except ApiError as error:
+            if error.status not in (403, 404):
+                raise
+            return False
+        self.enforced = _is_enforced(there)
+        return bool(there["metadata"].get("generation") == self._generation)
 
     async def _put(self, body: Mapping[str, object]) -> Any:
         try:
@@ -114,11 +133,16 @@ class Isolation:
     async def purge(self) -> None:
         """Delete the policy. Twice: no-op. Raises: ApiError, EngineUnavailable."""
         self.applied = self.enforced = False
+        self._generation = None
         try:
             await self._api.call("DELETE", self._path)
         except ApiError as error:
             if error.status not in (403, 404):
                 raise
+
+
+def _is_enforced(stored: Any) -> bool:
+    return bool((stored["metadata"].get("annotations") or {}).get(_ENFORCED) == "true")
 
 
 def refused_networks(machines: Iterable[Mapping[str, Any]], servers: Iterable[str]) -> tuple[Network, ...]:

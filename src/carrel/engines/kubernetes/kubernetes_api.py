@@ -6,13 +6,14 @@ the connection or refuses our credentials raises `EngineUnavailable`.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import aiohttp
+import orjson
 
 from carrel.engines.kubernetes.admission_errors import refusal
 from carrel.engines.kubernetes.cluster_access import ApiSession, open_session
@@ -30,6 +31,9 @@ GONE = 410
 """The status for a resource version that is too old."""
 _ATTEMPTS = 5
 _LONGEST_WAIT_S = 10.0
+_JSON = "application/json"
+METADATA = f"{_JSON};as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
+"""Accept only the metadata of an object."""
 _PATCH = "application/json-patch+json"
 _APPLY = "application/apply-patch+yaml"
 _PAUSE_S = 1.0
@@ -39,6 +43,7 @@ _POD_SECURITY = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in 
 """Folders of nodes are all that `restricted` refuses of sessions, so it is not enforced."""
 _PROTOCOL = "v5.channel.k8s.io"
 
+T = TypeVar("T")
 Params = Mapping[str, str] | Sequence[tuple[str, str]]
 
 
@@ -77,12 +82,13 @@ class KubernetesApi:
         params: Params = (),
         body: object = None,
         timeout_s: float | None = None,
+        accept: str = _JSON,
     ) -> Any:
         """The decoded response. A busy server is asked again when it says. Raises: ApiError, EngineUnavailable."""
         timeout = aiohttp.ClientTimeout(total=timeout_s or _ANSWER_S, sock_connect=_CONNECT_S)
         with self._answering():
             for attempt in range(_ATTEMPTS):
-                async with self._request(method, path, params, body, timeout) as response:
+                async with self._request(method, path, params, body, timeout, accept) as response:
                     if response.status != _BUSY or attempt == _ATTEMPTS - 1:
                         await _require_success(response)
                         return _object(await response.read())
@@ -135,7 +141,13 @@ class KubernetesApi:
 
         Raises: ApiError, EngineUnavailable.
         """
-        items: list[Any] = []
+        return await self.reduced_items(path, params, lambda item: item)
+
+    async def reduced_items(
+        self, path: str, params: Mapping[str, str], keep: Callable[[Any], T]
+    ) -> tuple[list[T], str]:
+        """As `items`, with what is kept of each object: a page at a time is decoded as a whole."""
+        items: list[T] = []
         page = {**params, "limit": str(_PAGE)}
         while True:
             try:
@@ -148,7 +160,7 @@ class KubernetesApi:
                 continue
             if not isinstance(answer.get("items"), list) or not isinstance(answer.get("metadata"), dict):
                 raise _no_server()
-            items += answer["items"]
+            items += map(keep, answer["items"])
             if not (following := answer["metadata"].get("continue")):
                 return items, answer["metadata"]["resourceVersion"]
             page["continue"] = following
@@ -176,7 +188,7 @@ class KubernetesApi:
         watching = {**params, "watch": "true", "allowWatchBookmarks": "true", "resourceVersion": version}
         async with self.stream(path, params=watching) as lines:
             async for line in lines:
-                event = json.loads(line)
+                event = orjson.loads(line)
                 if event["type"] == "ERROR":
                     failed = event["object"]
                     raise ApiError(
@@ -250,18 +262,24 @@ class KubernetesApi:
 
     @asynccontextmanager
     async def _request(
-        self, method: str, path: str, params: Params, body: object, timeout: aiohttp.ClientTimeout
+        self,
+        method: str,
+        path: str,
+        params: Params,
+        body: object,
+        timeout: aiohttp.ClientTimeout,
+        accept: str = _JSON,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         for last in (False, True):
             session = await self._open()
-            headers = {**session.headers, "Accept": "application/json"}
+            headers = {**session.headers, "Accept": accept}
             patch = _PATCH if isinstance(body, list) else _APPLY
-            headers["Content-Type"] = patch if method == "PATCH" else "application/json"
+            headers["Content-Type"] = patch if method == "PATCH" else _JSON
             async with session.client.request(
                 method,
                 f"{session.url}/{path}",
                 params=params,
-                data=None if body is None else json.dumps(body),
+                data=None if body is None else orjson.dumps(body),
                 headers=headers,
                 timeout=timeout,
                 proxy=session.credentials.proxy,
@@ -351,7 +369,7 @@ async def _require_success(response: aiohttp.ClientResponse) -> None:
 def _object(content: bytes) -> Any:
     """The decoded response. Raises: EngineUnavailable if it is none of an API server."""
     try:
-        answer = json.loads(content)
+        answer = orjson.loads(content)
     except ValueError:
         answer = None
     if not isinstance(answer, dict):

@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -30,6 +31,32 @@ _NO_PROGRAM = re.compile(r"no such file or directory|executable file not found")
 _UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18}
 _BINARY = {f"{unit}i": 1 << (10 * power) for power, unit in enumerate("KMGTPE", 1)}
 _CAPABILITIES = frozenset({"cpu-limit", "memory-limit", "seccomp"})
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPod:
+    """What is kept of a pod of ours. node: "" if it has none yet. end: as `pod_events.end`."""
+
+    uid: str
+    node: str
+    observed: Observed
+    end: str
+
+
+def listed(pod: Mapping[str, Any]) -> ListedPod:
+    """What is kept of a pod of ours."""
+    return ListedPod(
+        pod["metadata"]["uid"], pod["spec"].get("nodeName") or "", observed(pod), pod_events.end(pod)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """What a pod reserves. node: "" if it has none yet. cpu: in millicores. mem: in bytes."""
+
+    node: str
+    cpu: int
+    mem: int
 
 
 def observed(pod: Mapping[str, Any]) -> Observed:
@@ -171,29 +198,28 @@ def remapping(machines: Iterable[Mapping[str, Any]], runtime_class: str) -> froz
 
 
 def nodes(
-    machines: Sequence[Mapping[str, Any]],
-    foreign: Sequence[Mapping[str, Any]],
+    machines: Iterable[Mapping[str, Any]],
+    foreign: Iterable[Reservation],
     tolerations: Sequence[Toleration] = (),
 ) -> tuple[NodeInfo, ...]:
-    """The cluster's machines. foreign: pods that are not ours, whose requests are not offered. tolerations: of ours."""
-    by_node: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for pod in foreign:
-        by_node[pod["spec"].get("nodeName", "")].append(pod)
+    """The cluster's machines. foreign: what pods of others reserve, which is not offered. tolerations: of ours."""
+    by_node: defaultdict[str, list[Reservation]] = defaultdict(list)
+    for one in foreign:
+        by_node[one.node].append(one)
     return tuple(_node(one, by_node[one["metadata"]["name"]], tolerations) for one in machines)
 
 
 def _node(
-    machine: Mapping[str, Any], foreign: Sequence[Mapping[str, Any]], tolerations: Sequence[Toleration]
+    machine: Mapping[str, Any], foreign: Sequence[Reservation], tolerations: Sequence[Toleration]
 ) -> NodeInfo:
     status = machine["status"]
     allocatable = status["allocatable"]
-    taken = [_requests(pod) for pod in foreign]
     return NodeInfo(
         name=machine["metadata"]["name"],
         architecture=status["nodeInfo"]["architecture"],
         slots={
-            "cpu": max(quantity(allocatable["cpu"], 1000) - sum(cpu for cpu, _ in taken), 0),
-            "mem": max(quantity(allocatable["memory"]) - sum(mem for _, mem in taken), 0),
+            "cpu": max(quantity(allocatable["cpu"], 1000) - sum(one.cpu for one in foreign), 0),
+            "mem": max(quantity(allocatable["memory"]) - sum(one.mem for one in foreign), 0),
         },
         engine=f"Kubernetes {status['nodeInfo']['kubeletVersion'].removeprefix('v')}",
         capabilities=_CAPABILITIES,
@@ -204,8 +230,8 @@ def _node(
     )
 
 
-def _requests(pod: Mapping[str, Any]) -> tuple[int, int]:
-    """What a pod reserves on its node: millicores and bytes. The largest of what it needs at once."""
+def reservation(pod: Mapping[str, Any]) -> Reservation:
+    """What a pod reserves on its node: the largest of what it needs at once."""
 
     def requested(container: Mapping[str, Any]) -> tuple[int, int]:
         requests = (container.get("resources") or {}).get("requests") or {}
@@ -222,7 +248,7 @@ def _requests(pod: Mapping[str, Any]) -> tuple[int, int]:
         max(sum(one[kind] for one in running), *(one[kind] for one in before), 0) + overhead[kind]
         for kind in (0, 1)
     )
-    return cpu, mem
+    return Reservation(spec.get("nodeName") or "", cpu, mem)
 
 
 def quantity(text: str, scale: int = 1) -> int:

@@ -6,10 +6,8 @@ from typing import Any
 
 from carrel.engines.kubernetes.kubernetes_api import GONE, ApiError, KubernetesApi
 from carrel.engines.kubernetes.pods import PodNames
+from carrel.engines.kubernetes.watched_list import PAUSE_S
 from carrel.engines.port import ContainerGone
-
-PAUSE_S = 1.0
-"""Before the next watch, after one that ended without an event."""
 
 
 class OnePod:
