@@ -174,7 +174,10 @@ describe("the reason of a state", () => {
       "which is to be mounted, is not in the volume.",
       "The directory /a or /b, which is to be mounted, is not in the volume.",
     ],
-    ['f"A folder cannot be mounted on the node: {', "A folder cannot be mounted on the node: no route to host."],
+    [
+      'f"A folder cannot be mounted on the node: {',
+      "A folder cannot be mounted on the node: no route to host.",
+    ],
   ])("%s is still the server's", (words, example) => {
     expect(source.includes(words), words).toBe(true);
     if (example) expect(reasonIn(say, example)?.toLowerCase()).toBe(example.toLowerCase());

@@ -72,7 +72,10 @@ async def _relayed(
     if (address := await services.terminals.locations.elsewhere(*place)) is None:
         return False
     authorization = terminal_relay.seal(services.seal, ticket, services.clock.now())
-    return await services.terminal_relay.carry(socket, address, authorization, size, offset)
+    carried = await services.terminal_relay.carry(socket, address, authorization, size, offset)
+    if not carried:
+        await services.terminals.locations.forget(ticket.terminal)
+    return carried
 
 
 @router.websocket("/terminals/relayed")

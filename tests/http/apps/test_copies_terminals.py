@@ -145,6 +145,8 @@ async def test_a_terminal_of_a_lost_copy_is_gone(copies: Copies) -> None:
         await sql(here.database, "UPDATE terminals SET address = :address", address=address)
         async with terminal(there, session, place(client)) as again:
             assert [message["type"] for message in again.messages] == ["gone", "ready"]
+            # It no longer counts against the limit.
+            assert await sql(here.database, "SELECT id FROM terminals") == [(again.terminal,)]
     await sql(here.database, "UPDATE terminals SET seen_at = now() - interval '1 hour'")
     await there.terminals.locations.confirm()
     rows = await sql(here.database, "SELECT address FROM terminals")
