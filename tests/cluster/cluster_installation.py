@@ -188,8 +188,8 @@ class Installation:
         return self._of(session, "coalesce(reason, '')")
 
     def warnings(self, session: SessionId) -> Collection[str]:
-        [[found]] = self.look.execute("SELECT warnings FROM sessions WHERE id = %s", (session,)).fetchall()
-        return list(found)
+        [[warnings]] = self.look.execute("SELECT warnings FROM sessions WHERE id = %s", (session,)).fetchall()
+        return list(warnings)
 
     def node_of(self, session: SessionId) -> str:
         rows = self.look.execute(

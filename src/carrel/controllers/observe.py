@@ -100,7 +100,7 @@ class Findings:
     orphans: containers whose session was not live, neither before nor after the list was requested; a session that
     ended in between had its containers removed first, and the list may be older. strays: containers of sessions that
     are pending or placed on another engine; left by a replaced leader or a lost node. node_lost: sessions with the
-    rule of their group. leaving: sessions whose node is about to be taken away, with the warning; staying: sessions
+    rule of their group. ending: sessions whose node is about to be taken away, with the warning; staying: sessions
     with that warning whose node is not.
     """
 
@@ -115,7 +115,7 @@ class Findings:
     strays: list[tuple[Session, ContainerId]] = field(default_factory=list)
     node_lost: list[tuple[Session, NodeLoss]] = field(default_factory=list)
     evicted: list[Evicted] = field(default_factory=list)
-    leaving: list[tuple[Session, str]] = field(default_factory=list)
+    ending: list[tuple[Session, str]] = field(default_factory=list)
     staying: list[Session] = field(default_factory=list)
 
     def __bool__(self) -> bool:
@@ -144,7 +144,7 @@ class LiveSessions:
 class OneEngine:
     """State of one engine. listed: its containers by id. nodes: the capabilities of its nodes. gone: DOWN nodes, as in
     `nodes.gone`. restarts: recent restarts per session. bootstrapping: sessions with a bootstrap script. reports: what
-    the engine reports about containers that it does not list. losing: as of `nodes.losing`. leaving: names of nodes
+    the engine reports about containers that it does not list. losing: as of `nodes.losing`. ending: names of nodes
     that are about to be taken away.
     """
 
@@ -155,7 +155,7 @@ class OneEngine:
     bootstrapping: frozenset[SessionId] = frozenset()
     reports: Mapping[str, Sequence[str]] = field(default_factory=dict)
     losing: Mapping[NodeId, LosingNode] = field(default_factory=dict)
-    leaving: frozenset[str] = frozenset()
+    ending: frozenset[str] = frozenset()
 
     def has(self, container: Container) -> bool:
         """True if it lists the container on its node. On a former one, it came back with a backup of the cluster."""
@@ -213,9 +213,9 @@ def _compare_session(
             findings.evicted.append(moves)
     if rules or session.state != SessionState.RUNNING:
         return
-    if warning := taken_away.warning(session, here, engine.losing, engine.leaving):
-        findings.leaving.append((session, warning))
-    elif taken_away.is_over(session, own, engine.losing, engine.leaving):
+    if warning := taken_away.warning(session, here, engine.losing, engine.ending):
+        findings.ending.append((session, warning))
+    elif taken_away.is_over(session, own, engine.losing, engine.ending):
         findings.staying.append(session)
     absent = [one for one in missing if one not in away]
     taken = [one for one, seen in there if seen.evicted and not _is_done(session, one, seen)]
@@ -335,12 +335,12 @@ async def _live(
     tx: AsyncSession,
     listed: Mapping[ContainerId, Observed],
     engine_nodes: Mapping[NodeId, LosingNode],
-    leaving: Collection[str],
+    ending: Collection[str],
 ) -> LiveSessions:
     """Whole rows only of sessions that may differ: thousands are as they should be. listed: what the engine has."""
     placed = await containers.placed(tx)
     differing = {
-        one.session for one in placed if not is_settled(one, listed.get(one.id), engine_nodes, leaving)
+        one.session for one in placed if not is_settled(one, listed.get(one.id), engine_nodes, ending)
     }
     sessions = {one.id: one for one in await queries.placed_among(tx, differing)} if differing else {}
     own = dict(await containers.of_each(tx, differing)) if differing else {}
@@ -351,13 +351,13 @@ async def _live(
 
 
 def is_settled(
-    row: PlacedRow, seen: Observed | None, engine_nodes: Mapping[NodeId, LosingNode], leaving: Collection[str]
+    row: PlacedRow, seen: Observed | None, engine_nodes: Mapping[NodeId, LosingNode], ending: Collection[str]
 ) -> bool:
     """True if `compare` finds nothing about this container. seen: in the engine's list."""
     node = engine_nodes.get(row.node) if row.node else None
     if node is None:
         return row.session_state == SessionState.RUNNING and seen is None
-    if row.session_state != SessionState.RUNNING or row.warned or node.name in leaving:
+    if row.session_state != SessionState.RUNNING or row.warned or node.name in ending:
         return False
     if row.state in ENDED:
         return True
@@ -377,7 +377,7 @@ class MachinesSeen:
 
     engine: Engine
     at: datetime
-    leaving: frozenset[str]
+    ending: frozenset[str]
 
 
 class Observe:
@@ -426,14 +426,14 @@ class Observe:
             async with tools.transaction() as tx:
                 await registry.observe(tx, engine_id, EngineState.READY, now)
                 await nodes.record(tx, machines, now, engine=engine_id)
-            names = frozenset(one.name for one in machines if one.leaving)
+            names = frozenset(one.name for one in machines if one.ending)
             self._machines_seen[engine_id] = MachinesSeen(engine, now, names)
         # 3. compare those that did not change meanwhile
         stopped = {ContainerId(o.id) for o in seen if o.state is ObservedState.EXITED}
         async with tools.database.transaction() as tx:
             own_nodes, gone = await nodes.of_engine(tx, engine_id), await nodes.gone(tx, now)
-            losing, leaving = await nodes.losing(tx, engine_id), self._machines_seen[engine_id].leaving
-            live = await _live(tx, {ContainerId(one.id): one for one in seen}, losing, leaving)
+            losing, ending = await nodes.losing(tx, engine_id), self._machines_seen[engine_id].ending
+            live = await _live(tx, {ContainerId(one.id): one for one in seen}, losing, ending)
             again = [key for key, own in live.containers.items() if any(one.id in stopped for one in own)]
             restarts = await queries.restarts_since(tx, again, now - RESTARTS_COUNTED) if again else {}
             bootstrapping = await queries.with_bootstrap(tx, again) if again else frozenset()
@@ -445,7 +445,7 @@ class Observe:
             bootstrapping,
             self._reports.of(engine_id),
             losing,
-            leaving,
+            ending,
         )
         findings = compare(there, before, live)
         returned = frozenset(s.id for s in live.sessions.values() if s.state == SessionState.PENDING)
@@ -511,7 +511,7 @@ class Observe:
                 await updates.warn(tx, session.id, cause="out_of_memory", reason=_OOM, now=now)
             for session, reason in findings.spared:
                 await updates.warn(tx, session.id, cause="container_failed", reason=reason, now=now)
-            for session, reason in findings.leaving:
+            for session, reason in findings.ending:
                 await updates.warn(tx, session.id, cause=NODE_LEAVING, reason=reason, now=now)
             for session in findings.staying:
                 await updates.clear_warning(tx, session.id, NODE_LEAVING)

@@ -64,18 +64,18 @@ def cannot_restart(
     return left if left and left.rule is NodeLoss.RESCHEDULE else None
 
 
-def warning(session: Session, here: Sequence[Container], nodes: Nodes, leaving: Collection[str]) -> str:
+def warning(session: Session, here: Sequence[Container], nodes: Nodes, ending: Collection[str]) -> str:
     """A sentence for a session whose node is about to be taken away; empty if it is not, or if it was warned."""
     if NODE_LEAVING in session.warnings:
         return ""
     for place in (nodes[one.node_id] for one in here if one.node_id and one.node_id in nodes):
-        if place.name in leaving:
+        if place.name in ending:
             return f"Its node {place.name} is {place.closed}. Files outside mounted folders are lost with it."
     return ""
 
 
-def is_over(session: Session, own: Sequence[Container], nodes: Nodes, leaving: Collection[str]) -> bool:
+def is_over(session: Session, own: Sequence[Container], nodes: Nodes, ending: Collection[str]) -> bool:
     """True if the session was warned, and all its nodes, which are of this engine, stay."""
     return NODE_LEAVING in session.warnings and all(
-        one.node_id in nodes and nodes[one.node_id].name not in leaving for one in own if one.node_id
+        one.node_id in nodes and nodes[one.node_id].name not in ending for one in own if one.node_id
     )

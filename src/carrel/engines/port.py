@@ -166,7 +166,7 @@ class NodeInfo:
     labels: Mapping[str, str] = field(default_factory=dict)
     closed: str = ""
     """Why the engine places nothing new here, as a clause such as "cordoned in the cluster"; empty if it does."""
-    leaving: bool = False
+    ending: bool = False
     """It was announced that the machine is taken away soon. `closed` says so."""
 
 

@@ -77,7 +77,7 @@ def compared(
     capabilities: frozenset[str] = KEEPS,
     closed: str = "",
     on_loss: NodeLoss = NodeLoss.END,
-    leaving: frozenset[str] = frozenset(),
+    ending: frozenset[str] = frozenset(),
 ) -> Findings:
     """One comparison of a list with at most one session; before: the same if not given. rows: the main one.
 
@@ -89,14 +89,14 @@ def compared(
     losing = dict.fromkeys(here, LosingNode("gpu-1", closed, on_loss))
     listed = {one.id: one for one in seen if one}
     findings = compare(
-        OneEngine(listed, here, gone or {}, {ID: restarts}, losing=losing, leaving=leaving),
+        OneEngine(listed, here, gone or {}, {ID: restarts}, losing=losing, ending=ending),
         Before({was.id: queries.mark(was)}, frozenset(one.id for one in own))
         if was
         else Before({}, frozenset()),
         LiveSessions({now.id: now}, {now.id: own}) if now else LiveSessions({}, {}),
     )
     # What is not even compared has no findings.
-    if now and all(is_settled(placed(one, now), listed.get(one.id), losing, leaving) for one in own):
+    if now and all(is_settled(placed(one, now), listed.get(one.id), losing, ending) for one in own):
         assert nothing_but(findings)
     return findings
 
@@ -117,9 +117,9 @@ def test_what_is_as_it_should_be_is_left_alone(state):
 
 
 def test_only_what_is_as_it_should_be_is_settled():
-    def settled(session: Session, seen: Observed | None, *, here: bool = True, leaving: str = "") -> bool:
+    def settled(session: Session, seen: Observed | None, *, here: bool = True, ending: str = "") -> bool:
         own = {NODE: LosingNode("gpu-1")} if here else {}
-        return is_settled(placed(row(), session), seen, own, {leaving})
+        return is_settled(placed(row(), session), seen, own, {ending})
 
     as_it_is = container(node="gpu-1")
     assert settled(session(), as_it_is)
@@ -128,7 +128,7 @@ def test_only_what_is_as_it_should_be_is_settled():
     for change in ({"address": "10.9.9.9"}, {"out_of_memory": True}, {"evicted": True}, {"node": "gpu-2"}):
         assert not settled(session(), replace(as_it_is, **change))
     assert not settled(session(S.TERMINATING), as_it_is)
-    assert not settled(session(), as_it_is, leaving="gpu-1")
+    assert not settled(session(), as_it_is, ending="gpu-1")
     assert not settled(session(warnings=[NODE_LEAVING]), as_it_is)
     # Of another engine.
     assert settled(session(), None, here=False)
@@ -438,12 +438,12 @@ def test_what_ends_or_starts_already_is_not_evicted():
 
 def test_a_session_is_warned_once_that_its_node_will_go_and_the_warning_ends_when_it_stays():
     gone = "about to be taken away (karpenter.sh/disrupted)"
-    now, leaving = session(), frozenset({"gpu-1"})
-    findings = compared(container(), now=now, closed=gone, leaving=leaving)
-    assert nothing_but(findings, "leaving")
+    now, ending = session(), frozenset({"gpu-1"})
+    findings = compared(container(), now=now, closed=gone, ending=ending)
+    assert nothing_but(findings, "ending")
     text = f"Its node gpu-1 is {gone}. Files outside mounted folders are lost with it."
-    assert findings.leaving == [(now, text)]
+    assert findings.ending == [(now, text)]
     warned = session(warnings=["node_leaving"])
-    assert nothing_but(compared(container(), now=warned, closed=gone, leaving=leaving))
+    assert nothing_but(compared(container(), now=warned, closed=gone, ending=ending))
     assert compared(container(), now=warned).staying == [warned]
     assert nothing_but(compared(container(), now=warned, elsewhere=frozenset({NODE})), "strays")

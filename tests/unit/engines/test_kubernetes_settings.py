@@ -138,9 +138,9 @@ def test_a_cordon_and_a_lost_node_are_reasons_of_their_own():
 )
 def test_a_node_that_is_about_to_be_taken_away_is_closed_whatever_is_tolerated(key):
     [node] = nodes([tainted((key, "1", "NoSchedule"))], [], [taints.parse(key)])
-    assert (node.leaving, node.closed) == (True, f"about to be taken away ({key})")
+    assert (node.ending, node.closed) == (True, f"about to be taken away ({key})")
     [other] = nodes([tainted((key, "1", "PreferNoSchedule"), ("gpu", "", "NoSchedule"))], [])
-    assert not other.leaving
+    assert not other.ending
 
 
 def test_pods_have_the_tolerations_of_the_engine():

@@ -226,7 +226,7 @@ def _node(
         images=frozenset(name for image in status.get("images", ()) for name in image.get("names") or ()),
         labels=dict(machine["metadata"].get("labels") or {}),
         closed=taints.closed(machine, tolerations),
-        leaving=taints.leaving(machine),
+        ending=taints.ending(machine),
     )
 
 

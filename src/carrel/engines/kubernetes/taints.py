@@ -83,7 +83,7 @@ def closed(machine: Mapping[str, Any], tolerations: Iterable[Toleration]) -> str
     return next(iter(sorted(reasons, key=lambda reason: "taint" in reason)), "")
 
 
-def leaving(machine: Mapping[str, Any]) -> bool:
+def ending(machine: Mapping[str, Any]) -> bool:
     """True if it was announced that the machine is taken away."""
     return bool(_notices((machine.get("spec") or {}).get("taints") or ()))
 
