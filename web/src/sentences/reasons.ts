@@ -4,6 +4,7 @@ import { labelIn } from "./labels";
 import { CLUSTER_REASONS } from "./reasons-cluster";
 import { DEPENDENCY_REASONS } from "./reasons-dependencies";
 import { DISK_REASONS } from "./reasons-disk";
+import { FOLDER_REASONS } from "./reasons-folders";
 import { IDLE_REASONS } from "./reasons-idle";
 import { NODE_REASONS } from "./reasons-nodes";
 import { PULL_REASONS } from "./reasons-pulls";
@@ -90,35 +91,7 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
   [/^Ended by (.+)\.$/, ([who = ""]) => msg`Ended by ${who}.`],
   ...IDLE_REASONS,
   [/^Kept by (.+)\.$/, ([who = ""]) => msg`Kept by ${who}.`],
-  [
-    /^It is waiting for the storage host (\S+), which does not respond\.$/,
-    ([host = ""]) => msg`It is waiting for the storage host ${host}, which does not respond.`,
-  ],
-  [
-    /^The folder (\S+) on the storage host (\S+) cannot be reached\./,
-    ([folder = "", host = ""]) => msg`The folder ${folder} on the storage host ${host} cannot be reached.`,
-  ],
-  [
-    /^The engine cannot reach the storage host (\S+)\.$/,
-    ([host = ""]) => msg`The engine cannot reach the storage host ${host}.`,
-  ],
-  [
-    /^The directory (\S+), which is to be mounted, is not on the (?:node|engine's machine)\.$/,
-    ([directory = ""]) => msg`The directory ${directory}, which is to be mounted, is not on the node.`,
-  ],
-  [
-    /^The directory (.+), which is to be mounted, is not in the volume\.$/,
-    ([directory = ""]) => msg`The directory ${directory}, which is to be mounted, is not in the volume.`,
-  ],
-  [
-    /^A folder cannot be mounted on the node: (.+)\.$/,
-    ([detail = ""]) => msg`A folder cannot be mounted on the node: ${detail}.`,
-  ],
-  [
-    /^The folder (\S+) has no directory (.+) that can be mounted\.$/,
-    ([folder = "", directory = ""]) =>
-      msg`The folder ${folder} has no directory ${directory} that can be mounted.`,
-  ],
+  ...FOLDER_REASONS,
   [
     /^It starts no earlier than (.+), as requested\.$/,
     ([time = ""]) => msg`It starts no earlier than ${time}, as requested.`,
