@@ -112,8 +112,10 @@ async def placed(tx: AsyncSession) -> Sequence[PlacedRow]:
     joined = select(*columns).join(Session, Session.id == Container.session_id)
     rows = await tx.execute(joined.where(state_in(PLACED)))
     return [
-        PlacedRow(id_, session, SessionState(session_state), ContainerState(state), *others)
-        for id_, session, session_state, state, *others in rows
+        PlacedRow(
+            id_, session, SessionState(session_state), ContainerState(state), node, address, bool(warned)
+        )
+        for id_, session, session_state, state, node, address, warned in rows
     ]
 
 
