@@ -22,7 +22,7 @@ from people import eventually
 from service_accounts import apply_rights, token
 
 from bench import hollow_kubelet
-from carrel.engines.kubernetes.cluster_access import ClusterAccess
+from carrel.engines.kubernetes.credentials import ClusterAccess
 from carrel.engines.kubernetes.kubernetes_api import KubernetesApi
 from carrel.engines.kubernetes.pods import DEFAULT_SANDBOX, PodNames, manifest
 from carrel.engines.port import ContainerSpec
@@ -202,12 +202,12 @@ def _status() -> dict[str, Any]:
 
 def _running(label: str, number: int, nodes: int) -> Any:
     spec = ContainerSpec(f"r{number}", IMAGE, SLOTS, node=f"hollow-{number % nodes}")
-    return _ungated(manifest(spec, PodNames(label, NAMESPACE), DEFAULT_SANDBOX))
+    return _ungated(manifest(spec, PodNames(label, NAMESPACE), DEFAULT_SANDBOX, ""))
 
 
 def _bare(name: str, node: str) -> Any:
     spec = ContainerSpec(name, IMAGE, SLOTS, node=node)
-    pod: Any = _ungated(manifest(spec, PodNames("bare", NAMESPACE), DEFAULT_SANDBOX))
+    pod: Any = _ungated(manifest(spec, PodNames("bare", NAMESPACE), DEFAULT_SANDBOX, ""))
     pod["metadata"] = {"name": name, "labels": {"bench": "bare"}}
     return pod
 

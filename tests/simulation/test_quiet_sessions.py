@@ -49,6 +49,31 @@ def test_a_look_at_the_engine_loads_only_sessions_that_differ(play: Play) -> Non
     play(story)
 
 
+def test_new_addresses_of_all_containers_are_one_query(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        statements: list[str] = []
+
+        def note(_conn: object, _cursor: object, statement: str, *_rest: object) -> None:
+            statements.append(statement)
+
+        async def look(plane: ControlPlane) -> None:
+            engine = plane.database._engine.sync_engine
+            event.listen(engine, "before_cursor_execute", note)
+            await next(one for one in plane.controllers if one.name == "observe").step()
+            event.remove(engine, "before_cursor_execute", note)
+
+        for _ in range(3):
+            await installation.create(cpu=100)
+        await installation.settle()
+        installation.world.address_of = lambda container: "127.0.0.9"
+        await installation.act(look)
+        assert sum("SET address" in statement for statement in statements) == 1
+        rows = installation.look.execute("SELECT DISTINCT address FROM containers WHERE state = 'RUNNING'")
+        assert rows.fetchall() == [("127.0.0.9",)]
+
+    play(story)
+
+
 def test_containers_that_are_read_by_turns_have_samples(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
     every = FakeEngine.usage
     turns = itertools.count()

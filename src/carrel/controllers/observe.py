@@ -566,8 +566,8 @@ class Observe:
                     reason=one.reason,
                     now=now,
                 )
-            for moved, address in findings.moved:
-                await containers.relocate(tx, moved, address)
+            if findings.moved:
+                await containers.relocate(tx, dict(findings.moved))
 
     async def _clean_up(self, engine_id: EngineId, engine: Engine, findings: Findings) -> None:
         for container in findings.orphans:

@@ -112,8 +112,10 @@ async def placed(tx: AsyncSession) -> Sequence[PlacedRow]:
     joined = select(*columns).join(Session, Session.id == Container.session_id)
     rows = await tx.execute(joined.where(state_in(PLACED)))
     return [
-        PlacedRow(id_, session, SessionState(session_state), ContainerState(state), *others)
-        for id_, session, session_state, state, *others in rows
+        PlacedRow(
+            id_, session, SessionState(session_state), ContainerState(state), node, address, bool(warned)
+        )
+        for id_, session, session_state, state, node, address, warned in rows
     ]
 
 
@@ -304,9 +306,13 @@ _GIVE_UP = text("""
 """)
 
 
-async def relocate(tx: AsyncSession, container: ContainerId, address: str | None) -> None:
-    """Update the address of a running container."""
-    await tx.execute(_RELOCATE, {"id": container, "address": address})
+async def relocate(tx: AsyncSession, addresses: Mapping[ContainerId, str | None]) -> None:
+    """Update the addresses of running containers. One query: a whole cluster may get others."""
+    await tx.execute(_RELOCATE, {"ids": list(addresses), "addresses": list(addresses.values())})
 
 
-_RELOCATE = text("UPDATE containers SET address = :address WHERE id = :id AND state = 'RUNNING'")
+_RELOCATE = text("""
+    UPDATE containers SET address = moved.address
+    FROM unnest(CAST(:ids AS text[]), CAST(:addresses AS text[])) AS moved(id, address)
+    WHERE containers.id = moved.id AND state = 'RUNNING'
+""")

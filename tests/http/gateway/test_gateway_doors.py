@@ -135,7 +135,7 @@ async def test_container_that_moved_is_found_again(gate: Gate) -> None:
     cookie = await gate.cookie(session)
     refused(await gate.get(session, cookie=cookie), 502, "gateway.not_answering")
     async with gate.database.transaction() as tx:
-        await containers.relocate(tx, main_of(session), "127.0.0.1")
+        await containers.relocate(tx, {main_of(session): "127.0.0.1"})
     assert (await gate.get(session, cookie=cookie)).status == 200
 
 

@@ -58,8 +58,8 @@ class WatchedList(Generic[T]):
         Raises: ApiError, EngineUnavailable.
         """
         if self._entries is None:
-            entries, _ = await self._list()
-            return [entry.kept for entry in entries.values()]
+            kept, _ = await self._api.reduced_items(self._path, self._chosen, self._keep)
+            return kept
         return self.watched
 
     @property
@@ -111,7 +111,7 @@ class WatchedList(Generic[T]):
 
     def drop(self, item: Any) -> None:
         """Note that an object is gone."""
-        if self._remove(item):
+        if self._entries is not None and self._remove(item):
             self._dropped.add(item["metadata"]["uid"])
 
     def _remove(self, item: Any) -> bool:
