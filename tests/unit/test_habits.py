@@ -54,6 +54,7 @@ SLEEPING = {
     "conformance/test_isolation.py": "the window of a measurement",
     "conformance/test_neighbours.py": "programs inside of containers",
     "cluster/test_kubernetes.py": "time of a real engine, for the suite that engines share",
+    "e2e/test_screens.py": "looks again, as it compares pictures",
     "crash/control_plane.py": "the pace of a reader who never stops",
     "crash/place.py": "the moment of a kill",
     "crash/test_kill_minus_nine.py": "the moment of a kill",

@@ -17,7 +17,7 @@ PAUSE_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry(Generic[T]):
+class _WatchedObject(Generic[T]):
     """uid, version: of the object that it was made from."""
 
     uid: str
@@ -46,7 +46,7 @@ class WatchedList(Generic[T]):
         self._chosen = chosen
         self._keep = keep
         self._changed = changed
-        self._entries: dict[str, _Entry[T]] | None = None
+        self._entries: dict[str, _WatchedObject[T]] | None = None
         self._version = 0
         """All changes up to it are applied."""
         self._dropped: set[str] = set()
@@ -125,13 +125,13 @@ class WatchedList(Generic[T]):
         self._changed(self._keep(item), None)
         return True
 
-    async def _list(self) -> tuple[dict[str, _Entry[T]], str]:
+    async def _list(self) -> tuple[dict[str, _WatchedObject[T]], str]:
         listed, version = await self._api.reduced_items(self._path, self._chosen, self._entry)
         return dict(listed), version
 
-    def _entry(self, item: Any) -> tuple[str, _Entry[T]]:
+    def _entry(self, item: Any) -> tuple[str, _WatchedObject[T]]:
         metadata = item["metadata"]
-        return _key(item), _Entry(metadata["uid"], int(metadata["resourceVersion"]), self._keep(item))
+        return _key(item), _WatchedObject(metadata["uid"], int(metadata["resourceVersion"]), self._keep(item))
 
 
 def _key(item: Any) -> str:
