@@ -21,12 +21,14 @@ from simulation.control_planes import ControlPlane, Fate, name_of, owned_task
 from simulation.virtual_time import LoopClock
 
 from carrel.core.errors import Conflict
-from carrel.core.ids import LOCAL_ENGINE, ContainerId, EngineId, ScheduleId, SessionId
+from carrel.core.ids import DEFAULT_GROUP, LOCAL_ENGINE, ContainerId, EngineId, ScheduleId, SessionId
 from carrel.db.encryption import SecretBox as Secrets
 from carrel.engines.fake import FakeEngine, FakeWorld
 from carrel.engines.fake_world import FakeContainer
 from carrel.engines.port import Observed
 from carrel.nodes import administration
+from carrel.nodes.groups import administration as group_administration
+from carrel.nodes.groups.schemas import ElasticGroup, GroupUpdate
 from carrel.nodes.schemas import DrainRequest
 from carrel.permissions.decide import Actor
 from carrel.sessions import repeating, service
@@ -216,6 +218,18 @@ class Installation:
 
         self.requests += 1
         await self.act(forget)
+
+    async def make_elastic(self, limit: Mapping[str, int], *, wait_s: int = 900) -> None:
+        """Leave the nodes with the label pool=burst to the engine."""
+        settings = ElasticGroup(engine=LOCAL_ENGINE, limit=dict(limit), wait_s=wait_s)
+        changes = GroupUpdate(node_selector="pool=burst", elastic=settings)
+
+        async def change(plane: ControlPlane) -> None:
+            async with plane.database.transaction() as tx:
+                await group_administration.update_group(tx, self.clock, self.actor, DEFAULT_GROUP, changes)
+
+        self.requests += 1
+        await self.act(change)
 
     # The passing of time
 

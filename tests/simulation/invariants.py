@@ -81,9 +81,17 @@ def _containers(connection: psycopg.Connection[Any]) -> list[Row]:
 
 
 def _ledger_agrees(connection: psycopg.Connection[Any], containers: list[Row]) -> Iterable[str]:
-    """A container that was placed holds exactly its slots on exactly its node; any other holds nothing."""
+    """A container that was placed holds exactly its slots on exactly its node, or on that of the elastic group whose
+    machine it is on; any other holds nothing.
+    """
+    query = """
+        SELECT a.container_id, a.session_id, a.slot, a.amount,
+            CASE WHEN n.elastic AND m.engine_id = n.engine_id THEN m.id ELSE a.node_id END AS node_id
+        FROM allocations a JOIN nodes n ON n.id = a.node_id JOIN containers c ON c.id = a.container_id
+            LEFT JOIN nodes m ON m.id = c.node_id
+        WHERE a.released_at IS NULL"""
     held: dict[str, dict[tuple[str, str, str], int]] = {}
-    for row in _rows(connection, "SELECT * FROM allocations WHERE released_at IS NULL"):
+    for row in _rows(connection, query):
         where = row["session_id"], row["node_id"], row["slot"]
         held.setdefault(row["container_id"], {})[where] = row["amount"]
     for one in containers:

@@ -6,6 +6,7 @@ A walk is decided by its seed alone, apart from ids. CARREL_WALKS=N tries N seed
 import os
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import psycopg
@@ -65,6 +66,9 @@ class Walk:
         fate.look_at_point = look
         return fate
 
+    async def begin(self) -> None:
+        """What was there before."""
+
     async def step(self) -> None:
         acts: list[tuple[int, Callable[[], Any]]] = [
             (10, self._create),
@@ -120,14 +124,41 @@ class Walk:
         assert not self.world.containers
 
 
+class ElasticWalk(Walk):
+    """The engine chooses the machines, which come and go."""
+
+    async def begin(self) -> None:
+        self.machines = [
+            replace(
+                self.world.nodes[0], name=name, slots={"cpu": 8000, "mem": 4 << 30}, labels={"pool": "burst"}
+            )
+            for name in ("first", "second", "third")
+        ]
+        self.world.nodes = []
+        await self.installation.make_elastic({"cpu": 12000, "mem": 8 << 30}, wait_s=60)
+
+    async def step(self) -> None:
+        if self.dice.random() < 0.2:
+            machine = self.dice.choice(self.machines)
+            others = [node for node in self.world.nodes if node.name != machine.name]
+            self.world.nodes = others if machine in self.world.nodes else [*others, machine]
+        await super().step()
+
+    async def come_home(self) -> None:
+        self.world.nodes = list(self.machines)
+        await super().come_home()
+
+
+@pytest.mark.parametrize("kind", [Walk, ElasticWalk])
 @pytest.mark.parametrize("seed", range(int(os.environ.get("CARREL_WALKS", "3"))))
 def test_a_random_walk_keeps_every_promise(
-    postgres: str, look: psycopg.Connection[Any], actor: Actor, seed: int
+    postgres: str, look: psycopg.Connection[Any], actor: Actor, seed: int, kind: type[Walk]
 ) -> None:
     async def main() -> None:
         empty(look)
-        walk = Walk(postgres, look, actor, seed)
+        walk = kind(postgres, look, actor, seed)
         try:
+            await walk.begin()
             for _ in range(STEPS):
                 await walk.step()
                 assert not walk.broken

@@ -74,10 +74,29 @@ describe("the reason of a state", () => {
     ["may use {format_slot(slot, ceiling)} at most.", "Project vision may use 1 CPU at most."],
     ["but {what} is reserved for an earlier session that has waited too long.", ""],
     ['the {slot} that {self.snapshot.scopes[scope].label} may still use"', ""],
+    ["No node has {needed}; the largest has {most}.", "No node has 9 CPU; the largest has 2 CPU."],
     [
-      "No node has {format_slot(slot, amount)}; the largest has ",
-      "No node has 9 CPU; the largest has 2 CPU.",
+      'f"A machine is being added; {took}. {message}"',
+      "A machine is being added; how long that takes is not known yet. The cluster: 0/2 nodes are available.",
     ],
+    [
+      "that took {_written(waits[0])} the last time",
+      "A machine is being added; that took 2.5 min the last time. No.",
+    ],
+    [
+      "the median of the last {len(waits)} times is {",
+      "A machine is being added; the median of the last 5 times is 2.5 min. The cluster: 0/2 nodes.",
+    ],
+    ['f"No machine was added within {_written(wait)}. {message}"', "No machine was added within 15 min. No."],
+    [
+      "The limit of its elastic group is reached: it ",
+      "The limit of its elastic group is reached: it needs 1 CPU, 0.5 CPU free.",
+    ],
+    [
+      "The limit of its elastic group is {most}; this needs {needed}.",
+      "The limit of its elastic group is 4 CPU; this needs 5 CPU.",
+    ],
+    ["Its elastic group takes no sessions now: ", "Its elastic group takes no sessions now: not ready."],
     ['"Its array runs at most {} at a time."', "Its array runs at most 8 at a time."],
     ["It reached its time limit of {", "It reached its time limit of 1:00:00."],
     ['"It reaches its time limit of {} in {}."', "It reaches its time limit of 1:00:00 in 6 min."],

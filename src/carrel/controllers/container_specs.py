@@ -11,7 +11,7 @@ from carrel.nodes.service import Address
 from carrel.sessions import clusters, environment, startup
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.dotfiles import Dotfile
-from carrel.tables.session_states import Rights, SessionKind
+from carrel.tables.session_states import ClusterPlacement, Rights, SessionKind
 from carrel.tables.sessions import Container, Session
 
 
@@ -43,6 +43,8 @@ def container_spec(
         slots=container.slots,
         devices=member.devices,
         node=member.node.name,
+        elastic=member.node.elastic,
+        together=session.placement == ClusterPlacement.TOGETHER,
         env={
             **startup.variables(requested, container.slots),
             "CARREL_SESSION_ID": session.id,

@@ -25,6 +25,7 @@ from carrel.engines.port import (
     Engine,
     EngineError,
     EngineUnavailable,
+    MachineAwaited,
     Mount,
     ObservedState,
     Progress,
@@ -35,7 +36,16 @@ from carrel.nodes import ledger
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
 from carrel.nodes.service import Address
-from carrel.sessions import announcements, containers, mounting, queries, removal, transitions, updates
+from carrel.sessions import (
+    announcements,
+    containers,
+    machines,
+    mounting,
+    queries,
+    removal,
+    transitions,
+    updates,
+)
 from carrel.sessions.containers import ContainerChange
 from carrel.sessions.mounting import MountedFolder
 from carrel.sessions.transitions import NO_MOUNT, NO_QUOTA, NO_STORAGE
@@ -58,7 +68,8 @@ _RETRY = "retry"
 _ENGINE_PAUSE_S = 2.0
 _SHOW_EVERY_S = 0.5
 _STORAGE_PAUSE_S = 30
-_QUOTA_PAUSE_S = 300
+_LONGEST_PAUSE_S = 300.0
+_MACHINE_PAUSE_S = 60.0
 _NOWHERE = Address(None, "")
 _LAUNCHED, _SENT_BACK = "launched", "sent back"
 T = TypeVar("T")
@@ -187,7 +198,11 @@ class Launch:
                 await containers.mounted(tx, session.id, self._tools.clock.now())
         try:
             starting = [one for one in members if one.row.state not in (ContainerState.RUNNING, *ENDED)]
-            started = await _side_by_side([self._start(session, one, folders) for one in starting])
+            ensured = await _side_by_side([self._start(session, one, folders) for one in starting])
+            started = [one for one in ensured if isinstance(one, ContainerChange)]
+            if waiting := [one for one in ensured if isinstance(one, FailedStart)]:
+                await self._wait_for_machine(session, members, waiting)
+                return
             if len(members) > 1:
                 # Not one by one: nobody's command begins before all are there.
                 await self._tools.confirm()
@@ -278,17 +293,24 @@ class Launch:
 
     async def _start(
         self, session: Session, member: PlacedContainer, folders: tuple[Mount, ...]
-    ) -> ContainerChange:
-        """Start one container on its engine. Raises: FailedStart."""
+    ) -> ContainerChange | FailedStart:
+        """Start one container on its engine; MachineAwaited is returned, since the other starts go on.
+
+        Raises: FailedStart.
+        """
         # A container whose image is present must not wait behind pulls: its deadline is short, and it may hold files.
         limits = self._starting if member.row.state == ContainerState.STARTING else self._preparing
         engine_id = _engine_of(member)
         try:
             engine = await self._tools.engines.of(engine_id)
+            async with limits.of(engine_id, engine):
+                return await self._ensure(session, member, folders, engine)
         except EngineError as error:
             raise FailedStart(member, error) from error
-        async with limits.of(engine_id, engine):
-            return await self._ensure(session, member, folders, engine)
+        except FailedStart as failed:
+            if not isinstance(failed.error, MachineAwaited):
+                raise
+            return failed
 
     async def _ensure(
         self, session: Session, member: PlacedContainer, folders: tuple[Mount, ...], engine: Engine
@@ -382,6 +404,23 @@ class Launch:
                     await updates.report(tx, session, progress.text, now=self._tools.clock.now())
             await asyncio.sleep(_SHOW_EVERY_S)
 
+    async def _wait_for_machine(
+        self, session: Session, members: Sequence[PlacedContainer], waiting: Sequence[FailedStart]
+    ) -> None:
+        """Leave it to the cluster, until the bound of the elastic group has passed."""
+        now, first = self._tools.clock.now(), waiting[0]
+        since = min(one.member.row.machine_due_at or now for one in waiting)
+        if now - since >= first.member.node.wait:
+            message = machines.none_added(first.member.node.wait, first.error.message)
+            error = MachineAwaited(message)
+            await self._give_up(session, members, FailedStart(first.member, error), pause_s=_MACHINE_PAUSE_S)
+            return
+        async with self._tools.transaction() as tx:
+            await containers.await_machine(tx, [one.member.row.id for one in waiting], now)
+            await transitions.renew_deadline(tx, session.id, session.state, now=now)
+            reason = machines.awaited(await machines.last_waits(tx, session.group_id), first.error.message)
+        await self._try_later(session, reason)
+
     async def _try_later(self, session: Session, reason: str) -> None:
         """The session keeps its state, placement and files; the next step retries until the deadline."""
         async with self._tools.transaction() as tx:
@@ -389,9 +428,14 @@ class Launch:
         await asyncio.sleep(_ENGINE_PAUSE_S)
 
     async def _give_up(
-        self, session: Session, members: Sequence[PlacedContainer], start: FailedStart
+        self,
+        session: Session,
+        members: Sequence[PlacedContainer],
+        start: FailedStart,
+        *,
+        pause_s: float = 1.0,
     ) -> None:
-        """Clean up and requeue, or fail the session."""
+        """Clean up and requeue, or fail the session. pause_s: after the first attempt."""
         error = start.error
         # A quota may be free when other sessions have ended, so that has no last attempt.
         cause = NO_QUOTA if isinstance(error, QuotaExhausted) else _RETRY
@@ -407,7 +451,7 @@ class Launch:
         if last or await self._has_run(session, members):
             await self._end(session, cause=error.code, reason=error.message)
             return
-        pause = timedelta(seconds=min(2**failed, _QUOTA_PAUSE_S))
+        pause = timedelta(seconds=min(pause_s * 2**failed, _LONGEST_PAUSE_S))
         await self._take_back(
             session, members, cause=cause, reason=error.message, pause=pause, blamed=start.member.row.node_id
         )

@@ -28,9 +28,9 @@ from carrel.nodes import service as nodes
 from carrel.nodes.engines import service as registry
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
 from carrel.nodes.engines.probes import is_current
-from carrel.nodes.service import LosingNode
+from carrel.nodes.service import LosingNode, NodesOfEngine
 from carrel.sessions import containers, queries, removal, transitions, updates
-from carrel.sessions.containers import ContainerChange, PlacedRow
+from carrel.sessions.containers import ContainerChange, MachineChange, PlacedRow
 from carrel.tables.engines import TOPIC, EngineState
 from carrel.tables.groups import NodeLoss
 from carrel.tables.nodes import FORGOTTEN
@@ -101,7 +101,8 @@ class Findings:
     ended in between had its containers removed first, and the list may be older. strays: containers of sessions that
     are pending or placed on another engine; left by a replaced leader or a lost node. node_lost: sessions with the
     rule of their group. ending: sessions whose node is about to be taken away, with the warning; staying: sessions
-    with that warning whose node is not.
+    with that warning whose node is not. machines: of containers of elastic groups, known since; unknown_machines: names
+    of those that are not recorded.
     """
 
     restart: list[Ended] = field(default_factory=list)
@@ -117,9 +118,24 @@ class Findings:
     evicted: list[Evicted] = field(default_factory=list)
     ending: list[tuple[Session, str]] = field(default_factory=list)
     staying: list[Session] = field(default_factory=list)
+    machines: list[MachineChange] = field(default_factory=list)
+    unknown_machines: list[str] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return any(vars(self).values())
+
+    def add_machines(
+        self, nodes: NodesOfEngine, session: Session, there: Sequence[tuple[Container, Observed]]
+    ) -> None:
+        """Note the machines of containers that are still on the node of their elastic group."""
+        for one, observed in there:
+            if one.node_id not in nodes.elastic or not one.node_id or not observed.node:
+                continue
+            if machine := nodes.named.get(observed.node):
+                change = MachineChange(one.id, session.id, session.attempts, one.node_id, machine)
+                self.machines.append(change)
+            else:
+                self.unknown_machines.append(observed.node)
 
     def add_spared(self, session: Session, failed: Sequence[Container], reason: str) -> None:
         """Note that the session goes on without these containers, if it does."""
@@ -142,14 +158,14 @@ class LiveSessions:
 
 @dataclass(frozen=True)
 class OneEngine:
-    """State of one engine. listed: its containers by id. nodes: the capabilities of its nodes. gone: DOWN nodes, as in
-    `nodes.gone`. restarts: recent restarts per session. bootstrapping: sessions with a bootstrap script. reports: what
-    the engine reports about containers that it does not list. losing: as of `nodes.losing`. ending: names of nodes
-    that are about to be taken away.
+    """State of one engine. listed: its containers by id. gone: DOWN nodes, as in `nodes.gone`. restarts: recent
+    restarts per session. bootstrapping: sessions with a bootstrap script. reports: what the engine reports about
+    containers that it does not list. losing: as of `nodes.losing`. ending: names of nodes that are about to be taken
+    away.
     """
 
     listed: Mapping[str, Observed]
-    nodes: Mapping[NodeId, frozenset[str]]
+    nodes: NodesOfEngine
     gone: Mapping[NodeId, NodeLoss | None]
     restarts: Mapping[SessionId, int]
     bootstrapping: frozenset[SessionId] = frozenset()
@@ -160,7 +176,7 @@ class OneEngine:
     def has(self, container: Container) -> bool:
         """True if it lists the container on its node. On a former one, it came back with a backup of the cluster."""
         listed, node = self.listed.get(container.id), self.losing.get(container.node_id or NodeId(""))
-        return listed is not None and (not listed.node or node is None or listed.node == node.name)
+        return listed is not None and (not listed.node or node is None or node.name in ("", listed.node))
 
 
 def compare(engine: OneEngine, before: Before, live: LiveSessions) -> Findings:
@@ -184,22 +200,24 @@ def unlisted(engine: OneEngine, before: Before, live: LiveSessions) -> Mapping[C
         for session in live.sessions.values()
         if session.state == SessionState.RUNNING and before.marks.get(session.id) == queries.mark(session)
         for one in live.containers.get(session.id, ())
-        if one.node_id in engine.nodes and one.state not in ENDED and not engine.has(one)
+        if one.node_id in engine.nodes.capabilities and one.state not in ENDED and not engine.has(one)
     }
 
 
 def _compare_session(
     findings: Findings, engine: OneEngine, session: Session, own: Sequence[Container], before: Before
 ) -> None:
-    here = [one for one in own if one.node_id in engine.nodes and one.state not in ENDED]
+    nodes = engine.nodes.capabilities
+    here = [one for one in own if one.node_id in nodes and one.state not in ENDED]
     there = [(one, engine.listed[one.id]) for one in here if engine.has(one)]
     if "out_of_memory" not in session.warnings and any(observed.out_of_memory for _, observed in there):
         findings.out_of_memory.append(session)
     if before.marks.get(session.id) != queries.mark(session):
         return
     findings.strays.extend(
-        (session, one.id) for one in own if one.node_id not in engine.nodes and one.id in engine.listed
+        (session, one.id) for one in own if one.node_id not in nodes and one.id in engine.listed
     )
+    findings.add_machines(engine.nodes, session, there)
     missing = [one for one in here if not engine.has(one)]
     away = [one for one in missing if session.started_at and one.node_id in engine.gone]
     rules = {rule for one in away if one.node_id and (rule := engine.gone[one.node_id])}
@@ -246,7 +264,7 @@ def _compare_session(
             _add_completed(findings, session, own, completed)
         else:
             again = engine.restarts.get(session.id, 0) < MAX_RESTARTS
-            kept = all(one.node_id and IN_PLACE_RESTART in engine.nodes[one.node_id] for one, _ in exited)
+            kept = all(one.node_id and IN_PLACE_RESTART in nodes[one.node_id] for one, _ in exited)
             _add_exited(findings, session, own, exited, again=again, kept=kept)
     else:
         findings.moved.extend(
@@ -453,8 +471,8 @@ class Observe:
         if await self._reports.renew(engine_id, engine, unlisted(there, before, live)):
             # Some of them may be listed again by now.
             await self._look(engine_id)
-        elif (findings.lost or findings.evicted) and machines is None:
-            # Their machine may have gone with them, or have been closed before.
+        elif (findings.lost or findings.evicted or findings.unknown_machines) and machines is None:
+            # Their machine may have gone with them, have been closed before, or have joined just now.
             del self._machines_seen[engine_id]
             await self._look(engine_id)
         elif returned - before.marks.keys():
@@ -554,6 +572,8 @@ class Observe:
                     reason=_LOST_WITH_NODE[rule],
                     now=now,
                 )
+            for change in findings.machines:
+                await containers.put_on_machine(tx, change, now)
             for one in findings.evicted:
                 await transitions.move(
                     tx,

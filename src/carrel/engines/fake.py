@@ -49,7 +49,7 @@ class FakeEngine(FakeAdjusting):
         await self.world.turn()
         world.require_answer("ensure")
         # 1. Node and image.
-        if not world.on_a_node(FakeContainer(spec)):
+        if not world.on_a_node(FakeContainer(spec, spec.node)):
             raise EngineError(f"The node {spec.node} is gone.", retriable=True)
         if spec.image in world.unknown_images or spec.image not in world.local_images:
             await self.fetch(spec.image, progress, step="ensure.pull")
@@ -158,7 +158,7 @@ class FakeEngine(FakeAdjusting):
     def _create(self, spec: ContainerSpec) -> None:
         there = self.world.containers.get(spec.id)
         if there is None or not self.world.on_a_node(there):
-            self.world.containers[spec.id] = FakeContainer(spec)
+            self.world.containers[spec.id] = FakeContainer(spec, self.world.node_for(spec))
         self.world.hint(spec.id)
 
     def _start(self, container: str) -> None:
@@ -188,6 +188,7 @@ class FakeEngine(FakeAdjusting):
             out_of_memory=container.out_of_memory,
             epoch=container.spec.epoch,
             started_at=container.started_at,
+            node=container.node,
         )
 
     def _usage(self, container: FakeContainer) -> ContainerUsage:

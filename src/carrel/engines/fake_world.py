@@ -30,6 +30,7 @@ from carrel.engines.port import (
     EngineError,
     EngineUnavailable,
     LogRecord,
+    MachineAwaited,
     MountUnusable,
     NodeInfo,
     ObservedState,
@@ -120,6 +121,7 @@ class FakeContainer:
     """
 
     spec: ContainerSpec
+    node: str = ""
     state: ObservedState = ObservedState.STARTING
     exit_code: int | None = None
     out_of_memory: bool = False
@@ -271,7 +273,24 @@ class FakeWorld:
 
     def on_a_node(self, container: FakeContainer) -> bool:
         """True if the container's node is present."""
-        return not container.spec.node or any(node.name == container.spec.node for node in self.nodes)
+        return not container.node or any(node.name == container.node for node in self.nodes)
+
+    def node_for(self, spec: ContainerSpec) -> str:
+        """The node of a new container; that of an elastic one is the first with the labels and with room.
+
+        Raises: MachineAwaited if there is none.
+        """
+        if spec.elastic is None:
+            return spec.node
+        for node in self.nodes:
+            there = [one.spec.slots for one in self.containers.values() if one.node == node.name]
+            fits = all(
+                amount + sum(slots.get(slot, 0) for slots in there) <= node.slots.get(slot, 0)
+                for slot, amount in spec.slots.items()
+            )
+            if fits and all(one.met_by(node.labels) for one in spec.elastic):
+                return node.name
+        raise MachineAwaited("No node has the labels and room.")
 
     @property
     def away(self) -> bool:

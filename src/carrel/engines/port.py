@@ -53,6 +53,9 @@ IN_PLACE_RESTART = "in-place-restart"
 makes another one of the same id, which begins with those of a new one.
 """
 
+ELASTIC = "elastic"
+"""Capability of nodes whose engine chooses among them (`ContainerSpec.elastic`), and may add some."""
+
 LOG_STREAMS = "log-streams"
 """Capability of nodes whose logs tell stdout and stderr apart. Elsewhere, each record is of stdout."""
 
@@ -114,6 +117,15 @@ def require_pullable(image: str) -> None:
         )
 
 
+class MachineAwaited(EngineError):
+    """No node that the engine may choose has room for the container, which it goes on starting once there is one.
+    message: the engine's own words.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, retriable=True, code="no_machine")
+
+
 class MountUnusable(EngineError):
     """A directory cannot be mounted: it is missing on the machine, or its target is occupied."""
 
@@ -168,6 +180,22 @@ class NodeInfo:
     """Why the engine places nothing new here, as a clause such as "cordoned in the cluster"; empty if it does."""
     ending: bool = False
     """It was announced that the machine is taken away soon. `closed` says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRequirement:
+    """What a node's labels must have. values: one of them is required; None: any. negated: the opposite, which a node
+    without the label meets too.
+    """
+
+    key: str
+    values: frozenset[str] | None = None
+    negated: bool = False
+
+    def met_by(self, labels: Mapping[str, str]) -> bool:
+        """True if a node with these labels meets it."""
+        meets = self.key in labels and (self.values is None or labels[self.key] in self.values)
+        return meets is not self.negated
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +325,11 @@ class ContainerSpec:
     devices: Mapping[str, int] = field(default_factory=dict)
     """Attached accelerators: device id -> thousandths of it."""
     node: str = ""
-    """Name of the node to run on; empty if the engine has only one."""
+    """Name of the node to run on; empty if the engine has only one, or chooses it."""
+    elastic: tuple[LabelRequirement, ...] | None = None
+    """What the labels of the node must have if the engine chooses it, and may add a machine; None: it does not."""
+    together: bool = False
+    """The engine chooses one node for all containers of the private network."""
     env: Mapping[str, str] = field(default_factory=dict)
     hostname: str = "session"
     command: tuple[str, ...] = IDLE

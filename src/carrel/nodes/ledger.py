@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import Select, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import ContainerId, NodeId
@@ -30,17 +30,26 @@ def closed(node: Node, required: Collection[str]) -> str:
     return _LACKS.get(missing, f"does not have the capability {missing}") if missing else ""
 
 
+HELD = """
+    SELECT node_id, slot, sum(amount) AS amount FROM allocations WHERE released_at IS NULL GROUP BY 1, 2
+    UNION ALL
+    SELECT c.node_id, a.slot, sum(a.amount) FROM nodes e JOIN allocations a ON a.node_id = e.id
+        JOIN containers c ON c.id = a.container_id
+    WHERE e.elastic AND a.released_at IS NULL AND c.node_id <> e.id GROUP BY 1, 2
+"""
+"""What is held, by node and slot; two rows for one node of both kinds."""
+_HELD = text(HELD)
+
+
 async def held(tx: AsyncSession) -> dict[NodeId, dict[str, int]]:
-    """Allocated slots by node; nodes without allocations are omitted."""
-    rows = await tx.execute(
-        select(Allocation.node_id, Allocation.slot, func.sum(Allocation.amount))
-        .where(Allocation.released_at.is_(None))
-        .group_by(Allocation.node_id, Allocation.slot)
-    )
-    usage: dict[NodeId, dict[str, int]] = defaultdict(dict)
+    """Allocated slots by node; nodes without allocations are omitted. What is held of the limit of an elastic group
+    counts on the machine too, once that is known.
+    """
+    rows = await tx.execute(_HELD)
+    usage: defaultdict[NodeId, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
     for node_id, slot, amount in rows:
-        usage[node_id][slot] = int(amount)
-    return usage
+        usage[node_id][slot] += int(amount)
+    return {node: dict(slots) for node, slots in usage.items()}
 
 
 async def on_devices(tx: AsyncSession) -> Mapping[NodeId, Mapping[str, int]]:

@@ -38,7 +38,7 @@ from carrel.permissions.roles import sees_everything
 from carrel.site import service as site
 from carrel.tables.engines import EngineRow
 from carrel.tables.groups import ResourceGroup
-from carrel.tables.nodes import IS_KNOWN, Node
+from carrel.tables.nodes import IS_MACHINE, Node
 from carrel.tables.session_states import PLACED, ContainerState
 from carrel.tables.sessions import Container, Session
 from carrel.tables.tenancy import User
@@ -59,7 +59,7 @@ def is_on(node: NodeId) -> ColumnElement[bool]:
 async def page(tx: AsyncSession, actor: Actor, query: NodeQuery) -> NodeList:
     """The nodes that the actor may see. Raises: Forbidden if only administrators may see nodes."""
     await _require_shown(tx, actor)
-    chosen = _rows().where(seen_by(actor), IS_KNOWN)
+    chosen = _rows().where(seen_by(actor), IS_MACHINE)
     if query.q:
         # There are at most thousands of nodes, so a substring search needs no index.
         chosen = chosen.where(Node.name.ilike(f"%{escaped(query.q)}%"))
@@ -84,7 +84,7 @@ async def find(tx: AsyncSession, actor: Actor, ref: str) -> NodeId:
     statement = (
         select(Node)
         .join(ResourceGroup, ResourceGroup.id == Node.group_id)
-        .where(nodes.called(ref), seen_by(actor), IS_KNOWN)
+        .where(nodes.called(ref), seen_by(actor), IS_MACHINE)
     )
     node = nodes.the_one((await tx.execute(statement)).scalars().all(), ref)
     if node is None:

@@ -1,27 +1,28 @@
 """Use cases of nodes: recording the nodes of an engine, and free capacity."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, column, or_, select, table, text, update
+from sqlalchemy import ColumnElement, Row, column, or_, select, table, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Conflict, first_few
 from carrel.core.ids import LOCAL_ENGINE, EngineId, GroupId, NodeId, new_id
 from carrel.core.slots import thousandths_of
 from carrel.core.units import Slots, add, subtract
-from carrel.engines.port import NodeInfo
+from carrel.engines.port import LabelRequirement, NodeInfo
 from carrel.nodes import ledger
-from carrel.nodes.groups import membership
+from carrel.nodes.groups import elastic, membership, selectors
 from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor
 from carrel.scheduling.devices import available, families
 from carrel.scheduling.snapshot import DeviceSnapshot
 from carrel.slot_kinds import service as slot_kinds
 from carrel.tables.groups import NodeLoss, ResourceGroup
-from carrel.tables.nodes import CLOSED_LENGTH, Node, NodeState
+from carrel.tables.nodes import CLOSED_LENGTH, IS_KNOWN, Node, NodeState, is_offered
 
 SYSTEM_MEM_BYTES = 1 << 30
 """Default memory reserve for the host on machines with more than 4 GiB."""
@@ -58,7 +59,7 @@ WITH reported AS (
     RETURNING n.id, n.name
 ), missing AS (
     UPDATE nodes SET state = :down, down_since = :now
-    WHERE engine_id = :engine AND down_since IS NULL AND name NOT IN (SELECT name FROM reported)
+    WHERE engine_id = :engine AND down_since IS NULL AND NOT elastic AND name NOT IN (SELECT name FROM reported)
     RETURNING id
 )
 SELECT written.id FROM written JOIN differing USING (name) WHERE differs UNION ALL SELECT id FROM missing
@@ -84,6 +85,10 @@ async def record(
     await membership.keep_selectors(tx)
     if changed := (await tx.execute(_RECORD, bound)).scalars().all():
         await _publish(tx, Node.id.in_(changed), left=await membership.assign(tx, changed))
+    if changed := await elastic.answers(tx, engine, nodes):
+        await _publish(tx, Node.id.in_(changed))
+    if removed := await elastic.removed(tx, engine, now):
+        await _publish(tx, Node.id.in_(removed), kind="node.removed")
 
 
 async def mark_down(tx: AsyncSession, engine: EngineId) -> None:
@@ -94,15 +99,31 @@ async def mark_down(tx: AsyncSession, engine: EngineId) -> None:
         await _publish(tx, Node.id.in_(changed))
 
 
-async def of_engine(tx: AsyncSession, engine: EngineId) -> Mapping[NodeId, frozenset[str]]:
-    """The nodes of this engine with their capabilities, including those it no longer reports."""
-    rows = await tx.execute(select(Node.id, Node.capabilities).where(Node.engine_id == engine))
-    return {row.id: frozenset(row.capabilities) for row in rows}
+@dataclass(frozen=True)
+class NodesOfEngine:
+    """All nodes of an engine, including those that it no longer reports. named: its machines. elastic: of groups."""
+
+    capabilities: Mapping[NodeId, frozenset[str]]
+    named: Mapping[str, NodeId] = field(default_factory=dict)
+    elastic: frozenset[NodeId] = frozenset()
+
+
+async def of_engine(tx: AsyncSession, engine: EngineId) -> NodesOfEngine:
+    """The nodes of this engine."""
+    of_it = select(Node.id, Node.name, Node.capabilities, Node.elastic).where(Node.engine_id == engine)
+    rows = (await tx.execute(of_it)).all()
+    return NodesOfEngine(
+        {row.id: frozenset(row.capabilities) for row in rows},
+        {row.name: row.id for row in rows if not row.elastic},
+        frozenset(row.id for row in rows if row.elastic),
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class LosingNode:
-    """A node whose engine may take sessions from it. closed: as of `Node`. on_loss: the rule of its group for them."""
+    """A node whose engine may take sessions from it. name: empty for that of an elastic group. closed: as of `Node`.
+    on_loss: the rule of its group for them.
+    """
 
     name: str
     closed: str = ""
@@ -112,11 +133,14 @@ class LosingNode:
 async def losing(tx: AsyncSession, engine: EngineId) -> Mapping[NodeId, LosingNode]:
     """The nodes of this engine, including those it no longer reports."""
     rows = await tx.execute(
-        select(Node.id, Node.name, Node.closed, ResourceGroup.on_node_loss)
+        select(Node.id, Node.name, Node.elastic, Node.closed, ResourceGroup.on_node_loss)
         .join(ResourceGroup, ResourceGroup.id == Node.group_id)
         .where(Node.engine_id == engine)
     )
-    return {row.id: LosingNode(row.name, row.closed, NodeLoss(row.on_node_loss)) for row in rows}
+    return {
+        row.id: LosingNode("" if row.elastic else row.name, row.closed, NodeLoss(row.on_node_loss))
+        for row in rows
+    }
 
 
 def called(ref: str) -> ColumnElement[bool]:
@@ -149,16 +173,33 @@ _ENGINES = table("engines", column("id"), column("name"))
 
 @dataclass(frozen=True)
 class Address:
-    """A node's engine and name. engine: None if removed. name: unique within the engine."""
+    """A node's engine and name. engine: None if removed. name: unique within the engine. elastic: of the node of an
+    elastic group, which has no name in the engine: what its machines' labels must have. wait: for one of them.
+    """
 
     engine: EngineId | None
     name: str
+    elastic: tuple[LabelRequirement, ...] | None = None
+    wait: timedelta = timedelta(0)
 
 
 async def addresses(tx: AsyncSession) -> dict[NodeId, Address]:
     """The engine and name of every node."""
-    rows = await tx.execute(select(Node.id, Node.engine_id, Node.name))
-    return {row.id: Address(row.engine_id, row.name) for row in rows}
+    rows = await tx.execute(
+        select(Node.id, Node.engine_id, Node.name, Node.elastic, ResourceGroup.node_selector)
+        .add_columns(ResourceGroup.elastic.label("settings"))
+        .join(ResourceGroup, ResourceGroup.id == Node.group_id)
+    )
+    return {row.id: _address(row) for row in rows}
+
+
+def _address(row: Row[Any]) -> Address:
+    if not row.elastic:
+        return Address(row.engine_id, row.name)
+    wait = timedelta(seconds=(row.settings or {}).get("wait_s", 0))
+    # The group may no longer be elastic.
+    requirements = selectors.parse(row.node_selector) if row.node_selector else ()
+    return Address(row.engine_id, "", requirements, wait)
 
 
 def _row(info: NodeInfo) -> dict[str, object]:
@@ -181,11 +222,15 @@ def _row(info: NodeInfo) -> dict[str, object]:
 
 
 async def _publish(
-    tx: AsyncSession, changed: ColumnElement[bool], *, left: Mapping[NodeId, GroupId] | None = None
+    tx: AsyncSession,
+    changed: ColumnElement[bool],
+    kind: str = "node.updated",
+    *,
+    left: Mapping[NodeId, GroupId] | None = None,
 ) -> None:
     """Publish the matching nodes and wake the scheduler. left: as for `membership.announce`."""
     nodes = await tx.execute(select(Node).where(changed).execution_options(populate_existing=True))
-    await membership.announce(tx, nodes.scalars().all(), left=left)
+    await membership.announce(tx, nodes.scalars().all(), kind, left=left)
 
 
 async def gone(tx: AsyncSession, now: datetime) -> dict[NodeId, NodeLoss | None]:
@@ -229,13 +274,15 @@ async def resources(tx: AsyncSession, actor: Actor) -> Resources:
     """Sums over the READY nodes of the groups that the actor may use; of all, for superadmins. Free capacity of
     nodes that take no sessions does not count.
     """
-    known = select(Node).where(Node.state == NodeState.READY)
+    known = select(Node, is_offered()).where(Node.state == NodeState.READY, IS_KNOWN)
     statement = known.outerjoin(ResourceGroup, ResourceGroup.id == Node.group_id).where(groups.seen_by(actor))
-    nodes = (await tx.execute(statement)).scalars().all()
+    nodes = (await tx.execute(statement)).all()
     usage, on = await ledger.held(tx), await ledger.on_devices(tx)
     nothing: dict[str, int] = {"cpu": 0, "mem": 0}
     capacity, used, left, largest = nothing, nothing, nothing, nothing
-    for node in nodes:
+    for node, offered in nodes:
+        if not offered:
+            continue
         there, taken = ledger.offered(node), usage.get(node.id, {})
         capacity, used = add(capacity, there), add(used, taken)
         if node.cordoned or node.closed:
@@ -248,7 +295,8 @@ async def resources(tx: AsyncSession, actor: Actor) -> Resources:
             free[slot] = min(free[slot], available(devices, slot))
         left = add(left, free)
         largest = {slot: max(largest.get(slot, 0), free.get(slot, 0)) for slot in {**largest, **free}}
-    return Resources(len(nodes), capacity, used, left, largest)
+    machines = sum(not node.elastic for node, _ in nodes)
+    return Resources(machines, capacity, used, left, largest)
 
 
 def _devices(node: Node, used: Mapping[str, int]) -> list[DeviceSnapshot]:

@@ -17,7 +17,7 @@ from carrel.queue.ledger_schemas import By, HeldList, HeldQuery, HeldView
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.keypairs import Keypair
 from carrel.tables.nodes import Allocation, Node
-from carrel.tables.sessions import Session
+from carrel.tables.sessions import Container, Session
 from carrel.tables.tenancy import Domain, Project, User
 from carrel.tenancy.queries import is_domain
 
@@ -92,7 +92,8 @@ def _sums(by: By, *where: ColumnElement[bool]) -> Subquery:
             id_.label("id"), label.label("label"), Allocation.slot, Allocation.amount, Allocation.session_id
         )
         .join(Session, Session.id == Allocation.session_id)
-        .join(Node, Node.id == Allocation.node_id)
+        .join(Container, Container.id == Allocation.container_id)
+        .join(Node, Node.id == Container.node_id)
         .join(ResourceGroup, ResourceGroup.id == Session.group_id)
         .join(User, User.id == Session.owner_id)
         .join(Project, Project.id == Session.project_id)

@@ -76,14 +76,15 @@ async def snapshot(
 
 # Plain rows of prebuilt statements: otherwise building statements and objects would dominate the time from request to
 # placement.
-_NODES = text("""
+_NODES = text(f"""
     SELECT n.id, n.name, n.slots, n.reserved, n.cpu_overcommit, n.devices, n.group_id, n.state, n.cordoned, n.closed,
-        n.architecture, n.capabilities, n.engine_id, g.required_capabilities, coalesce(held.slots, '{}') AS held,
-        coalesce(used.devices, '{}') AS on_devices
+        n.architecture, n.capabilities, n.engine_id, g.required_capabilities, n.elastic,
+        shared.group_id IS NOT NULL AS shared, coalesce(held.slots, '{{}}') AS held,
+        coalesce(used.devices, '{{}}') AS on_devices
     FROM nodes n JOIN resource_groups g ON g.id = n.group_id
     LEFT JOIN (
         SELECT node_id, jsonb_object_agg(slot, amount) AS slots FROM (
-            SELECT node_id, slot, sum(amount) AS amount FROM allocations WHERE released_at IS NULL GROUP BY 1, 2
+            SELECT node_id, slot, sum(amount) AS amount FROM ({ledger.HELD}) AS entries GROUP BY 1, 2
         ) AS by_slot GROUP BY 1
     ) AS held ON held.node_id = n.id
     LEFT JOIN (
@@ -93,9 +94,12 @@ _NODES = text("""
             WHERE a.released_at IS NULL AND a.devices IS NOT NULL GROUP BY 1, 2
         ) AS by_device GROUP BY 1
     ) AS used ON used.node_id = n.id
-    WHERE n.forgotten_at IS NULL OR held.slots IS NOT NULL
+    LEFT JOIN (
+        SELECT DISTINCT group_id FROM nodes WHERE elastic AND forgotten_at IS NULL
+    ) AS shared ON shared.group_id = n.group_id AND NOT n.elastic
+    WHERE held.slots IS NOT NULL OR n.forgotten_at IS NULL AND shared.group_id IS NULL
     ORDER BY n.name
-""")
+""")  # noqa: S608 - no input in it
 
 _GROUPS = text("""
     SELECT id, name, scheduler, placement, slot_priority, patience_s, half_life_s
@@ -177,6 +181,7 @@ _HOLDERS = select(
 
 
 _AGAIN = "It is waiting for the next start attempt."
+_FILLED = "filled by its cluster"
 _SHUT_OUT = "Its owner may no longer start sessions in its resource group."
 
 
@@ -320,10 +325,10 @@ def _node(node: Any) -> NodeSnapshot:
     return NodeSnapshot(
         node.id,
         node.name,
-        ledger.offered(node),
+        {} if node.shared else ledger.offered(node),
         node.held,
         node.group_id,
-        ledger.closed(node, node.required_capabilities),
+        _FILLED if node.shared else ledger.closed(node, node.required_capabilities),
         architecture(node.architecture),
         devices=tuple(
             [
@@ -335,6 +340,7 @@ def _node(node: Any) -> NodeSnapshot:
         ),
         network=node.engine_id or "",
         root=ROOT_INSIDE in node.capabilities,
+        elastic=node.elastic,
     )
 
 

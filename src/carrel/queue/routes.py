@@ -65,7 +65,7 @@ async def why(services: ServicesOf[QueueServices], actor: CurrentActor, ref: Ref
     blockers = answer.blockers if answer else ()
     return WhyView(
         session=session.id,
-        waiting=session.state == SessionState.PENDING,
+        waiting=answer is not None or session.state == SessionState.PENDING,
         group=_group(group),
         position=answer.position if answer else None,
         queue_length=answer.length if answer else 0,

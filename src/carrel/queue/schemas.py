@@ -65,12 +65,14 @@ class ChangeView(BaseModel):
 
 
 class WhyView(BaseModel):
-    """Why a session is pending. waiting false: it is not, and the other fields are empty.
+    """Why a session is pending, or waits for a machine of its elastic group. waiting false: it does neither, and the
+    other fields are empty.
 
-    position: in the queue of its group; 1 is next. cause: the kind of obstacle; null: none left. also: what would block
-    it next, one sentence each. expected_start: when it starts if no sessions are added, all use their full time
-    limits, and those that it is to start after end as it needs. no_estimate: why that is not known, if one of those
-    has no limit or the queue is too long.
+    position: in the queue of its group; 1 is next; null: it has left the queue, and waits for a machine. cause: the
+    kind of obstacle; null: none left. also: what would block it next, one sentence each. expected_start: when it
+    starts if no sessions are added, all use their full time limits, and those that it is to start after end as it
+    needs; or, with a machine, if one takes as long as before. no_estimate: why that is not known, if one of those has
+    no limit or the queue is too long.
     """
 
     session: SessionId

@@ -19,12 +19,12 @@ from carrel.scheduling.changes import SuggestedChange, changes
 from carrel.scheduling.forecast import forecast
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.reasons import Blocked
-from carrel.scheduling.snapshot import Awaited, PendingSession, Snapshot
-from carrel.sessions import admission, dependencies
+from carrel.scheduling.snapshot import Awaited, Cause, PendingSession, Snapshot
+from carrel.sessions import admission, dependencies, machines
 from carrel.sessions import service as sessions
 from carrel.sessions.dependencies import Dependency
 from carrel.tables.images import Image
-from carrel.tables.session_states import SessionState
+from carrel.tables.session_states import LAUNCHING, SessionState
 from carrel.tables.sessions import Session
 
 HORIZON = timedelta(days=30)
@@ -45,14 +45,15 @@ class Answer:
 
 
 async def why(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> tuple[Session, Answer | None]:
-    """Why a session is pending; None if it is not.
+    """Why a session is pending, or waits for a machine of its elastic group; None if it does neither.
 
     Raises: NotFound, Forbidden, Conflict when several match.
     """
-    session = await sessions.find(tx, actor, ref)
+    session, now = await sessions.find(tx, actor, ref), clock.now()
+    if session.state in LAUNCHING:
+        return session, await _machine(tx, session, now)
     if session.state != SessionState.PENDING:
         return session, None
-    now = clock.now()
     waiting = await loading.waiting(tx, now)
     one = next((one for one in waiting if one.id == session.id), None)
     if one is None:
@@ -65,6 +66,15 @@ async def why(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> tuple[S
     after = await dependencies.of_session(tx, session.id) if one.after else ()
     # A plan takes milliseconds; several of them would block the event loop for too long.
     return session, await asyncio.to_thread(explain, snapshot, one, offered, least, after)
+
+
+async def _machine(tx: AsyncSession, session: Session, now: datetime) -> Answer | None:
+    """Why a session that starts waits for a machine; None if it does not."""
+    awaited = await machines.awaited_by(tx, session.id, session.group_id)
+    if awaited is None or session.reason is None:
+        return None
+    expected = max(awaited.expected_at, now) if awaited.expected_at else None
+    return Answer((Blocked(Cause.MACHINE, session.reason),), None, 0, (), expected)
 
 
 async def _offered(tx: AsyncSession, actor: Actor, session: Session) -> list[GroupId]:

@@ -25,7 +25,7 @@ from carrel.scheduling.snapshot import ClusterMode
 from carrel.simulator.installation import ANYBODY
 from carrel.simulator.traces import TraceEntry, line
 from carrel.tables.groups import FairShareWeight, ResourceGroup, ScopeKind
-from carrel.tables.nodes import IS_KNOWN, Node
+from carrel.tables.nodes import Node, is_offered
 from carrel.tables.tenancy import Domain, Project, User, UserState
 
 _PAGE = 1000
@@ -87,7 +87,7 @@ def _arrival(row: Any) -> TraceEntry:
 
 async def policy(tx: AsyncSession) -> SchedulerPolicy:
     """The current configuration of the installation, without names of people."""
-    machines = (await tx.execute(select(Node).where(IS_KNOWN).order_by(Node.name))).scalars().all()
+    machines = (await tx.execute(select(Node).where(is_offered()).order_by(Node.name))).scalars().all()
     groups = (await tx.execute(select(ResourceGroup).where(ResourceGroup.active))).scalars().all()
     domains = (await tx.execute(select(Domain))).scalars().all()
     projects = (await tx.execute(select(Project))).scalars().all()

@@ -52,7 +52,9 @@ def _never(planning: Planning, one: PendingSession, nodes: Sequence[NodeSnapshot
     for slots in [total_slots(one)] if together else one.sizes:
         if not any(all(offer.get(slot, 0) >= amount for slot, amount in slots.items()) for offer in offers):
             # A group that has no node yet may get one.
-            return too_large(slots, offers)[1] if offers else blocked.sentence if nodes else ""
+            if not offers:
+                return blocked.sentence if nodes else ""
+            return too_large(slots, offers, elastic=any(node.elastic for node in nodes))[1]
     return ""
 
 

@@ -5,6 +5,7 @@ Requirements that no node can meet stay unmet during a plan, and so do larger on
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,9 @@ class Room:
         self._members = Members(self._capacity, self._ranking, self._known)
         self._is_connected = len({node.network for node in self.nodes}) < 2
         self._open = np.array([not node.closed for node in self.nodes], dtype=bool)
+        elastic = np.array([node.elastic for node in self.nodes], dtype=bool)
+        self._explained: NDArray[np.bool_] = elastic if elastic.any() else ~elastic
+        """Nodes that matter in reasons: in an elastic group its limit, and not the machines that sessions are on."""
         self._requirements: dict[ContainerRequirements, RequirementsState] = {}
         self._kinds: dict[tuple[_About, tuple[str, ...]], RequirementsClass] = {}
         self._spare: dict[frozenset[str], UnusedAccelerators] = {}
@@ -260,6 +264,7 @@ class Room:
 
     def _causes(self, requirements: RequirementsState, left: NDArray[np.bool_]) -> list[NodeCause]:
         """These nodes counted by rejection cause."""
+        left = left & self._explained
         counted = Counter(
             self._closed(requirements.container, int(i))
             for i in np.flatnonzero(left & ~requirements.kind.admits)
@@ -272,6 +277,8 @@ class Room:
             if short.any():
                 causes.append(reasons.short_of(int(short.sum()), slot, amount, int(column[short].max())))
             left = left & ~short
+        if any(self.nodes[index].elastic for index in np.flatnonzero(self._explained)):
+            causes = [replace(cause, elastic=True) for cause in causes]
         return sorted(causes, key=lambda cause: (-cause.count, cause.text))
 
     def _closed(self, container: ContainerRequirements, index: int) -> str:

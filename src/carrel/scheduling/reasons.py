@@ -10,13 +10,16 @@ from carrel.scheduling.snapshot import CONTAINERS, SESSIONS, Cause
 
 @dataclass(frozen=True, slots=True)
 class NodeCause:
-    """A number of nodes rejected for one cause. slot: the missing slot; "" for other causes."""
+    """A number of nodes rejected for one cause. slot: the missing slot; "" for other causes. elastic: not a node,
+    but the limit of an elastic group.
+    """
 
     count: int
     text: str
     slot: str = ""
     asked: int = 0
     most_free: int = 0
+    elastic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +41,16 @@ def by_nodes(causes: Sequence[NodeCause]) -> Blocked:
     """All nodes, counted by cause."""
     if not causes:
         return Blocked(Cause.NODES, "No node has joined its resource group yet.")
+    if any(one.elastic for one in causes):
+        return Blocked(Cause.NODES, f"{_elastic_sentence(causes)}.", nodes=tuple(causes))
     parts = (f"{one.count} node{'s' * (one.count > 1)}: {one.text}" for one in causes)
     return Blocked(Cause.NODES, "; ".join(parts) + ".", nodes=tuple(causes))
+
+
+def _elastic_sentence(causes: Sequence[NodeCause]) -> str:
+    if any(one.slot for one in causes):
+        return "The limit of its elastic group is reached: it " + "; ".join(one.text for one in causes)
+    return "Its elastic group takes no sessions now: " + "; ".join(one.text for one in causes)
 
 
 def more_than_ever(label: str, slot: str, ceiling: int) -> str:
@@ -49,18 +60,18 @@ def more_than_ever(label: str, slot: str, ceiling: int) -> str:
     return f"{_named(label)} may use {format_slot(slot, ceiling)} at most."
 
 
-def too_large(slots: Slots, offers: Sequence[Slots]) -> tuple[str, str]:
+def too_large(slots: Slots, offers: Sequence[Slots], *, elastic: bool) -> tuple[str, str]:
     """The request fits on no empty node: the first slot that no node has enough of, or "", with a sentence.
 
-    offers: at least one.
+    offers: at least one. elastic: of the limit of an elastic group.
     """
     for slot, amount in slots.items():
         largest = max(offer.get(slot, 0) for offer in offers)
         if amount > largest:
-            return (
-                slot,
-                f"No node has {format_slot(slot, amount)}; the largest has {format_slot(slot, largest)}.",
-            )
+            needed, most = format_slot(slot, amount), format_slot(slot, largest)
+            if elastic:
+                return slot, f"The limit of its elastic group is {most}; this needs {needed}."
+            return slot, f"No node has {needed}; the largest has {most}."
     return "", "No single node has all of these resources."
 
 

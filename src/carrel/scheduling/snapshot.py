@@ -68,6 +68,7 @@ class NodeSnapshot:
     """capacity: for sessions, with over-commitment and reserve applied; used: allocated to sessions. closed: why
     nothing may be placed here, such as "cordoned" or "not ready"; "" if open. network: containers of one session reach
     each other on nodes with the same one, which have the same storage. root: its sessions can have root inside.
+    elastic: no machine, but the limit of an elastic group.
     """
 
     id: NodeId
@@ -80,6 +81,7 @@ class NodeSnapshot:
     devices: tuple[DeviceSnapshot, ...] = ()
     network: str = ""
     root: bool = False
+    elastic: bool = False
 
     def runs(self, architecture: str, *, root: bool, without: Without = ()) -> bool:
         """True if an image of this architecture runs here, or either architecture is unknown; with root inside, if
@@ -259,11 +261,14 @@ class Refusal:
 
 
 class Cause(StrEnum):
+    """MACHINE: its elastic group has none for it yet; of a session that has left the queue."""
+
     LIMIT = "limit"
     NODES = "nodes"
     HELD_BACK = "held_back"
     GROUP = "group"
     NOT_YET = "not_yet"
+    MACHINE = "machine"
 
 
 @dataclass(frozen=True, slots=True)

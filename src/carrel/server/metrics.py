@@ -26,7 +26,7 @@ from carrel.site import service as site
 from carrel.tables.engines import EngineRow, EngineState
 from carrel.tables.folders import VFolder
 from carrel.tables.groups import ResourceGroup
-from carrel.tables.nodes import IS_KNOWN, Node
+from carrel.tables.nodes import IS_MACHINE, Node
 from carrel.tables.session_states import LIFECYCLE, SessionState
 from carrel.tables.sessions import IS_LIVE, Container, Session
 from carrel.tables.storage_hosts import HostState, StorageHost
@@ -124,7 +124,7 @@ async def _capacity(tx: AsyncSession) -> Metric:
         "What sessions may use of a node, in base units.",
         labels=("node", "engine", "slot"),
     )
-    known = select(Node, EngineRow.name).join(EngineRow, EngineRow.id == Node.engine_id).where(IS_KNOWN)
+    known = select(Node, EngineRow.name).join(EngineRow, EngineRow.id == Node.engine_id).where(IS_MACHINE)
     for node, engine in await tx.execute(known.order_by(Node.name, EngineRow.name)):
         for slot, amount in ledger.offered(node).items():
             gauge.add_metric((node.name, engine, slot), amount)

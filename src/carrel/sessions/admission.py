@@ -37,7 +37,7 @@ from carrel.sessions.spec import MOST_CONTAINERS, SchedulingSpec, SessionSpec
 from carrel.slot_kinds import service as slot_kinds
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.images import Image
-from carrel.tables.nodes import IS_KNOWN, Node
+from carrel.tables.nodes import IS_MACHINE, Node, is_offered
 from carrel.tables.policies import KeypairPolicy
 from carrel.tables.session_states import ClusterPlacement, SessionKind, SessionState
 from carrel.tables.sessions import Container, Session
@@ -176,7 +176,8 @@ async def _node(tx: AsyncSession, actor: Actor, group: ResourceGroup, ref: str |
         return None
     if not allows(actor, "session.designate", Target()):
         raise refusal(actor, "session.designate")
-    rows = await tx.execute(select(Node).where(nodes.called(ref), Node.group_id == group.id, IS_KNOWN))
+    there = nodes.called(ref), Node.group_id == group.id, IS_MACHINE, is_offered()
+    rows = await tx.execute(select(Node).where(*there))
     node = nodes.the_one(rows.scalars().all(), ref)
     if node is None:
         raise NotFound(
@@ -257,8 +258,8 @@ async def disk_range(tx: AsyncSession, actor: Actor) -> DiskRange:
 
 
 async def machines_of(tx: AsyncSession, group: ResourceGroup) -> Sequence[Node]:
-    """The nodes of the group."""
-    return (await tx.execute(select(Node).where(Node.group_id == group.id, IS_KNOWN))).scalars().all()
+    """The nodes of the group on which the scheduler places."""
+    return (await tx.execute(select(Node).where(Node.group_id == group.id, is_offered()))).scalars().all()
 
 
 def _require_architecture(needed: str, machines: Sequence[Node]) -> None:
@@ -361,7 +362,7 @@ def how_many_fit(node: Node, slots: Slots) -> int:
 
 def _too_large(slots: Slots, machines: Sequence[Node]) -> Refused:
     offers = [ledger.offered(node) for node in machines]
-    slot, message = too_large(slots, offers)
+    slot, message = too_large(slots, offers, elastic=any(node.elastic for node in machines))
     details: dict[str, object] = {"asked": dict(slots)}
     if slot:
         details = {"slot": slot, "asked": slots[slot], "largest": max(offer.get(slot, 0) for offer in offers)}

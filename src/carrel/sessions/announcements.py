@@ -9,7 +9,7 @@ from carrel.sessions.visibility import audience_as_text
 from carrel.tables.session_states import SessionState
 
 _NODE_NAME = """(SELECT n.name FROM containers m JOIN nodes n ON n.id = m.node_id
-        WHERE m.session_id = c.id AND m.index = 0 AND c.state <> 'PENDING')"""
+        WHERE m.session_id = c.id AND m.index = 0 AND c.state <> 'PENDING' AND NOT n.elastic)"""
 
 _EVENT_DATA = f"""jsonb_build_object(
     'id', c.id, 'name', c.name, 'state', c.state, 'result', c.result, 'reason', c.reason,

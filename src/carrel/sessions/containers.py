@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.errors import NotFound
 from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId, new_id
 from carrel.scheduling.snapshot import Placement
-from carrel.sessions import transitions
+from carrel.sessions import transitions, updates
 from carrel.sessions.derive import Member, derive
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.nodes import Node
@@ -303,6 +303,43 @@ async def give_up(tx: AsyncSession, container: ContainerId) -> SessionId | None:
 
 _GIVE_UP = text("""
     UPDATE containers SET state = 'GONE' WHERE id = :id AND state = 'ABANDONED' RETURNING session_id
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class MachineChange:
+    """A container of an elastic group whose machine is known. elastic: the group's node, where it is until then.
+    attempts: of its session, whose later starts it does not concern.
+    """
+
+    container: ContainerId
+    session: SessionId
+    attempts: int
+    elastic: NodeId
+    machine: NodeId
+
+
+async def await_machine(tx: AsyncSession, waiting: Iterable[ContainerId], now: datetime) -> None:
+    """Record that the cluster has no node for these containers yet. Twice: the first time counts."""
+    await tx.execute(_AWAIT_MACHINE, {"ids": list(waiting), "now": now})
+
+
+_AWAIT_MACHINE = text("""
+    UPDATE containers SET machine_due_at = :now WHERE id = ANY(:ids) AND machine_due_at IS NULL
+""")
+
+
+async def put_on_machine(tx: AsyncSession, one: MachineChange, now: datetime) -> None:
+    """Record the machine of a container; what it holds of the group's limit stays there. Twice: no-op."""
+    moved = await tx.execute(_PUT_ON_MACHINE, {**asdict(one), "now": now})
+    if moved.first():
+        await updates.machine_known(tx, one.session)
+
+
+_PUT_ON_MACHINE = text("""
+    UPDATE containers c SET node_id = :machine, machine_at = :now FROM sessions s
+    WHERE c.id = :container AND c.node_id = :elastic AND s.id = c.session_id AND s.attempts = :attempts
+    RETURNING c.id
 """)
 
 

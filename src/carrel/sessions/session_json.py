@@ -50,7 +50,7 @@ _COLUMNS = """
     json_build_object('id', g.id, 'name', g.name) AS "group", s.priority, s.time_limit_s,
     s.slots, (SELECT count(*) FROM containers m WHERE m.session_id = s.id) AS cluster_size,
     (SELECT n.name FROM containers m JOIN nodes n ON n.id = m.node_id
-        WHERE m.session_id = s.id AND m.index = 0) AS node,
+        WHERE m.session_id = s.id AND m.index = 0 AND NOT n.elastic) AS node,
     s.warnings, s.queue_position, s.idle_ends_at, s.limit_ends_at, s.created_at, s.started_at,
     s.ended_at, s.array_id, s.array_index"""
 
@@ -69,7 +69,7 @@ _MOUNTS = """(SELECT coalesce(json_agg(json_build_object(
 _CONTAINERS = """(SELECT json_agg(json_build_object(
     'id', c.id, 'name', CASE WHEN c.index = 0 THEN 'main' ELSE c.host END, 'role', c.role, 'host', c.host,
     'image', c.image, 'slots', c.slots, 'index', c.index, 'state', c.state,
-    'node', (SELECT name FROM nodes WHERE nodes.id = c.node_id), 'exit_code', c.exit_code,
+    'node', (SELECT name FROM nodes WHERE nodes.id = c.node_id AND NOT elastic), 'exit_code', c.exit_code,
     'resize', c.resize -> 'slots', 'started_at', c.started_at, 'ended_at', c.ended_at) ORDER BY c.index)
     FROM containers c WHERE c.session_id = s.id)"""
 

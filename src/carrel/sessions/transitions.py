@@ -87,6 +87,8 @@ WITH given AS (
         mounted_at = CASE WHEN g.final THEN c.mounted_at END,
         image_at = CASE WHEN g.final THEN c.image_at END,
         launched_at = CASE WHEN g.final THEN c.launched_at END,
+        machine_due_at = CASE WHEN g.final THEN c.machine_due_at END,
+        machine_at = CASE WHEN g.final THEN c.machine_at END,
         ended_at = CASE WHEN g.final THEN coalesce(c.ended_at, g.now) END
     FROM changed s, given g
     WHERE c.session_id = s.id AND (g.target = 'PENDING' OR g.final AND c.state <> 'GONE'

@@ -41,6 +41,13 @@ WITH changed AS (
 SELECT id, pg_notify('carrel', 'events') FROM changed
 """)  # noqa: S608 - no input in it
 
+_MACHINE_KNOWN = text(f"""
+WITH changed AS (
+    UPDATE sessions SET reason = CASE WHEN state = ANY(:sources) THEN NULL ELSE reason END WHERE id = :id RETURNING *
+), published AS ({INSERT_EVENT})
+SELECT id, pg_notify('carrel', 'events') FROM changed
+""")  # noqa: S608 - no input in it
+
 _NOTE = text(f"""
 WITH changed AS (
     UPDATE sessions SET warnings = warnings || to_jsonb(CAST(:cause AS text))
@@ -215,6 +222,11 @@ async def show_progress(
             "event": "session.updated",
         },
     )
+
+
+async def machine_known(tx: AsyncSession, session: SessionId) -> None:
+    """Publish that a container has a machine; while the session starts, it no longer waits for it."""
+    await tx.execute(_MACHINE_KNOWN, {"id": session, "sources": words(LAUNCHING), "event": "session.updated"})
 
 
 async def warn(tx: AsyncSession, session: SessionId, *, cause: str, reason: str, now: datetime) -> bool:

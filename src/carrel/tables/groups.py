@@ -2,8 +2,10 @@
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from sqlalchemy import ARRAY, CheckConstraint, DateTime, ForeignKey, Index, String, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from carrel.core.ids import GroupId
@@ -37,7 +39,9 @@ class ResourceGroup(Table):
     slot. pending_timeout_s: pending sessions are cancelled after this; None: never. patience_s: how long others may
     overtake a pending session. half_life_s: decay of past usage for the fair share.
     max_rights: the most that its sessions may have inside. node_selector: of labels; nodes that meet it join by
-    themselves; None: none do. required_capabilities: of nodes; others take no new sessions.
+    themselves; None: none do. required_capabilities: of nodes; others take no new sessions. elastic: its nodes are
+    left to the cluster of an engine, which may add some: `engine`, its id; `limit`, the slots that its sessions may
+    hold together; `wait_s`, how long a start waits for a machine.
     """
 
     __tablename__ = "resource_groups"
@@ -70,6 +74,7 @@ class ResourceGroup(Table):
     app_address: Mapped[str | None] = mapped_column(String(300))
     node_selector: Mapped[str | None] = mapped_column(String(1000))
     required_capabilities: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
+    elastic: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=text("now()"))
 
 

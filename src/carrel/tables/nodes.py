@@ -7,16 +7,18 @@ from typing import Any
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
+    ColumnElement,
     DateTime,
     ForeignKey,
     Identity,
     Index,
     String,
     UniqueConstraint,
+    exists,
     text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, aliased, mapped_column
 
 from carrel.core.ids import ContainerId, EngineId, GroupId, NodeId, SessionId
 from carrel.db.tables import Table
@@ -51,7 +53,8 @@ class Node(Table):
     draining: mode of its drain. reserved: slots kept for the system. cpu_overcommit: CPUs offered per physical one.
     down_since: since when the engine responds without listing it. forgotten_at: when an administrator declared it
     permanently gone; only past sessions refer to it. engine_id: null when its engine was removed, and the node with
-    it. engine_version: its engine's, for display.
+    it. engine_version: its engine's, for display. elastic: no machine, but all those of an elastic group together,
+    which its cluster adds and removes: slots is the group's limit, and what its sessions hold is held here.
     """
 
     __tablename__ = "nodes"
@@ -79,6 +82,7 @@ class Node(Table):
     )
     closed: Mapped[str] = mapped_column(String(CLOSED_LENGTH), server_default="")
     group_fixed: Mapped[bool] = mapped_column(server_default=text("false"))
+    elastic: Mapped[bool] = mapped_column(default=False, server_default=text("false"))
     cordoned: Mapped[bool] = mapped_column(server_default=text("false"))
     draining: Mapped[Draining | None] = mapped_column(String(10))
     reserved: Mapped[dict[str, int]] = mapped_column(JSONB, server_default=text("'{}'"))
@@ -92,9 +96,23 @@ class Node(Table):
 IS_KNOWN = Node.forgotten_at.is_(None)
 """A condition for existing nodes."""
 
+IS_MACHINE = IS_KNOWN & ~Node.elastic
+"""A condition for existing nodes that are machines."""
+
+_ELASTIC = aliased(Node)
+
+
+def is_offered() -> ColumnElement[bool]:
+    """A condition for the existing nodes on which the scheduler places: not the machines of elastic groups."""
+    shared = exists().where(
+        _ELASTIC.group_id == Node.group_id, _ELASTIC.elastic, _ELASTIC.forgotten_at.is_(None)
+    )
+    return IS_KNOWN & (Node.elastic | ~shared)
+
 
 class Allocation(Table):
-    """One slot of one container on one node, from SCHEDULED until the engine confirms that the container is gone.
+    """One slot of one container on one node, or of an elastic group's limit, from SCHEDULED until the engine confirms
+    that the container is gone.
 
     session_id: denormalized from the container, because every sum by user, project or domain uses it. devices: device
     -> amount, in thousandths of it, for accelerator slots.

@@ -228,7 +228,9 @@ class Container(Table):
     reachable while RUNNING; None if it ended before that was known. exit_code: of its main process, once it is EXITED.
     resize: a requested change of its slots, see `sessions.resizing`. started_at: creation of its file system. ended_at:
     when its end was observed. Of its last start: mounted_at: when the folders of the session could be mounted; None
-    without folders. image_at: when its image was present. launched_at: when the engine had started it.
+    without folders. image_at: when its image was present. launched_at: when the engine had started it. In an elastic
+    group: machine_due_at: when its cluster first had no node for it; None: it has not waited. machine_at: when its node
+    was known.
     """
 
     __tablename__ = "containers"
@@ -238,6 +240,11 @@ class Container(Table):
         CheckConstraint("state <> 'PENDING' OR node_id IS NULL", name="node"),
         UniqueConstraint("session_id", "index", name="uq_containers_session_id_index"),
         Index("ix_containers_abandoned", "session_id", postgresql_where=text("state = 'ABANDONED'")),
+        Index(
+            "ix_containers_machine_at",
+            "machine_at",
+            postgresql_where=text("machine_at IS NOT NULL AND machine_due_at IS NOT NULL"),
+        ),
     )
 
     id: Mapped[ContainerId] = mapped_column(String, primary_key=True)
@@ -258,6 +265,8 @@ class Container(Table):
     mounted_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     image_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     launched_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    machine_due_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    machine_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
 
     @property
     def name(self) -> str:

@@ -21,7 +21,7 @@ from carrel.core.ids import EngineId
 from carrel.core.units import LEAST
 from carrel.nodes import host_load, ledger
 from carrel.nodes.host_load import HostLoad, Machine
-from carrel.tables.nodes import IS_KNOWN, Allocation, Node
+from carrel.tables.nodes import IS_KNOWN, Allocation, Node, is_offered
 from carrel.tables.session_states import SessionState
 from carrel.tables.sessions import IS_LIVE, Container, Session
 from carrel.tables.usage import MINUTE_S, Sample, UsagePoint, UsageScope
@@ -115,9 +115,13 @@ _OF_SESSION = (Session.group_id, Session.project_id, Session.domain_id, Session.
 
 
 async def _add_nodes(tx: AsyncSession, sums: _Sums, loads: Mapping[Machine, HostLoad]) -> None:
-    for node in (await tx.execute(select(Node).where(IS_KNOWN))).scalars():
+    rows = await tx.execute(select(Node, is_offered()).where(IS_KNOWN))
+    for node, offered in rows:
+        keys: list[Key] = [(UsageScope.NODE, node.id)]
+        if offered:
+            keys += [_SITE, (UsageScope.GROUP, node.group_id)]
         for slot, amount in ledger.offered(node).items():
-            for key in (_SITE, (UsageScope.GROUP, node.group_id), (UsageScope.NODE, node.id)):
+            for key in keys:
                 sums[key][slot + CAPACITY] += amount
         if (load := loads.get((EngineId(node.engine_id or ""), node.name))) is not None:
             sums[UsageScope.NODE, node.id].update(host_load.measures(load))
@@ -125,10 +129,11 @@ async def _add_nodes(tx: AsyncSession, sums: _Sums, loads: Mapping[Machine, Host
 
 async def _add_allocations(tx: AsyncSession, sums: _Sums) -> None:
     rows = await tx.execute(
-        select(Allocation.node_id, *_OF_SESSION, Allocation.slot, func.sum(Allocation.amount))
+        select(Container.node_id, *_OF_SESSION, Allocation.slot, func.sum(Allocation.amount))
         .join(Session, Session.id == Allocation.session_id)
+        .join(Container, Container.id == Allocation.container_id)
         .where(Allocation.released_at.is_(None))
-        .group_by(Allocation.node_id, *_OF_SESSION, Allocation.slot)
+        .group_by(Container.node_id, *_OF_SESSION, Allocation.slot)
     )
     for node, group, project, domain, owner, slot, amount in rows:
         for key in _keys(node=node, group=group, project=project, domain=domain, owner=owner):

@@ -19,7 +19,7 @@ from carrel.controllers.observe import (
 )
 from carrel.core.ids import ContainerId, NodeId, SessionId
 from carrel.engines.port import IN_PLACE_RESTART, Observed, ObservedState
-from carrel.nodes.service import LosingNode
+from carrel.nodes.service import LosingNode, NodesOfEngine
 from carrel.sessions import queries
 from carrel.sessions.containers import ContainerChange, PlacedRow
 from carrel.tables.groups import NodeLoss
@@ -34,7 +34,7 @@ MAIN, SUB = ContainerId("mainmainmain"), ContainerId("subsubsubsub")
 HERE = "10.0.0.7"
 NODE, OTHER_NODE = NodeId("nodenodenode"), NodeId("othernode")
 KEEPS = frozenset({IN_PLACE_RESTART})
-EMPTY = OneEngine({}, {NODE: KEEPS}, {}, {}, losing={NODE: LosingNode("gpu-1")})
+EMPTY = OneEngine({}, NodesOfEngine({NODE: KEEPS}), {}, {}, losing={NODE: LosingNode("gpu-1")})
 
 
 def session(state: S = S.RUNNING, **more: object) -> Session:
@@ -89,7 +89,7 @@ def compared(
     losing = dict.fromkeys(here, LosingNode("gpu-1", closed, on_loss))
     listed = {one.id: one for one in seen if one}
     findings = compare(
-        OneEngine(listed, here, gone or {}, {ID: restarts}, losing=losing, ending=ending),
+        OneEngine(listed, NodesOfEngine(here), gone or {}, {ID: restarts}, losing=losing, ending=ending),
         Before({was.id: queries.mark(was)}, frozenset(one.id for one in own))
         if was
         else Before({}, frozenset()),

@@ -11,6 +11,7 @@ import pytest
 from carrel.engines.kubernetes.isolation import PRIVATE, Reachability, policy, refused_networks
 from carrel.engines.kubernetes.pod_answers import (
     nodes,
+    not_placed,
     observed,
     quantity,
     remapping,
@@ -34,6 +35,7 @@ from carrel.engines.port import (
     ContainerSpec,
     EngineError,
     InitialFile,
+    LabelRequirement,
     LogRecord,
     Mount,
     ObservedState,
@@ -58,6 +60,43 @@ def test_a_pod_is_bound_to_the_node_that_was_chosen_and_may_not_start() -> None:
     assert term == {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-b"]}]}
     assert pod["schedulingGates"]
     assert "affinity" not in pod_of(spec())
+
+
+def test_a_pod_of_an_elastic_group_is_left_to_the_cluster_on_nodes_with_its_labels() -> None:
+    requirements = (
+        LabelRequirement("pool", frozenset({"b", "a"})),
+        LabelRequirement("zone", frozenset({"eu-2"}), negated=True),
+        LabelRequirement("ssd"),
+        LabelRequirement("spot", negated=True),
+    )
+    affinity = pod_of(spec(elastic=requirements))["affinity"]
+    [term] = affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert term == {
+        "matchExpressions": [
+            {"key": "pool", "operator": "In", "values": ["a", "b"]},
+            {"key": "zone", "operator": "NotIn", "values": ["eu-2"]},
+            {"key": "ssd", "operator": "Exists"},
+            {"key": "spot", "operator": "DoesNotExist"},
+        ]
+    }
+    assert "podAffinity" not in affinity
+    network = PrivateNetwork("net", "main1", ("main1", "worker1"))
+    together = pod_of(spec(elastic=requirements, together=True, network=network))["affinity"]["podAffinity"]
+    [same] = together["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert same["topologyKey"] == "kubernetes.io/hostname"
+    assert same["labelSelector"] == {"matchLabels": {"carrel.network": "net"}}
+    assert node_of(manifest(spec(elastic=requirements), _NAMES, DEFAULT_SANDBOX, "secret")) == ""
+
+
+def test_an_autoscaler_that_adds_no_machine_says_why_the_cluster_has_no_node() -> None:
+    conditions = [{"type": "PodScheduled", "reason": "Unschedulable", "message": "0/2 nodes are available."}]
+    pod = {"status": {"conditions": conditions}}
+    assert not_placed(pod) == "0/2 nodes are available"
+    refused = {"reason": "NotTriggerScaleUp", "message": "max node group size reached"}
+    scaled = {"reason": "TriggeredScaleUp", "message": "pod triggered scale-up"}
+    assert not_placed(pod, [scaled]) == "0/2 nodes are available"
+    assert not_placed(pod, [scaled, refused]) == "max node group size reached"
+    assert not_placed({"status": {}}, [refused]) == ""
 
 
 def test_the_node_of_a_pod_is_the_chosen_one_until_it_has_one() -> None:
@@ -196,7 +235,7 @@ def pod_with(deleted: bool = False, **status: Any) -> Any:
     metadata: dict[str, Any] = {"labels": {"carrel.id": "abc", "carrel.epoch": "7"}}
     if deleted:
         metadata["deletionTimestamp"] = "2026-11-26T12:00:00Z"
-    return {"metadata": metadata, "status": status}
+    return {"metadata": metadata, "spec": {"nodeName": "node-a"}, "status": status}
 
 
 def test_a_pod_is_evicted_once_the_cluster_ends_it() -> None:
@@ -235,6 +274,7 @@ def test_states_of_pods() -> None:
         containerStatuses=main(running={"startedAt": "2026-01-02T03:04:05Z"}),
     )
     assert (running.state, running.address, running.epoch) == (ObservedState.RUNNING, "10.0.0.1", 7)
+    assert running.node == "node-a"
     killed = seen(phase="Failed", containerStatuses=main(terminated={"exitCode": 137, "reason": "OOMKilled"}))
     assert (killed.state, killed.exit_code, killed.out_of_memory) == (ObservedState.EXITED, 137, True)
     evicted = seen(phase="Failed", reason="Evicted")

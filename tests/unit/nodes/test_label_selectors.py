@@ -2,23 +2,24 @@
 
 import pytest
 
-from carrel.nodes.groups.selectors import Requirement, parse
+from carrel.engines.port import LabelRequirement
+from carrel.nodes.groups.selectors import parse
 
 
 def test_each_form_of_the_syntax_is_a_requirement():
     assert parse(
         "zone=eu-1, example.org/pool == a ,gpu in (a100,h100),tier notin(low, ),env!=test,ssd,!spot"
     ) == (
-        Requirement("zone", frozenset({"eu-1"})),
-        Requirement("example.org/pool", frozenset({"a"})),
-        Requirement("gpu", frozenset({"a100", "h100"})),
-        Requirement("tier", frozenset({"low", ""}), negated=True),
-        Requirement("env", frozenset({"test"}), negated=True),
-        Requirement("ssd"),
-        Requirement("spot", negated=True),
+        LabelRequirement("zone", frozenset({"eu-1"})),
+        LabelRequirement("example.org/pool", frozenset({"a"})),
+        LabelRequirement("gpu", frozenset({"a100", "h100"})),
+        LabelRequirement("tier", frozenset({"low", ""}), negated=True),
+        LabelRequirement("env", frozenset({"test"}), negated=True),
+        LabelRequirement("ssd"),
+        LabelRequirement("spot", negated=True),
     )
-    assert parse("in in (in)") == (Requirement("in", frozenset({"in"})),)
-    assert parse("rack=") == (Requirement("rack", frozenset({""})),)
+    assert parse("in in (in)") == (LabelRequirement("in", frozenset({"in"})),)
+    assert parse("rack=") == (LabelRequirement("rack", frozenset({""})),)
 
 
 @pytest.mark.parametrize(

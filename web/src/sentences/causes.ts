@@ -36,6 +36,7 @@ export const CAUSES: Record<string, MessageDescriptor> = {
   storage_unavailable: msg`folder storage did not respond`,
   mount_unusable: msg`folder could not be mounted`,
   container_gone: msg`container no longer exists`,
+  no_machine: msg`no machine was added`,
   disk_full: msg`the disk is full`,
   pull_failed: msg`image pull failed`,
   registry_busy: msg`registry busy`,

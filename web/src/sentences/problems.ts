@@ -83,6 +83,12 @@ export const PROBLEMS: Record<string, Sentences> = {
     hint: msg`Check the clock of the device, and try the next code.`,
   },
   "http.too_large": { detail: msg`The request is too large.` },
+  "group.no_selector": {
+    detail: msg`An elastic group needs a node selector, which says on which nodes of the cluster its sessions may run.`,
+  },
+  "group.not_elastic": {
+    detail: msg`This engine cannot add machines: only a Kubernetes cluster has elastic groups.`,
+  },
   "image.registry_not_allowed": {
     detail: msg`Your domain may not use images from this registry.`,
     hint: ASK,

@@ -4,6 +4,7 @@ import { labelIn } from "./labels";
 import { CLUSTER_REASONS } from "./reasons-cluster";
 import { DEPENDENCY_REASONS } from "./reasons-dependencies";
 import { DISK_REASONS } from "./reasons-disk";
+import { ELASTIC_REASONS } from "./reasons-elastic";
 import { FOLDER_REASONS } from "./reasons-folders";
 import { IDLE_REASONS } from "./reasons-idle";
 import { NODE_REASONS } from "./reasons-nodes";
@@ -128,6 +129,7 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
   ...PULL_REASONS,
   ...DEPENDENCY_REASONS,
   ...DISK_REASONS,
+  ...ELASTIC_REASONS,
   ...RIGHTS_REASONS,
   ...NODE_REASONS,
   [/^Its node (\S+) is draining\.$/, ([node = ""]) => msg`Its node ${node} is draining.`],

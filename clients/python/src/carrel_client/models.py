@@ -192,7 +192,7 @@ class AuditObject(TypedDict):
 By = Literal["node", "group", "user", "keypair", "project", "domain"]
 
 
-Cause = Literal["limit", "nodes", "held_back", "group", "not_yet"]
+Cause = Literal["limit", "nodes", "held_back", "group", "not_yet", "machine"]
 
 
 class CeilingsOfPolicy(TypedDict):
@@ -677,6 +677,16 @@ class DryRunRequest(TypedDict):
     policy: NotRequired[str | None]
 
 
+class ElasticGroup(TypedDict):
+    """engine: id or name of the Kubernetes engine that chooses the nodes of its sessions, and may add some. limit: what
+    its sessions may hold together, of `cpu` and `mem`. wait_s: how long a start waits for a machine; then the session
+    returns to the queue, and after some attempts fails."""
+
+    engine: str
+    limit: dict[str, int]
+    wait_s: NotRequired[int]
+
+
 class EngineCheck(TypedDict):
     """sentence: the result of the check. capacity: of its nodes that take sessions. gaps: what it cannot do."""
 
@@ -972,11 +982,14 @@ class GroupCreate(TypedDict):
     gone for node_loss_s. max_rights: the most that its sessions may have inside, if their policies allow it.
     app_address: address of its apps; null: the installation's. node_selector: nodes whose labels meet it join by
     themselves, unless an administrator chose their group; of several such groups, the first by name gets a node.
-    required_capabilities: nodes of the group without them take no new sessions."""
+    required_capabilities: nodes of the group without them take no new sessions.
+    elastic: its nodes are left to a Kubernetes cluster, which may add some; its sessions run on those that meet the
+    node selector, which is required. null: sessions are placed on the nodes that there are."""
 
     active: NotRequired[bool]
     app_address: NotRequired[str | None]
     description: NotRequired[str]
+    elastic: NotRequired[ElasticGroup | None]
     half_life_s: NotRequired[int]
     max_rights: NotRequired[Rights]
     name: str
@@ -1054,6 +1067,7 @@ class GroupUpdate(TypedDict):
     active: NotRequired[bool]
     app_address: NotRequired[str | None]
     description: NotRequired[str]
+    elastic: NotRequired[ElasticGroup | None]
     half_life_s: NotRequired[int]
     max_rights: NotRequired[Rights]
     name: NotRequired[str]
@@ -1072,8 +1086,8 @@ class GroupUpdate(TypedDict):
 
 class GroupView(TypedDict):
     """nodes: number of nodes; ready_nodes: those that accept sessions. waiting_sessions: pending ones among the live
-    sessions. capacity: total of its READY nodes. used: allocated on all of its nodes. access, weights: null unless
-    you administer it."""
+    sessions. capacity: total of its READY nodes, or the limit of an elastic group. used: allocated of it. access,
+    weights: null unless you administer it."""
 
     access: AccessView | None
     active: bool
@@ -1081,6 +1095,7 @@ class GroupView(TypedDict):
     capacity: dict[str, int]
     created_at: str
     description: str
+    elastic: ElasticGroup | None
     half_life_s: int
     id: str
     live_sessions: int
@@ -3926,12 +3941,14 @@ Whom = Literal["nobody", "administrators", "everybody"]
 
 
 class WhyView(TypedDict):
-    """Why a session is pending. waiting false: it is not, and the other fields are empty.
+    """Why a session is pending, or waits for a machine of its elastic group. waiting false: it does neither, and the
+    other fields are empty.
 
-    position: in the queue of its group; 1 is next. cause: the kind of obstacle; null: none left. also: what would block
-    it next, one sentence each. expected_start: when it starts if no sessions are added, all use their full time
-    limits, and those that it is to start after end as it needs. no_estimate: why that is not known, if one of those
-    has no limit or the queue is too long."""
+    position: in the queue of its group; 1 is next; null: it has left the queue, and waits for a machine. cause: the
+    kind of obstacle; null: none left. also: what would block it next, one sentence each. expected_start: when it
+    starts if no sessions are added, all use their full time limits, and those that it is to start after end as it
+    needs; or, with a machine, if one takes as long as before. no_estimate: why that is not known, if one of those has
+    no limit or the queue is too long."""
 
     also: list[str]
     cause: Cause | None

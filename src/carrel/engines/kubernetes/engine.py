@@ -41,6 +41,7 @@ from carrel.engines.port import (
     EngineUnavailable,
     ExecStream,
     LogRecord,
+    MachineAwaited,
     NodeInfo,
     Observed,
     ObservedState,
@@ -64,8 +65,8 @@ class KubernetesEngine:
 
     A container that has ended is started again as a new pod: only its folders are kept.
     at_once: of containers that start; of each, the API server has a few requests and a watch.
-    Capabilities of its nodes: `cpu-limit`, `memory-limit`, `seccomp`; `user-namespaces` where pods have them;
-    `network-policy` since a self-test has found that the cluster enforces network policies; with forwards_ports,
+    Capabilities of its nodes: `cpu-limit`, `memory-limit`, `seccomp`, `elastic`; `user-namespaces` where pods have
+    them; `network-policy` since a self-test has found that the cluster enforces network policies; with forwards_ports,
     `forwarded-ports`, and containers have no address.
     """
 
@@ -145,7 +146,7 @@ class KubernetesEngine:
             # 3. Wait for its main process.
             try:
                 pod = await pod_start.started(*self._place, spec, pod, progress)
-            except EngineUnavailable:
+            except (EngineUnavailable, MachineAwaited):
                 raise
             except EngineError:
                 # The next attempt begins anew, instead of when the kubelet tries again.

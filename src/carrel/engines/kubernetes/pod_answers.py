@@ -11,6 +11,7 @@ from carrel.engines.kubernetes import pod_events, pod_folders, taints
 from carrel.engines.kubernetes.pods import LABEL_EPOCH, LABEL_ID, OCCUPIED, PREPARE, SESSION
 from carrel.engines.kubernetes.taints import Toleration
 from carrel.engines.port import (
+    ELASTIC,
     IDLE,
     LOCAL_IMAGES,
     ContainerSpec,
@@ -30,7 +31,7 @@ _CREATES_FAILED = ("CreateContainerConfigError", "CreateContainerError", "RunCon
 _NO_PROGRAM = re.compile(r"no such file or directory|executable file not found")
 _UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18}
 _BINARY = {f"{unit}i": 1 << (10 * power) for power, unit in enumerate("KMGTPE", 1)}
-_CAPABILITIES = frozenset({"cpu-limit", "memory-limit", "seccomp"})
+_CAPABILITIES = frozenset({"cpu-limit", "memory-limit", "seccomp", ELASTIC})
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +134,21 @@ def start_error(spec: ContainerSpec, pod: Mapping[str, Any]) -> EngineError | No
     if pod["status"].get("phase") == "Failed":
         why = pod["status"].get("message") or pod["status"].get("reason") or "no reason given"
         return EngineError(f"The cluster ended it before it began: {why.rstrip('.')}.", retriable=True)
+    if not spec.elastic and (message := not_placed(pod)):
+        return EngineError(f"The cluster does not place it: {message}.", retriable=True)
+    return None
+
+
+def not_placed(pod: Mapping[str, Any], events: Iterable[Mapping[str, Any]] = ()) -> str:
+    """Why the cluster has no node for it, in its words; "" if it has, or has not looked yet. An autoscaler that adds no
+    machine knows better than the scheduler.
+    """
     for condition in pod["status"].get("conditions", ()):
         if condition["type"] == "PodScheduled" and condition.get("reason") == "Unschedulable":
-            return EngineError(
-                f"The cluster does not place it: {condition['message'].rstrip('.')}.", retriable=True
-            )
-    return None
+            refused = [one for one in events if one["reason"] == "NotTriggerScaleUp"]
+            message: str = (refused[-1] if refused else condition).get("message") or "no reason is given"
+            return message.rstrip(".")
+    return ""
 
 
 def pulled(pod: Mapping[str, Any]) -> bool:

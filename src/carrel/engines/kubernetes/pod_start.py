@@ -11,7 +11,7 @@ from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
 from carrel.engines.kubernetes.pod_watch import OnePod
 from carrel.engines.kubernetes.pods import SESSION, PodNames, Sandbox, manifest, node_of, secret_of
 from carrel.engines.kubernetes.private_networks import join
-from carrel.engines.port import ContainerSpec, Progress, ProgressSink
+from carrel.engines.port import ContainerSpec, MachineAwaited, Progress, ProgressSink
 
 _LOOK_S = 1.0
 """Events of the pod are read this often while it does not change."""
@@ -92,7 +92,8 @@ async def started(
 ) -> Any:
     """The pod, once its main process has begun.
 
-    Raises: ImageUnusable, MountUnusable, EngineError, ContainerGone, ApiError, EngineUnavailable.
+    Raises: ImageUnusable, MountUnusable, EngineError, ContainerGone, ApiError, EngineUnavailable; MachineAwaited if the
+    cluster has no node for it.
     """
     noted = _StartEvents(spec.image, progress)
     async with aclosing(OnePod(api, names, pod)) as changes:
@@ -101,6 +102,10 @@ async def started(
                 raise error
             if node := pod["spec"].get("nodeName"):
                 await nodes.require(node)
+            elif spec.elastic and pod_answers.not_placed(pod):
+                raise MachineAwaited(
+                    f"The cluster: {pod_answers.not_placed(pod, await _events(api, names, pod))}."
+                )
             changed = await changes.next(_LOOK_S)
             if changed is not None:
                 pod = changed

@@ -29,6 +29,7 @@ from carrel.engines.port import (
     ContainerSpec,
     EngineError,
     InitialFile,
+    LabelRequirement,
 )
 
 LABEL_INSTALLATION = "carrel.installation"
@@ -45,6 +46,12 @@ _SECRET = "carrel.dev/secret"
 OCCUPIED = 77
 """Exit code of `prepare` if the place of a folder is occupied."""
 
+_NOT_MOVED = {
+    "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
+    "karpenter.sh/do-not-disrupt": "true",
+}
+"""Autoscalers do not empty a node with such pods to save machines."""
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _HOME = PurePosixPath(WORK_HOME)
 _VOLUME = PurePosixPath("/run/carrel/session")
 _FILES = PurePosixPath("/run/carrel/files")
@@ -172,7 +179,7 @@ def manifest(spec: ContainerSpec, names: PodNames, sandbox: Sandbox, secret: str
         "metadata": {
             "name": names.pod(spec.id),
             "labels": _labels(spec, names),
-            "annotations": {_SECRET: secret},
+            "annotations": {_SECRET: secret, **_NOT_MOVED},
         },
         "spec": {
             "schedulingGates": [{"name": GATE}],
@@ -270,24 +277,39 @@ def _resolution(spec: ContainerSpec, names: PodNames) -> dict[str, object]:
 
 
 def _placement(spec: ContainerSpec, names: PodNames) -> dict[str, object]:
-    """The node that we chose, which the cluster's scheduler confirms. We decide what happens if the node is lost."""
+    """The node that we chose, which the cluster's scheduler confirms, or what the one that it chooses must have. We
+    decide what happens if the node is lost.
+    """
     stay = [
         {"key": f"node.kubernetes.io/{state}", "operator": "Exists", "effect": "NoExecute"}
         for state in ("not-ready", "unreachable")
     ]
     tolerations = [*stay, *(one.as_object() for one in names.tolerations)]
-    if not spec.node:
+    term: dict[str, object]
+    if spec.node:
+        term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [spec.node]}]}
+    elif spec.elastic:
+        term = {"matchExpressions": [_expression(one) for one in spec.elastic]}
+    else:
         return {"tolerations": tolerations}
-    chosen = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [spec.node]}]}
-    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [chosen]}}
-    return {"tolerations": tolerations, "affinity": {"nodeAffinity": required}}
+    affinity: dict[str, object] = {"nodeAffinity": {_REQUIRED: {"nodeSelectorTerms": [term]}}}
+    if spec.elastic and spec.together and spec.network:
+        same = {"labelSelector": {"matchLabels": {LABEL_NETWORK: spec.network.id}}}
+        affinity["podAffinity"] = {_REQUIRED: [{**same, "topologyKey": "kubernetes.io/hostname"}]}
+    return {"tolerations": tolerations, "affinity": affinity}
+
+
+def _expression(one: LabelRequirement) -> dict[str, object]:
+    if one.values is None:
+        return {"key": one.key, "operator": "DoesNotExist" if one.negated else "Exists"}
+    return {"key": one.key, "operator": "NotIn" if one.negated else "In", "values": sorted(one.values)}
 
 
 def node_of(pod: Mapping[str, Any]) -> str:
     """The node of a pod, or the one that we chose for it; "" if we chose none and it has none yet."""
     spec = pod["spec"]
     affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
-    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}
+    required = affinity.get(_REQUIRED) or {}
     for term in required.get("nodeSelectorTerms") or ():
         for field in term.get("matchFields") or ():
             return str(spec.get("nodeName") or field["values"][0])

@@ -25,7 +25,7 @@ from carrel.permissions.decide import Actor
 from carrel.storage.port import WORK_UID, FolderLocation
 from carrel.tables.engines import EngineRow
 from carrel.tables.images import Image
-from carrel.tables.nodes import IS_KNOWN, Node, NodeState
+from carrel.tables.nodes import IS_MACHINE, Node, NodeState
 from carrel.tables.storage_hosts import StorageHostLocation
 
 _SCOPE = "check"
@@ -91,7 +91,7 @@ async def _subject(tx: AsyncSession, actor: Actor, ref: str, engine: str, image:
         select(Node)
         .where(
             Node.engine_id == row.id,
-            IS_KNOWN,
+            IS_MACHINE,
             Node.state == NodeState.READY,
             ~Node.cordoned,
             Node.closed == "",

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import structlog
 from pydantic import SecretStr
-from sqlalchemy import select, update
+from sqlalchemy import null, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -40,6 +40,7 @@ from carrel.nodes.groups import membership
 from carrel.permissions.decide import Actor, Target, require
 from carrel.plugins import Port
 from carrel.tables.engines import TOPIC, EngineRow
+from carrel.tables.groups import ResourceGroup
 from carrel.tables.nodes import Allocation, Node, NodeState
 
 log = structlog.get_logger()
@@ -208,6 +209,11 @@ async def remove(registry: Registry, actor: Actor, ref: str) -> None:
             update(Node)
             .where(Node.engine_id == row.id)
             .values(forgotten_at=registry.clock.now(), state=NodeState.DOWN, draining=None)
+        )
+        await tx.execute(
+            update(ResourceGroup)
+            .where(ResourceGroup.elastic["engine"].astext == row.id)
+            .values(elastic=null())
         )
         await membership.announce(tx, machines, "node.removed")
         await _record(tx, actor, "engine.removed", row, before=_shown(row))

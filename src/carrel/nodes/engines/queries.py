@@ -15,7 +15,7 @@ from carrel.nodes.engines.schemas import EngineList, EngineView
 from carrel.permissions.decide import Actor, Target, require
 from carrel.plugins import Port
 from carrel.tables.engines import EngineRow
-from carrel.tables.nodes import IS_KNOWN, Allocation, Node
+from carrel.tables.nodes import IS_MACHINE, Allocation, Node
 
 
 async def page(tx: AsyncSession, seal: SecretBox, actor: Actor) -> EngineList:
@@ -51,7 +51,7 @@ async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "engine.r
 def _rows() -> Select[*tuple[Any, ...]]:
     nodes = (
         select(Node.engine_id, func.count().label("nodes"))
-        .where(IS_KNOWN)
+        .where(IS_MACHINE)
         .group_by(Node.engine_id)
         .subquery()
     )

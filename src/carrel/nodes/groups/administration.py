@@ -14,7 +14,7 @@ from carrel.core.errors import Conflict
 from carrel.core.ids import DEFAULT_GROUP, GroupId, new_id
 from carrel.db.database import notify
 from carrel.events import service as events
-from carrel.nodes.groups import membership
+from carrel.nodes.groups import elastic, membership
 from carrel.nodes.groups import service as groups
 from carrel.nodes.groups.membership import SelectionOutcome
 from carrel.nodes.groups.schemas import (
@@ -46,25 +46,30 @@ async def create(tx: AsyncSession, clock: Clock, actor: Actor, request: GroupCre
     """Create a group without nodes. Raises: Forbidden; Conflict when the name is taken."""
     require(actor, "group.create", Target())
     await membership.change_selectors(tx)
-    group = ResourceGroup(id=GroupId(new_id()), created_at=clock.now(), **request.model_dump())
+    after = request.model_dump(mode="json")
+    if after["elastic"]:
+        after["elastic"] = await elastic.resolve(tx, after["elastic"], request.node_selector)
+    group = ResourceGroup(id=GroupId(new_id()), created_at=clock.now(), **after)
     tx.add(group)
     await _flush(tx, request.name)
-    after = request.model_dump(mode="json")
+    await elastic.apply(tx, group, clock.now())
     await _record(tx, actor, "group.create", group, after=after, nodes=await _assign(tx))
     return group.id
 
 
-async def update_group(tx: AsyncSession, actor: Actor, ref: str, changes: GroupUpdate) -> GroupId:
+async def update_group(
+    tx: AsyncSession, clock: Clock, actor: Actor, ref: str, changes: GroupUpdate
+) -> GroupId:
     """Update the given fields, effective at the next scheduling decision.
 
     Raises: NotFound, Forbidden; Conflict when the name is taken.
     """
     group = await _find(tx, actor, ref, "group.update")
-    after = {
-        field: value
-        for field, value in changes.model_dump(mode="json", exclude_unset=True).items()
-        if value != getattr(group, field)
-    }
+    given = changes.model_dump(mode="json", exclude_unset=True)
+    if settings := given.get("elastic", group.elastic):
+        selector = given.get("node_selector", group.node_selector)
+        given["elastic"] = await elastic.resolve(tx, settings, selector)
+    after = {field: value for field, value in given.items() if value != getattr(group, field)}
     if not after:
         return group.id
     before, former_audience = (
@@ -81,6 +86,8 @@ async def update_group(tx: AsyncSession, actor: Actor, ref: str, changes: GroupU
             .where(func.array_position(Domain.resource_groups, before["name"]).is_not(None))
             .values(resource_groups=func.array_replace(Domain.resource_groups, before["name"], after["name"]))
         )
+    if after.keys() & {"name", "elastic"}:
+        await elastic.apply(tx, group, clock.now())
     # Among groups that select the same node, the first by name gets it.
     moved = await _assign(tx) if after.keys() & {"name", "node_selector"} else None
     await _record(
@@ -122,7 +129,7 @@ async def preview(tx: AsyncSession, actor: Actor, request: SelectorPreviewReques
     )
 
 
-async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
+async def remove(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> None:
     """Delete an empty group. Raises: NotFound, Forbidden; Conflict with what it still holds."""
     group = await _find(tx, actor, ref, "group.remove")
     if group.id == DEFAULT_GROUP:
@@ -133,6 +140,7 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
         )
     # Locked exclusively, so that nothing moves in meanwhile.
     await tx.execute(select(ResourceGroup.id).where(ResourceGroup.id == group.id).with_for_update())
+    await elastic.forget(tx, group.id, clock.now())
     forgotten = update(Node).where(Node.group_id == group.id, ~IS_KNOWN)
     await tx.execute(forgotten.values(group_id=DEFAULT_GROUP, group_fixed=False))
     for kind, holds in (

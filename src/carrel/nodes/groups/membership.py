@@ -20,7 +20,7 @@ from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Target
 from carrel.site import service as site
 from carrel.tables.groups import ResourceGroup
-from carrel.tables.nodes import IS_KNOWN, TOPIC, Node
+from carrel.tables.nodes import IS_KNOWN, IS_MACHINE, TOPIC, Node
 
 _SELECTORS = func.hashtext("node selectors")
 
@@ -88,7 +88,7 @@ async def selecting(
     parts = [
         select(Node.id, literal(one.id).label("group_id")).where(
             selectors.meets(selectors.parse(one.selector)),
-            IS_KNOWN if nodes is None else Node.id.in_(nodes),
+            IS_MACHINE if nodes is None else Node.id.in_(nodes),
         )
         for one in known
     ]
@@ -127,7 +127,7 @@ async def preview(tx: AsyncSession, selector: str, name: str) -> list[SelectedNo
                 Node.id, Node.name, Node.group_id, Node.group_fixed, ResourceGroup.name.label("group_name")
             )
             .join(ResourceGroup, ResourceGroup.id == Node.group_id)
-            .where(IS_KNOWN, met)
+            .where(IS_MACHINE, met)
             .order_by(Node.name, Node.id)
         )
     ).all()

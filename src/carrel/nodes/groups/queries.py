@@ -1,7 +1,7 @@
 """Reading resource groups: a fixed number of statements for a page, whatever its length."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Row, Select, func, select, text
@@ -101,17 +101,20 @@ async def _views(tx: AsyncSession, actor: Actor, rows: Sequence[Row[Any]]) -> li
 
 
 def _of_nodes(
-    machines: Iterable[Node], held: Mapping[Any, Mapping[str, int]], required: Collection[str]
+    nodes: Sequence[Node], held: Mapping[Any, Mapping[str, int]], required: Collection[str]
 ) -> dict[str, object]:
     capacity: dict[str, int] = {}
     used: dict[str, int] = {}
     count = ready = 0
-    for node in machines:
-        count += 1
-        used = add(used, held.get(node.id, {}))
-        if node.state == NodeState.READY:
-            capacity = add(capacity, ledger.offered(node))
+    elastic = any(node.elastic for node in nodes)
+    for node in nodes:
+        if not node.elastic:
+            count += 1
             ready += not ledger.closed(node, required)
+        if node.elastic or not elastic:
+            used = add(used, held.get(node.id, {}))
+            if node.state == NodeState.READY:
+                capacity = add(capacity, ledger.offered(node))
     return {"nodes": count, "ready_nodes": ready, "capacity": capacity, "used": used}
 
 

@@ -75,7 +75,7 @@ async def update(
 ) -> GroupView:
     """Update a resource group. Takes effect at the next scheduling decision."""
     async with services.database.transaction() as tx:
-        group = await administration.update_group(tx, actor, ref, body)
+        group = await administration.update_group(tx, services.clock, actor, ref, body)
         return await queries.detail(tx, actor, group)
 
 
@@ -89,7 +89,7 @@ async def update(
 async def remove(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> None:
     """Delete an empty resource group."""
     async with services.database.transaction() as tx:
-        await administration.remove(tx, actor, ref)
+        await administration.remove(tx, services.clock, actor, ref)
 
 
 @router.post(

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints, field_validator
 
 from carrel.core.ids import GroupId, NodeId
 from carrel.http.paging import PageQuery
@@ -51,11 +51,36 @@ AppAddress = Annotated[
     StringConstraints(pattern=r"^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?$", max_length=300),
     says("The address of apps has a scheme, a host and optionally a port, such as https://apps.example.org."),
 ]
+Limit = Annotated[
+    dict[SlotName, Annotated[int, Field(gt=0, le=2**62)]],
+    Field(min_length=1, max_length=20),
+    says("A limit has an amount above 0 for one or more slots."),
+]
 Weight = Annotated[
     float,
     Field(gt=0, le=1000, allow_inf_nan=False),
     says("A weight is above 0 and at most 1000; without one it is 1."),
 ]
+
+
+class ElasticGroup(BaseModel):
+    """engine: id or name of the Kubernetes engine that chooses the nodes of its sessions, and may add some. limit: what
+    its sessions may hold together, of `cpu` and `mem`. wait_s: how long a start waits for a machine; then the session
+    returns to the queue, and after some attempts fails.
+    """
+
+    model_config = {"extra": "forbid"}
+
+    engine: Ref
+    limit: Limit
+    wait_s: SomeSeconds = 900
+
+    @field_validator("limit")
+    @classmethod
+    def _of_known_slots(cls, limit: dict[str, int]) -> dict[str, int]:
+        if limit.keys() != {"cpu", "mem"}:
+            raise broken("The limit of an elastic group is one of cpu and mem.")
+        return limit
 
 
 class GroupCreate(BaseModel):
@@ -68,6 +93,8 @@ class GroupCreate(BaseModel):
     app_address: address of its apps; null: the installation's. node_selector: nodes whose labels meet it join by
     themselves, unless an administrator chose their group; of several such groups, the first by name gets a node.
     required_capabilities: nodes of the group without them take no new sessions.
+    elastic: its nodes are left to a Kubernetes cluster, which may add some; its sessions run on those that meet the
+    node selector, which is required. null: sessions are placed on the nodes that there are.
     """
 
     model_config = {"extra": "forbid"}
@@ -89,6 +116,7 @@ class GroupCreate(BaseModel):
     app_address: AppAddress | None = None
     node_selector: NodeSelector | None = None
     required_capabilities: Capabilities = []
+    elastic: ElasticGroup | None = None
 
 
 class GroupUpdate(GroupCreate):
@@ -176,8 +204,8 @@ class GroupRef(BaseModel):
 
 class GroupView(BaseModel):
     """nodes: number of nodes; ready_nodes: those that accept sessions. waiting_sessions: pending ones among the live
-    sessions. capacity: total of its READY nodes. used: allocated on all of its nodes. access, weights: null unless
-    you administer it.
+    sessions. capacity: total of its READY nodes, or the limit of an elastic group. used: allocated of it. access,
+    weights: null unless you administer it.
     """
 
     id: GroupId
@@ -198,6 +226,7 @@ class GroupView(BaseModel):
     app_address: str | None
     node_selector: str | None
     required_capabilities: list[str]
+    elastic: ElasticGroup | None
     created_at: datetime
     nodes: int
     ready_nodes: int

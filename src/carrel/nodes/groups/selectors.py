@@ -5,12 +5,12 @@ Source: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NoReturn
 
 from sqlalchemy import ColumnElement, and_, false, func, not_, type_coerce
 from sqlalchemy.dialects.postgresql import JSONB
 
+from carrel.engines.port import LabelRequirement
 from carrel.tables.nodes import Node
 
 _WORD = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
@@ -18,18 +18,7 @@ _TOKEN = re.compile(rf"\s*(==|!=|[=!,()]|{_WORD}(?:/{_WORD})?)")
 _LABELS = type_coerce(Node.labels.concat(Node.own_labels), JSONB)
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
-    """One part of a selector. values: one of them is required; None: any. negated: the opposite, which a node without
-    the label meets too.
-    """
-
-    key: str
-    values: frozenset[str] | None = None
-    negated: bool = False
-
-
-def parse(text: str) -> tuple[Requirement, ...]:
+def parse(text: str) -> tuple[LabelRequirement, ...]:
     """The requirements, all of which must be met. Raises: ValueError with a sentence."""
     tokens, at = [], 0
     while text[at:].strip():
@@ -41,12 +30,12 @@ def parse(text: str) -> tuple[Requirement, ...]:
     return _Parser(tokens).selector()
 
 
-def meets(requirements: Iterable[Requirement]) -> ColumnElement[bool]:
+def meets(requirements: Iterable[LabelRequirement]) -> ColumnElement[bool]:
     """A condition for the nodes whose labels meet all of them."""
     return and_(*[_meets(one) for one in requirements])
 
 
-def _meets(one: Requirement) -> ColumnElement[bool]:
+def _meets(one: LabelRequirement) -> ColumnElement[bool]:
     there: ColumnElement[bool]
     if one.values is None:
         there = _LABELS.has_key(one.key)
@@ -60,7 +49,7 @@ class _Parser:
         self._tokens = tokens
         self._at = 0
 
-    def selector(self) -> tuple[Requirement, ...]:
+    def selector(self) -> tuple[LabelRequirement, ...]:
         parts = [self._requirement()]
         while self._took(","):
             parts.append(self._requirement())
@@ -68,18 +57,18 @@ class _Parser:
             self._fail("a comma")
         return tuple(parts)
 
-    def _requirement(self) -> Requirement:
+    def _requirement(self) -> LabelRequirement:
         if self._took("!"):
-            return Requirement(self._word("a label"), negated=True)
+            return LabelRequirement(self._word("a label"), negated=True)
         key = self._word("a label")
         if self._took("=", "=="):
-            return Requirement(key, frozenset([self._value()]))
+            return LabelRequirement(key, frozenset([self._value()]))
         if self._took("!="):
-            return Requirement(key, frozenset([self._value()]), negated=True)
+            return LabelRequirement(key, frozenset([self._value()]), negated=True)
         for word, negated in (("in", False), ("notin", True)):
             if self._took(word):
-                return Requirement(key, self._set(), negated=negated)
-        return Requirement(key)
+                return LabelRequirement(key, self._set(), negated=negated)
+        return LabelRequirement(key)
 
     def _set(self) -> frozenset[str]:
         if not self._took("("):

@@ -475,8 +475,10 @@ export type By = 'node' | 'group' | 'user' | 'keypair' | 'project' | 'domain';
 
 /**
  * Cause
+ *
+ * MACHINE: its elastic group has none for it yet; of a session that has left the queue.
  */
-export type Cause = 'limit' | 'nodes' | 'held_back' | 'group' | 'not_yet';
+export type Cause = 'limit' | 'nodes' | 'held_back' | 'group' | 'not_yet' | 'machine';
 
 /**
  * CeilingsOfPolicy
@@ -1738,6 +1740,30 @@ export type DryRunRequest = {
 };
 
 /**
+ * ElasticGroup
+ *
+ * engine: id or name of the Kubernetes engine that chooses the nodes of its sessions, and may add some. limit: what
+ * its sessions may hold together, of `cpu` and `mem`. wait_s: how long a start waits for a machine; then the session
+ * returns to the queue, and after some attempts fails.
+ */
+export type ElasticGroup = {
+    /**
+     * Engine
+     */
+    engine: string;
+    /**
+     * Limit
+     */
+    limit: {
+        [key: string]: unknown | number;
+    };
+    /**
+     * Wait S
+     */
+    wait_s?: number;
+};
+
+/**
  * EngineCheck
  *
  * sentence: the result of the check. capacity: of its nodes that take sessions. gaps: what it cannot do.
@@ -2433,6 +2459,8 @@ export type Greeting = {
  * app_address: address of its apps; null: the installation's. node_selector: nodes whose labels meet it join by
  * themselves, unless an administrator chose their group; of several such groups, the first by name gets a node.
  * required_capabilities: nodes of the group without them take no new sessions.
+ * elastic: its nodes are left to a Kubernetes cluster, which may add some; its sessions run on those that meet the
+ * node selector, which is required. null: sessions are placed on the nodes that there are.
  */
 export type GroupCreate = {
     /**
@@ -2447,6 +2475,7 @@ export type GroupCreate = {
      * Description
      */
     description?: string;
+    elastic?: ElasticGroup | null;
     /**
      * Half Life S
      */
@@ -2646,6 +2675,7 @@ export type GroupUpdate = {
      * Description
      */
     description?: string;
+    elastic?: ElasticGroup | null;
     /**
      * Half Life S
      */
@@ -2696,8 +2726,8 @@ export type GroupUpdate = {
  * GroupView
  *
  * nodes: number of nodes; ready_nodes: those that accept sessions. waiting_sessions: pending ones among the live
- * sessions. capacity: total of its READY nodes. used: allocated on all of its nodes. access, weights: null unless
- * you administer it.
+ * sessions. capacity: total of its READY nodes, or the limit of an elastic group. used: allocated of it. access,
+ * weights: null unless you administer it.
  */
 export type GroupView = {
     access: AccessView | null;
@@ -2723,6 +2753,7 @@ export type GroupView = {
      * Description
      */
     description: string;
+    elastic: ElasticGroup | null;
     /**
      * Half Life S
      */
@@ -10307,12 +10338,14 @@ export type Whom = 'nobody' | 'administrators' | 'everybody';
 /**
  * WhyView
  *
- * Why a session is pending. waiting false: it is not, and the other fields are empty.
+ * Why a session is pending, or waits for a machine of its elastic group. waiting false: it does neither, and the
+ * other fields are empty.
  *
- * position: in the queue of its group; 1 is next. cause: the kind of obstacle; null: none left. also: what would block
- * it next, one sentence each. expected_start: when it starts if no sessions are added, all use their full time
- * limits, and those that it is to start after end as it needs. no_estimate: why that is not known, if one of those
- * has no limit or the queue is too long.
+ * position: in the queue of its group; 1 is next; null: it has left the queue, and waits for a machine. cause: the
+ * kind of obstacle; null: none left. also: what would block it next, one sentence each. expected_start: when it
+ * starts if no sessions are added, all use their full time limits, and those that it is to start after end as it
+ * needs; or, with a machine, if one takes as long as before. no_estimate: why that is not known, if one of those has
+ * no limit or the queue is too long.
  */
 export type WhyView = {
     /**

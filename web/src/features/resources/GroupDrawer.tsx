@@ -156,6 +156,11 @@ function GroupFacts({ group, administers }: { group: Group; administers: boolean
           [t`App domain`, group.app_address ?? t`default`],
           [t`Node selector`, group.node_selector],
           [t`Required capabilities`, group.required_capabilities.join(", ")],
+          [
+            t`Elastic`,
+            group.elastic &&
+              t`nodes are added as needed; a start waits up to ${time(group.elastic.wait_s ?? 0)}`,
+          ],
           [t`Created`, <Instant key="created" at={group.created_at} />],
         ]}
       />

@@ -7,6 +7,7 @@ import { Form } from "@/ui/form/Form";
 import { FormDrawer } from "@/ui/form/FormDrawer";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
+import { ElasticFields } from "./ElasticFields";
 import { GroupRules } from "./GroupRules";
 import { changedGroup, type GroupValues, groupCommand, groupRequest, groupValuesOf } from "./group-values";
 import { SelectedNodes } from "./SelectedNodes";
@@ -126,6 +127,7 @@ function GroupForm({ group, onDone, onMade }: FormProps) {
         splitChars={[",", " "]}
         {...form.getInputProps("required_capabilities")}
       />
+      <ElasticFields form={form} />
       <GroupRules form={form} />
     </Form>
   );

@@ -1,6 +1,7 @@
 import type { Group, GroupCreate, GroupUpdate } from "@/api/types";
 import { cliTime } from "@/features/sessions/launcher/command";
 import { commandLine } from "@/ui/command";
+import { slotWord } from "@/ui/slots";
 
 /** Form values of a resource group. */
 export type GroupValues = Required<Omit<GroupCreate, Optional>> & Record<Optional, string>;
@@ -27,6 +28,7 @@ const FRESH: GroupValues = {
   app_address: "",
   node_selector: "",
   required_capabilities: [],
+  elastic: null,
 };
 const FIELDS = Object.keys(FRESH) as (keyof GroupValues)[];
 
@@ -84,5 +86,16 @@ export function groupCommand(group: Group | undefined, changes: GroupUpdate): st
     ...optional("app-address", given.app_address),
     ...optional("node-selector", given.node_selector),
     ...(required ?? []),
+    ...elasticWords(given.elastic),
   );
+}
+
+function elasticWords(elastic: GroupUpdate["elastic"]): string[] {
+  if (elastic === undefined) return [];
+  if (elastic === null) return ["--no-elastic"];
+  const limits = Object.entries(elastic.limit).flatMap(([slot, amount]) => [
+    "--limit",
+    `${slot}=${slotWord(slot, amount as number)}`,
+  ]);
+  return ["--elastic", elastic.engine, ...limits, "--machine-wait", cliTime(elastic.wait_s ?? 900)];
 }

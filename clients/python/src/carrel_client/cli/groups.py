@@ -11,7 +11,7 @@ from carrel_client.cli.parser import Arguments, reading
 from carrel_client.cli.people import each, given, list_arguments, listed
 from carrel_client.cli.times import local_time
 from carrel_client.errors import CarrelError
-from carrel_client.slots import format_amount, slots_text
+from carrel_client.slots import format_amount, parse_slot, slots_text
 from carrel_client.units import format_duration, parse_duration
 
 TYPE_CHECKING = False
@@ -31,6 +31,7 @@ _EMPTIED: tuple[tuple[str, object, str], ...] = (
     ("app-address", "", "use the installation's address for apps"),
     ("node-selector", "", "no node joins by its labels"),
     ("required-capabilities", [], "nodes need no capabilities"),
+    ("elastic", "", "place sessions on the nodes that there are"),
 )
 
 
@@ -85,6 +86,7 @@ def create_arguments(parser: Arguments) -> None:
         "carrel group create gpu --private --scheduler fair_share --placement concentrated",
         "carrel group create teaching --kind interactive --pending-timeout 2h",
         "carrel group create a100 --node-selector 'gpu=a100,!spot'",
+        "carrel group create burst --node-selector pool=burst --elastic cloud --limit cpu=64 --limit mem=256g",
     )
 
 
@@ -297,6 +299,24 @@ def _settings(parser: Arguments) -> None:
         action="append",
         help="its nodes without it take no new sessions, such as network-policy; repeatable",
     )
+    parser.add_argument(
+        "--elastic",
+        metavar="ENGINE",
+        help="leave the nodes to this Kubernetes engine, which may add some; needs --node-selector and --limit",
+    )
+    parser.add_argument(
+        "--limit",
+        metavar="SLOT=AMOUNT",
+        action="append",
+        type=reading(parse_slot),
+        help="what the sessions of an elastic group may hold together: cpu=64, mem=256g; both are needed",
+    )
+    parser.add_argument(
+        "--machine-wait",
+        metavar="TIME",
+        type=time,
+        help="how long a start in an elastic group waits for a machine (default 15m)",
+    )
     for option, emptied, words in _EMPTIED:
         parser.add_argument(
             f"--no-{option}",
@@ -329,7 +349,23 @@ def _fields(args: argparse.Namespace) -> dict[str, Any]:
     for field in ("pending_timeout_s", "app_address", "node_selector"):
         if field in fields and not fields[field]:
             fields[field] = None
-    return fields
+    return {**fields, **_elastic(args)}
+
+
+def _elastic(args: argparse.Namespace) -> dict[str, Any]:
+    if args.elastic == "":
+        return {"elastic": None}
+    if not args.elastic and not args.limit and args.machine_wait is None:
+        return {}
+    if not args.elastic or not args.limit:
+        raise CarrelError(
+            "usage",
+            "An elastic group needs its engine and its limit.",
+            status=422,
+            hint="Use --elastic ENGINE --limit cpu=64 --limit mem=256g.",
+        )
+    wait = {} if args.machine_wait is None else {"wait_s": args.machine_wait}
+    return {"elastic": {"engine": args.elastic, "limit": dict(args.limit), **wait}}
 
 
 def _seconds(text: str) -> int:
@@ -398,6 +434,12 @@ def _state(group: models.GroupView) -> str:
     return "active" if group["active"] else "inactive"
 
 
+def _elastic_text(elastic: models.ElasticGroup | None) -> str:
+    if elastic is None:
+        return ""
+    return f"engine {elastic['engine']}; a start waits {format_duration(elastic['wait_s'])} for a machine at most"
+
+
 def _print(group: models.GroupView) -> None:
     access = group["access"]
     timeout = group["pending_timeout_s"]
@@ -421,6 +463,7 @@ def _print(group: models.GroupView) -> None:
             ("app address", group["app_address"] or ""),
             ("node selector", group["node_selector"] or ""),
             ("required of nodes", ", ".join(group["required_capabilities"])),
+            ("elastic", _elastic_text(group["elastic"])),
             ("nodes", f"{group['nodes']}, {group['ready_nodes']} accept new sessions"),
             ("sessions", f"{group['live_sessions']} live, {group['waiting_sessions']} of them pending"),
             ("used", used_text(group["used"], group["capacity"])),

@@ -40,7 +40,8 @@ def why(args: argparse.Namespace, context: Context) -> int:
             place = (
                 f"{response['position']} of {response['queue_length']}" if response["position"] else "next"
             )
-            facts = [("group", response["group"]["name"]), ("place", place), *facts]
+            places = [] if response["cause"] == "machine" else [("place", place)]
+            facts = [("group", response["group"]["name"]), *places, *facts]
         print_facts([*facts, *_rest(response, response["expected_start"])])
         _print_obstacles(response["limits"], response["nodes"])
 

@@ -111,7 +111,7 @@ function Detail({
           )}
         </Alert>
       )}
-      {session.state === "PENDING" && <WhyBox session={session} />}
+      {(session.state === "PENDING" || session.state === "PREPARING") && <WhyBox session={session} />}
       {ending && (
         <Alert
           color="brass"

@@ -55,6 +55,11 @@ function Answer({ why, session }: { why: Why; session: SessionDetail }) {
               <br />
             </>
           )}
+          {why.expected_start && why.cause === "machine" && (
+            <Trans>
+              Estimated start: <Instant at={why.expected_start} />, if a machine takes as long as before.
+            </Trans>
+          )}
           {why.expected_start && why.position !== null ? (
             <Trans>
               Estimated start: <Instant at={why.expected_start} />, if no new sessions arrive and all sessions
@@ -75,7 +80,7 @@ function Answer({ why, session }: { why: Why; session: SessionDetail }) {
       )}
       {why.nodes.length > 1 && <NodeCauses nodes={why.nodes} />}
       {why.changes.length > 0 && <Changes changes={why.changes} session={session} />}
-      <PriorityForm key={session.priority} session={session} />
+      {why.position !== null && <PriorityForm key={session.priority} session={session} />}
     </Stack>
   );
 }

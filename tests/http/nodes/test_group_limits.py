@@ -1,0 +1,85 @@
+"""Elastic groups in the API: a limit instead of nodes, and the machines that their sessions are on."""
+
+from dataclasses import replace
+
+import pytest
+from databases import sql
+from installation import Api
+from node_kit import GIB, join, machine
+from people_kit import status_and_code
+
+from carrel.engines.port import ELASTIC
+
+LIMIT = {"cpu": 4000, "mem": 8 * GIB}
+ELASTIC_GROUP = {"engine": "local", "limit": LIMIT}
+SYSTEM = replace(machine("system"), capabilities=frozenset({ELASTIC}))
+BURST = replace(SYSTEM, name="burst-1", labels={"pool": "burst"})
+
+
+@pytest.fixture
+async def cluster(api: Api) -> Api:
+    """An installation whose engine chooses nodes, with an elastic group that has one machine."""
+    await join(api.database, SYSTEM, BURST)
+    await sql(api.database, "UPDATE engines SET state = 'READY'")
+    admin = await api.as_("superadmin")
+    made = await admin.post(
+        "/groups", {"name": "burst", "node_selector": "pool=burst", "elastic": ELASTIC_GROUP}
+    )
+    assert made.status_code == 201, made.text
+    return api
+
+
+async def test_a_group_has_its_limit_as_capacity_and_its_machines_as_nodes(cluster: Api):
+    admin = await cluster.as_("superadmin")
+    shown = (await admin.get("/groups/burst")).json()
+    assert shown["elastic"] == {**ELASTIC_GROUP, "wait_s": 900}
+    assert (shown["nodes"], shown["ready_nodes"], shown["capacity"]) == (1, 1, LIMIT)
+    nodes = (await admin.get("/nodes")).json()["items"]
+    assert {row["name"]: row["group"]["name"] for row in nodes} == {"burst-1": "burst", "system": "default"}
+    # What the installation has: the limit, not the machines that the cluster adds.
+    resources = (await admin.get("/resources")).json()
+    assert resources["nodes"] == 2
+    assert resources["capacity"]["cpu"] == 8000 + LIMIT["cpu"]
+
+
+async def test_what_exceeds_the_limit_for_ever_is_refused_and_the_machines_are_not_offered(cluster: Api):
+    user = await cluster.as_("user")
+    large = {"cpu": 5000, "mem": GIB}
+    refused = await user.try_start(group="burst", slots=large)
+    assert status_and_code(refused) == (409, "session.too_large")
+    assert refused.json()["detail"] == "The limit of its elastic group is 4 CPU; this needs 5 CPU."
+    admin = await cluster.as_("superadmin")
+    named = await admin.try_start(group="burst", node="burst-1")
+    assert status_and_code(named) == (404, "node.not_found")
+
+
+async def test_an_elastic_group_needs_a_selector_an_engine_that_adds_machines_and_a_whole_limit(cluster: Api):
+    admin = await cluster.as_("superadmin")
+    bare = await admin.post("/groups", {"name": "more", "elastic": ELASTIC_GROUP})
+    assert status_and_code(bare) == (422, "group.no_selector")
+    unknown = {"name": "more", "node_selector": "a", "elastic": {**ELASTIC_GROUP, "engine": "moon"}}
+    assert status_and_code(await admin.post("/groups", unknown)) == (404, "engine.not_found")
+    part = {"name": "more", "node_selector": "a", "elastic": {"engine": "local", "limit": {"cpu": 1}}}
+    assert (await admin.post("/groups", part)).status_code == 422
+    without = await admin.patch("/groups/burst", {"node_selector": None})
+    assert status_and_code(without) == (422, "group.no_selector")
+    await join(cluster.database, machine("docker"))
+    await sql(cluster.database, "DELETE FROM nodes WHERE name <> 'docker' AND NOT elastic")
+    plain = {"name": "more", "node_selector": "a", "elastic": ELASTIC_GROUP}
+    assert status_and_code(await admin.post("/groups", plain)) == (422, "group.not_elastic")
+
+
+async def test_a_limit_changes_and_ends_with_the_group_and_its_machines_stay(cluster: Api):
+    admin = await cluster.as_("superadmin")
+    more = {"engine": "local", "limit": {**LIMIT, "cpu": 6000}, "wait_s": 60}
+    changed = await admin.patch("/groups/burst", {"name": "surge", "elastic": more})
+    assert changed.json()["capacity"]["cpu"] == 6000
+    assert changed.json()["elastic"] == more
+    plain = (await admin.patch("/groups/surge", {"elastic": None})).json()
+    assert (plain["elastic"], plain["capacity"]["cpu"]) == (None, 8000)
+    again = (await admin.patch("/groups/surge", {"elastic": more})).json()
+    assert again["capacity"]["cpu"] == 6000
+    await admin.patch("/groups/surge", {"elastic": None, "node_selector": None})
+    assert (await admin.delete("/groups/surge")).status_code == 204
+    nodes = (await admin.get("/nodes")).json()["items"]
+    assert {row["name"]: row["group"]["name"] for row in nodes} == {"burst-1": "default", "system": "default"}
