@@ -212,7 +212,7 @@ async def _answers(
                 allow_redirects=False,
             ) as answer:
                 return answer.status < 500
-    except (OSError, TimeoutError, aiohttp.ClientError):
+    except (OSError, TimeoutError, ValueError, aiohttp.ClientError):  # ValueError: a line without end
         return False
 
 

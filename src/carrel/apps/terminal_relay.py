@@ -95,11 +95,11 @@ class TerminalRelay:
                         max_msg_size=0,
                         ssl=self._pinned(),
                     )
-                    first = await upstream.receive()
             except (aiohttp.ClientError, OSError, TimeoutError) as error:
                 log.warning("terminals.copy_unreachable", address=address, error=str(error))
                 return False
             async with upstream:
+                first = await upstream.receive()
                 if first.type is aiohttp.WSMsgType.CLOSE and first.data == close_code(gone()):
                     return False
                 await sockets.first_of(_to_client(socket, upstream, first), _to_copy(socket, upstream))

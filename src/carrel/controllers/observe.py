@@ -51,7 +51,6 @@ from carrel.tables.sessions import Container, Session
 
 log = structlog.get_logger()
 
-MAX_RESTARTS = 5
 RESTARTS_COUNTED = timedelta(hours=1)
 """Only restarts this recent count: a session that runs for months sees many engine updates."""
 _MACHINES_EVERY = timedelta(seconds=5)
@@ -240,8 +239,9 @@ def _compare_session(
     reports = [engine.listed[one.id].reason for one in taken]
     reports += [engine.reports[one.id][-1] for one in absent if engine.reports.get(one.id)]
     why = next(filter(None, reports), "")
+    again = engine.restarts.get(session.id, 0) < taken_away.MAX_RESTARTS
     if evicted := taken_away.evicted(
-        session, own, [*taken, *absent], engine.losing, why, certain=bool(taken)
+        session, own, [*taken, *absent], engine.losing, why, certain=bool(taken), again=again
     ):
         findings.evicted.append(evicted)
     elif absent:
@@ -263,7 +263,6 @@ def _compare_session(
         elif completed:
             _add_completed(findings, session, own, completed)
         else:
-            again = engine.restarts.get(session.id, 0) < MAX_RESTARTS
             kept = all(one.node_id and IN_PLACE_RESTART in nodes[one.node_id] for one, _ in exited)
             _add_exited(findings, session, own, exited, again=again, kept=kept)
     else:
@@ -302,7 +301,7 @@ def _add_exited(
         findings.restart.append(Ended(session, changes, why))
     else:
         changes = tuple(ContainerChange(one.id, exit_code=observed.exit_code) for one, observed in exited)
-        why += f" It has been started again {MAX_RESTARTS} times already."
+        why += taken_away.TOO_OFTEN
         findings.lost.append(Ended(session, changes, why))
         findings.add_spared(session, [one for one, _ in exited], why)
 
@@ -447,7 +446,7 @@ class Observe:
             names = frozenset(one.name for one in machines if one.ending)
             self._machines_seen[engine_id] = MachinesSeen(engine, now, names)
         # 3. compare those that did not change meanwhile
-        stopped = {ContainerId(o.id) for o in seen if o.state is ObservedState.EXITED}
+        stopped = {ContainerId(o.id) for o in seen if o.state is ObservedState.EXITED or o.evicted}
         async with tools.database.transaction() as tx:
             own_nodes, gone = await nodes.of_engine(tx, engine_id), await nodes.gone(tx, now)
             losing, ending = await nodes.losing(tx, engine_id), self._machines_seen[engine_id].ending
@@ -582,7 +581,7 @@ class Observe:
                     sources=[SessionState.RUNNING, SessionState.STARTING],
                     outcome=_OUTCOME[one.rule],
                     result=Result.FAILURE,
-                    cause="evicted",
+                    cause=queries.EVICTED,
                     reason=one.reason,
                     now=now,
                 )

@@ -11,6 +11,8 @@ from carrel.tables.session_states import ContainerRole, OnFailure, SessionKind
 from carrel.tables.sessions import Container, Session
 
 Nodes = Mapping[NodeId, LosingNode]
+MAX_RESTARTS = 5
+TOO_OFTEN = f" It has been started again {MAX_RESTARTS} times already."
 _ELSEWHERE = " It is requeued and restarts on another node, without the files outside mounted folders."
 
 
@@ -31,11 +33,12 @@ def evicted(
     why: str = "",
     *,
     certain: bool,
+    again: bool = True,
 ) -> Evicted | None:
     """What follows if these containers were taken; None if they were not, or if the session goes on without them.
 
     why: the engine's words. certain: the engine says so. Otherwise they are missing, and were taken if the engine had
-    closed their nodes: a drain may end while nobody looks.
+    closed their nodes: a drain may end while nobody looks. again: it was not started again too often.
     """
     places = [nodes[one.node_id] for one in taken if one.node_id and one.node_id in nodes]
     if not places or not (certain or all(place.closed for place in places)):
@@ -51,6 +54,8 @@ def evicted(
     reason = why or f"{subject} evicted from {', '.join(sorted(names))}."
     if ends:
         return Evicted(session, NodeLoss.END, reason)
+    if not again and session.kind != SessionKind.BATCH:
+        return Evicted(session, NodeLoss.END, reason + TOO_OFTEN)
     return Evicted(session, NodeLoss.RESCHEDULE, reason + _ELSEWHERE)
 
 

@@ -52,8 +52,8 @@ class Location:
 
 def parse(text: str) -> Location:
     """The location that the text describes. Raises: ValueError with a sentence."""
-    if ".." in text.split("/") or "\0" in text:
-        raise ValueError("A location has no .. in it.")
+    if ".." in re.split("[/?#]", text) or not text.isprintable():
+        raise ValueError("A location has no .. and no control characters in it.")
     if text.startswith("/"):
         return Location(PurePosixPath(text))
     try:

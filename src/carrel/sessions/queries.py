@@ -192,16 +192,20 @@ async def failed_starts(tx: AsyncSession, session: SessionId, cause: str) -> int
     return failed.scalar_one()
 
 
+EVICTED = "evicted"
+"""The cause of an eviction in the history."""
+
+
 async def restarts_since(
     tx: AsyncSession, sessions: Iterable[SessionId], since: datetime
 ) -> dict[SessionId, int]:
-    """Restarts of each of these sessions since then; sessions without one are omitted."""
+    """Restarts of each of these sessions since then, and evictions; sessions without one are omitted."""
     rows = await tx.execute(
         select(HistoryEntry.session_id, func.count())
         .where(
             HistoryEntry.session_id.in_(list(sessions)),
             HistoryEntry.from_state == SessionState.RUNNING,
-            HistoryEntry.to_state == SessionState.STARTING,
+            or_(HistoryEntry.to_state == SessionState.STARTING, HistoryEntry.cause == EVICTED),
             HistoryEntry.at > since,
         )
         .group_by(HistoryEntry.session_id)

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from carrel.controllers.observe import (
-    MAX_RESTARTS,
     Before,
     Findings,
     LiveSessions,
@@ -17,6 +16,7 @@ from carrel.controllers.observe import (
     is_settled,
     unlisted,
 )
+from carrel.controllers.taken_away import MAX_RESTARTS
 from carrel.core.ids import ContainerId, NodeId, SessionId
 from carrel.engines.port import IN_PLACE_RESTART, Observed, ObservedState
 from carrel.nodes.service import LosingNode, NodesOfEngine
@@ -374,6 +374,15 @@ def test_the_reason_of_an_eviction_is_in_the_words_of_the_engine():
     words = "It was evicted because its node was low on memory."
     findings = compared(evicted_at_work(reason=words), now=session(), on_loss=NodeLoss.RESCHEDULE)
     assert findings.evicted[0].reason == words + ELSEWHERE
+
+
+def test_a_session_that_is_evicted_again_and_again_ends():
+    again = {"on_loss": NodeLoss.RESCHEDULE, "now": session()}
+    [moved] = compared(evicted_at_work(), restarts=4, **again).evicted
+    assert moved.rule is NodeLoss.RESCHEDULE
+    [ended] = compared(evicted_at_work(), restarts=5, **again).evicted
+    assert ended.rule is NodeLoss.END
+    assert ended.reason.endswith("It has been started again 5 times already.")
 
 
 def test_a_container_that_is_missing_from_a_closed_node_was_evicted():

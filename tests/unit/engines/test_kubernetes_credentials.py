@@ -148,7 +148,10 @@ async def test_a_program_that_cannot_be_run_is_a_sentence(plugin: Plugin, tmp_pa
             {"cluster": {"insecure-skip-tls-verify": "maybe"}},
             "insecure-skip-tls-verify: Input should be a valid bool",
         ),
-        ({"cluster": {"proxy-url": "socks5://p:1"}}, "only proxies with http:// and https:// are supported."),
+        (
+            {"cluster": {"proxy-url": "socks5://me:secret@p:1"}},
+            "a proxy with socks5:// (proxy-url): only http://",
+        ),
     ],
 )
 async def test_parts_of_a_kubeconfig_that_cannot_be_used_are_sentences(parts: Any, sentence: str) -> None:

@@ -1,5 +1,6 @@
 """Processes in pods, against a small API server."""
 
+import asyncio
 import re
 import socket
 import subprocess
@@ -13,7 +14,7 @@ from aiohttp import web
 from people import stops_growing
 from tiny_api_server import TinyApiServer, exits, machine, run_here, running, status
 
-from carrel.engines.kubernetes import KubernetesEngine, process_scripts
+from carrel.engines.kubernetes import KubernetesEngine, kubernetes_api, process_scripts
 from carrel.engines.port import EngineUnavailable, TerminalSize
 
 _PIECE = bytes(1 << 16)
@@ -60,6 +61,23 @@ async def test_a_reader_may_pause_for_as_long_as_it_likes(
         output = [len(content) async for _, content in process.output()]
         assert sum(output) == 1000 * len(_PIECE)
         assert await process.exit_code() == 3
+
+
+async def test_a_connection_that_carries_nothing_is_in_use(
+    server: TinyApiServer, engine: KubernetesEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kubernetes_api, "PING_S", 0.01)
+
+    async def wait_for_ping(request: web.Request, socket: web.WebSocketResponse) -> None:
+        socket._autoping = False
+        while (await socket.receive()).type is not web.WSMsgType.PING:
+            pass
+        await exits(socket, 4)
+
+    server.on_exec = wait_for_ping
+    async with asyncio.timeout(30), engine.exec("abc", ("true",), env={}, terminal=None) as process:
+        assert [content async for content in process.output()] == []
+        assert await process.exit_code() == 4
 
 
 async def test_the_kernel_notices_that_the_server_is_gone(engine: KubernetesEngine) -> None:

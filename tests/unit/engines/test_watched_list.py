@@ -25,6 +25,7 @@ class Server:
     def __init__(self) -> None:
         self.items: list[Any] = []
         self.lists = 0
+        self.before_list_ends: Callable[[], None] = lambda: None
         self._events: asyncio.Queue[Any] = asyncio.Queue()
 
     def send(self, kind: str, changed: Any) -> None:
@@ -37,7 +38,9 @@ class Server:
         if "watch" not in request.query:
             self.lists += 1
             metadata = {"resourceVersion": "10"}
-            return web.json_response({"metadata": metadata, "items": self.items})
+            listed = web.json_response({"metadata": metadata, "items": self.items})
+            self.before_list_ends()
+            return listed
         response = web.StreamResponse()
         await response.prepare(request)
         while (event := await self._events.get()) is not None:
@@ -153,4 +156,19 @@ async def test_what_was_deleted_does_not_come_back(server: Server, watched: Make
     server.send("ADDED", item("c", 14, "other"))
     await eventually(lambda: one.get("n/c") == "other")
     assert one.get("n/a") == "again"
+    task.cancel()
+
+
+async def test_what_changes_while_the_list_is_made_is_in_it(server: Server, watched: Make) -> None:
+    def change() -> None:
+        things.put(item("b", 11, "made"))
+        things.drop(server.items[0])
+
+    things = watched([])
+    things.put(item("c", 9, "before it is watched"))
+    server.items = [item("a", 5, "old")]
+    server.before_list_ends = change
+    task = await running(things)
+    assert list(things.watched) == ["made"]
+    server.send("DELETED", item("a", 12, uid="a-1"))
     task.cancel()

@@ -131,7 +131,8 @@ def _require_usable(config: Kubeconfig) -> None:
     proxy = config.cluster.proxy
     if proxy and not proxy.startswith(_PROXIES):
         raise EngineUnavailable(
-            f"The kubeconfig has the proxy {proxy} (proxy-url): only proxies with http:// and https:// are supported."
+            f"The kubeconfig has a proxy with {proxy.partition(':')[0]}:// (proxy-url): only http:// and https:// are "
+            "supported."
         )
     if bool(config.user.certificate) != bool(config.user.key):
         raise EngineUnavailable("The kubeconfig has a client certificate without its key, or a key alone.")

@@ -7,7 +7,7 @@ the connection or refuses our credentials raises `EngineUnavailable`.
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from http import HTTPStatus
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -37,6 +37,8 @@ METADATA = f"{_JSON};as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 _PATCH = "application/json-patch+json"
 _APPLY = "application/apply-patch+yaml"
 _PAUSE_S = 1.0
+PING_S = 20.0
+"""Load balancers and proxies close a connection that carries nothing for a minute, often less."""
 _ENDING = "because it is being terminated"
 """Of a namespace that was deleted; it is gone some seconds later."""
 _POD_SECURITY = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("warn", "audit")}
@@ -209,9 +211,11 @@ class KubernetesApi:
                 if error.status != _UNAUTHORIZED or not await self._renew(session):
                     raise
                 connection = await self._connect(await self._open(), path, params, protocol)
+            pinging = asyncio.create_task(_ping(connection))
             try:
                 yield connection
             finally:
+                pinging.cancel()
                 await connection.close()
 
     async def _connect(
@@ -379,3 +383,11 @@ def _object(content: bytes) -> Any:
 
 def _no_server() -> EngineUnavailable:
     return EngineUnavailable("There is no API server of Kubernetes at the address.")
+
+
+async def _ping(connection: aiohttp.ClientWebSocketResponse) -> None:
+    """Keep the connection in use. No answer is required: a client that does not read now reads none."""
+    with suppress(ConnectionError):
+        while True:
+            await asyncio.sleep(PING_S)
+            await connection.ping()

@@ -15,7 +15,7 @@ import aiohttp
 from carrel.engines.kubernetes.cluster_nodes import ClusterNodes
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
 from carrel.engines.kubernetes.pod_processes import require_running
-from carrel.engines.port import EngineError
+from carrel.engines.port import EngineError, EngineUnavailable
 
 _PROTOCOL = "v4.channel.k8s.io"
 _DATA = 0
@@ -78,6 +78,11 @@ class PodPorts:
         except (EngineError, ApiError) as error:
             if not opened.done():
                 opened.set_exception(error)
+        except Exception as error:
+            # The connection to the cluster may be closed meanwhile.
+            if opened.done():
+                raise
+            opened.set_exception(EngineUnavailable(str(error)))
         finally:
             writer.close()
 

@@ -74,11 +74,11 @@ async def _terminal(
 ) -> AsyncIterator["KubernetesProcess"]:
     """A process with a terminal, which goes on without its connection."""
     words = process_scripts.running(command, mark)
-    if env:
-        await _keep(api, path, env, mark)
-        words = process_scripts.loading(command, mark)
     process = None
     try:
+        if env:
+            await _keep(api, path, env, mark)
+            words = process_scripts.loading(command, mark)
         async with _socket(api, path, words, size) as socket:
             process = KubernetesProcess(socket, with_terminal=True)
             await process.resize(size)

@@ -212,7 +212,8 @@ def secret_of(spec: ContainerSpec, names: PodNames, pod: Mapping[str, Any]) -> d
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {
-            "name": pod["metadata"]["annotations"][_SECRET],
+            # A pod of a former version has no annotations.
+            "name": pod["metadata"].get("annotations", {}).get(_SECRET, names.pod(spec.id)),
             "labels": _labels(spec, names),
             "ownerReferences": [owner],
         },

@@ -51,6 +51,8 @@ class WatchedList(Generic[T]):
         """All changes up to it are applied."""
         self._dropped: set[str] = set()
         """UIDs of dropped objects whose deletion the watch has not reported yet."""
+        self._meanwhile: list[Callable[[], None]] | None = None
+        """What is noted while the list is requested, which may be older."""
 
     async def read(self) -> Collection[T]:
         """What is kept of each object: at once while it is watched, by a list otherwise.
@@ -82,8 +84,12 @@ class WatchedList(Generic[T]):
         Raises: ApiError, EngineUnavailable.
         """
         try:
+            self._meanwhile = []
             listed, version = await self._list()
             self._entries, self._version, self._dropped = listed, int(version), set()
+            meanwhile, self._meanwhile = self._meanwhile, None
+            for note in meanwhile:
+                note()
             # The server ends a watch after some minutes; it goes on where it was.
             while True:
                 latest = version
@@ -97,11 +103,14 @@ class WatchedList(Generic[T]):
                 if version == latest:
                     await asyncio.sleep(PAUSE_S)
         finally:
-            self._entries = None
+            self._entries = self._meanwhile = None
 
     def put(self, item: Any) -> None:
         """Note an object as it is now; ignored if a newer one is known, or its deletion."""
-        if self._entries is None or item["metadata"]["uid"] in self._dropped:
+        if self._entries is None:
+            self._note_later(lambda: self.put(item))
+            return
+        if item["metadata"]["uid"] in self._dropped:
             return
         key, entry = self._entry(item)
         before = self._entries.get(key)
@@ -111,8 +120,14 @@ class WatchedList(Generic[T]):
 
     def drop(self, item: Any) -> None:
         """Note that an object is gone."""
-        if self._entries is not None and self._remove(item):
+        if self._entries is None:
+            self._note_later(lambda: self.drop(item))
+        elif self._remove(item):
             self._dropped.add(item["metadata"]["uid"])
+
+    def _note_later(self, note: Callable[[], None]) -> None:
+        if self._meanwhile is not None:
+            self._meanwhile.append(note)
 
     def _remove(self, item: Any) -> bool:
         """False if it is gone already, and another may have its name."""
