@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { i18n, type MessageDescriptor } from "@lingui/core";
 import { describe, expect, test } from "vitest";
+import { APPS } from "@/features/resources/engine-words";
 import { messages as korean } from "@/i18n/locales/ko.po";
 import { CAUSES } from "@/sentences/causes";
 import { PROBLEMS, UNTRANSLATED } from "@/sentences/problems";
@@ -26,6 +27,12 @@ const KINDS =
 const raised = all(source, new RegExp(`\\b(?:${KINDS})\\(\\s*"([a-z_.]+)"`, "g"));
 const say = (message: MessageDescriptor) => i18n._(message);
 i18n.loadAndActivate({ locale: "en", messages: {} });
+
+describe("how an engine's apps are reached", () => {
+  test.each(Object.keys(APPS))("%s is still the server's", (sentence) => {
+    for (const part of sentence.split(/(?<=:) /)) expect(source).toContain(` ${part}`);
+  });
+});
 
 describe("every code of the server", () => {
   const codes = [...new Set([...raised, ...documented("Of the API")])];

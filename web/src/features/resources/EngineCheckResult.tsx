@@ -3,7 +3,7 @@ import { Alert, List, Stack, Table, Text } from "@mantine/core";
 import type { EngineCheck } from "@/api/types";
 import { nodeCauseIn } from "@/sentences/reasons";
 import { inSlotOrder, slotText } from "@/ui/slots";
-import { DANGERS, GAPS } from "./engine-words";
+import { APPS, DANGERS, GAPS } from "./engine-words";
 
 const slotsText = (slots: Readonly<Record<string, number>>) =>
   inSlotOrder(Object.keys(slots))
@@ -14,7 +14,8 @@ const slotsText = (slots: Readonly<Record<string, number>>) =>
 export function EngineCheckResult({ check }: { check: EngineCheck }) {
   const { t, i18n } = useLingui();
   const capacity = slotsText(check.capacity) || t`none`;
-  const versions = /^It responds: (.+)\.$/.exec(check.sentence)?.[1];
+  const [first = "", ...apps] = check.sentence.split(/(?<=\.) (?=[A-Z])/);
+  const versions = /^It responds: (.+)\.$/.exec(first)?.[1];
   const dangerous = check.gaps.some(({ code }) => DANGERS.includes(code));
   const sentence = !versions
     ? check.sentence
@@ -30,6 +31,9 @@ export function EngineCheckResult({ check }: { check: EngineCheck }) {
     >
       {check.ok && (
         <Stack gap="xs">
+          {apps.length > 0 && (
+            <Text size="sm">{apps.map((one) => (APPS[one] ? i18n._(APPS[one]) : one)).join(" ")}</Text>
+          )}
           {check.nodes.length > 0 && (
             <>
               <Text size="sm">

@@ -96,6 +96,13 @@ export const GAPS: Record<EngineCheck["gaps"][number]["code"], MessageDescriptor
   disk_watch: msg`Disks that fill quickly are noticed late.`,
 };
 
+/** How apps are reached, by the server's sentences. */
+export const APPS: Record<string, MessageDescriptor> = {
+  "The gateway connects to apps through the engine.": msg`The gateway connects to apps through the engine.`,
+  "Their addresses can be reached from here, which is faster.": msg`Their addresses can be reached from here, which is faster.`,
+  "The addresses of its containers cannot be reached from here: if the gateway cannot reach them either, set it to connect to apps through the engine.": msg`The addresses of its containers cannot be reached from here: if the gateway cannot reach them either, set it to connect to apps through the engine.`,
+};
+
 /** Gaps that people should close. */
 export const DANGERS: readonly string[] = ["unprotected", "network_policy"];
 
