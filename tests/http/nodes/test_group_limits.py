@@ -7,6 +7,7 @@ from databases import sql
 from installation import Api
 from node_kit import GIB, join, machine
 from people_kit import status_and_code
+from sqlalchemy import text
 
 from carrel.engines.port import ELASTIC
 
@@ -83,3 +84,21 @@ async def test_a_limit_changes_and_ends_with_the_group_and_its_machines_stay(clu
     assert (await admin.delete("/groups/surge")).status_code == 204
     nodes = (await admin.get("/nodes")).json()["items"]
     assert {row["name"]: row["group"]["name"] for row in nodes} == {"burst-1": "default", "system": "default"}
+
+
+async def test_the_limit_of_the_default_group_changes_after_another_elastic_group_is_removed(cluster: Api):
+    admin = await cluster.as_("superadmin")
+    settings = {"engine": "local", "limit": LIMIT}
+    made = await admin.patch("/groups/default", {"node_selector": "pool=steady", "elastic": settings})
+    assert made.json()["capacity"] == LIMIT
+    await admin.patch("/groups/burst", {"elastic": None, "node_selector": None})
+    assert (await admin.delete("/groups/burst")).status_code == 204
+    # The history of the removed group is no limit of this one.
+    async with cluster.database.transaction() as tx:
+        limits = await tx.scalar(text("SELECT count(*) FROM nodes WHERE elastic"))
+    assert limits == 1
+    more = {**LIMIT, "cpu": 6000}
+    changed = await admin.patch("/groups/default", {"elastic": {**settings, "limit": more}})
+    assert changed.json()["capacity"] == more
+    plain = (await admin.patch("/groups/default", {"elastic": None})).json()
+    assert (plain["elastic"], plain["capacity"].get("cpu")) == (None, 16000)

@@ -50,9 +50,11 @@ async def resolve(tx: AsyncSession, given: dict[str, Any], selector: str | None)
 async def apply(tx: AsyncSession, group: ResourceGroup, now: datetime) -> None:
     """Make its node as the group is. Twice: no-op."""
     engine = EngineId(group.elastic["engine"]) if group.elastic else None
-    rows = await tx.execute(select(Node).where(Node.group_id == group.id, Node.elastic).with_for_update())
-    nodes = {node.engine_id: node for node in rows.scalars()}
-    for node in nodes.values():
+    of_it = select(Node).where(Node.group_id == group.id, Node.elastic)
+    # Of several of one engine, the last is used, which is the one that is not forgotten.
+    rows = (await tx.execute(of_it.order_by(Node.forgotten_at, Node.id).with_for_update())).scalars().all()
+    nodes = {node.engine_id: node for node in rows}
+    for node in rows:
         if node.engine_id != engine and node.forgotten_at is None:
             await _forget(tx, node.id, now)
     if engine is None or group.elastic is None:
@@ -77,9 +79,10 @@ async def apply(tx: AsyncSession, group: ResourceGroup, now: datetime) -> None:
 
 
 async def forget(tx: AsyncSession, group: GroupId, now: datetime) -> None:
-    """Before the group is removed. Twice: no-op."""
+    """Before the group is removed: its node is no limit of the group to which it moves. Twice: no-op."""
     for node in (await tx.execute(select(Node.id).where(Node.group_id == group, Node.elastic))).scalars():
         await _forget(tx, node, now)
+        await tx.execute(update(Node).where(Node.id == node).values(elastic=False, down_since=now))
 
 
 async def _forget(tx: AsyncSession, node: NodeId, now: datetime) -> None:
