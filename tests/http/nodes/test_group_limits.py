@@ -102,3 +102,11 @@ async def test_the_limit_of_the_default_group_changes_after_another_elastic_grou
     assert changed.json()["capacity"] == more
     plain = (await admin.patch("/groups/default", {"elastic": None})).json()
     assert (plain["elastic"], plain["capacity"].get("cpu")) == (None, 16000)
+
+
+async def test_an_outage_does_not_count_from_an_earlier_one(cluster: Api):
+    # As a former version left it.
+    await sql(cluster.database, "UPDATE nodes SET down_since = now() - interval '1 day' WHERE elastic")
+    await join(cluster.database, SYSTEM, BURST)
+    async with cluster.database.transaction() as tx:
+        assert await tx.scalar(text("SELECT down_since FROM nodes WHERE elastic")) is None

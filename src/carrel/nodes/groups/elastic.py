@@ -95,9 +95,10 @@ async def _forget(tx: AsyncSession, node: NodeId, now: datetime) -> None:
 
 
 _ANSWERS = text("""
-    UPDATE nodes SET state = :ready, capabilities = CAST(:capabilities AS jsonb)
+    UPDATE nodes SET state = :ready, capabilities = CAST(:capabilities AS jsonb), down_since = NULL
     WHERE engine_id = :engine AND elastic AND forgotten_at IS NULL
-        AND (state, capabilities) IS DISTINCT FROM (CAST(:ready AS text), CAST(:capabilities AS jsonb))
+        AND (state, capabilities, down_since)
+            IS DISTINCT FROM (CAST(:ready AS text), CAST(:capabilities AS jsonb), CAST(NULL AS timestamptz))
     RETURNING id
 """)
 
