@@ -8,6 +8,7 @@ from simulation.installation_life import Installation
 
 from carrel.core.ids import SessionId
 from carrel.engines.port import ELASTIC, NodeInfo
+from carrel.nodes.groups.schemas import GroupUpdate
 from carrel.tables.session_states import SessionState as S
 
 LIMIT = {"cpu": 4000, "mem": 64 << 30}
@@ -151,5 +152,23 @@ def test_several_containers_wait_for_machines_together(play: Play) -> None:
         assert installation.state(session) == S.RUNNING
         assert held(installation, "elastic group default") == 4000
         assert held(installation, "burst-2") == 2000
+
+    play(story)
+
+
+def test_a_command_that_waited_for_a_machine_runs_elsewhere_when_its_group_is_no_longer_elastic(
+    play: Play,
+) -> None:
+    async def story(installation: Installation) -> None:
+        await empty_cluster(installation)
+        session = await installation.batch("true")
+        await installation.rounds(3, 12)
+        assert installation.state(session) == S.PREPARING
+        await installation.change_group(GroupUpdate(elastic=None, node_selector=None))
+        await installation.settle()
+        assert installation.node_of(session) == "system"
+        assert "node_closed" in installation.causes(session)
+        assert "node_lost" not in installation.causes(session)
+        assert installation.state(session) == S.TERMINATED
 
     play(story)
