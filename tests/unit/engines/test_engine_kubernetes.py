@@ -14,6 +14,7 @@ from carrel.engines.kubernetes.pod_answers import (
     not_placed,
     observed,
     quantity,
+    remapped_everywhere,
     remapping,
     reservation,
     start_error,
@@ -357,3 +358,14 @@ def test_users_are_remapped_where_the_runtime_of_the_class_can_do_it() -> None:
     assert pod_of(spec(), Sandbox("kata", user_namespaces=True))["hostUsers"] is False
     assert pod_of(spec(), Sandbox("kata"))["runtimeClassName"] == "kata"
     assert not {"hostUsers", "runtimeClassName"} & pod_of(spec()).keys()
+
+
+def test_a_pod_of_an_elastic_group_has_user_namespaces_if_all_nodes_to_which_it_may_go_have_them() -> None:
+    ready = {"a": {"pool": "burst"}, "b": {"pool": "burst"}, "system": dict[str, str]()}
+    elastic = spec(elastic=(LabelRequirement("pool", frozenset({"burst"})),))
+    assert remapped_everywhere(elastic, ready, frozenset({"a", "b"}))
+    assert not remapped_everywhere(elastic, ready, frozenset({"a", "system"}))
+    # What a machine has that does not exist yet is not known.
+    assert not remapped_everywhere(elastic, {"system": {}}, frozenset({"system"}))
+    assert remapped_everywhere(spec(node="a"), ready, frozenset({"a"}))
+    assert not remapped_everywhere(spec(node="b"), ready, frozenset({"a"}))
