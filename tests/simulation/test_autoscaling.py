@@ -7,6 +7,7 @@ from simulation.conftest import Play
 from simulation.installation_life import Installation
 
 from carrel.core.ids import SessionId
+from carrel.engines.optional import NETWORK_POLICY
 from carrel.engines.port import ELASTIC, NodeInfo
 from carrel.nodes.groups.schemas import GroupUpdate
 from carrel.tables.session_states import SessionState as S
@@ -170,5 +171,22 @@ def test_a_command_that_waited_for_a_machine_runs_elsewhere_when_its_group_is_no
         assert "node_closed" in installation.causes(session)
         assert "node_lost" not in installation.causes(session)
         assert installation.state(session) == S.TERMINATED
+
+    play(story)
+
+
+def test_a_cluster_that_never_had_a_node_takes_sessions_unless_isolation_is_required(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        installation.world.nodes = []
+        await installation.round(6)
+        await installation.make_elastic(LIMIT)
+        installation.set_group(required_capabilities=[NETWORK_POLICY, "seccomp"])
+        session = await installation.create()
+        await installation.rounds(3, 12)
+        assert installation.state(session) == S.PENDING
+        assert "does not enforce network policies" in reason(installation, session)
+        installation.set_group(required_capabilities=["seccomp"])
+        await installation.rounds(3, 12)
+        assert installation.state(session) == S.PREPARING
 
     play(story)

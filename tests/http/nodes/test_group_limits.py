@@ -9,7 +9,8 @@ from node_kit import GIB, join, machine
 from people_kit import status_and_code
 from sqlalchemy import text
 
-from carrel.engines.port import ELASTIC
+from carrel.engines.optional import NETWORK_POLICY, USER_NAMESPACES
+from carrel.engines.port import ELASTIC, NodeInfo
 
 LIMIT = {"cpu": 4000, "mem": 8 * GIB}
 ELASTIC_GROUP = {"engine": "local", "limit": LIMIT}
@@ -110,3 +111,26 @@ async def test_an_outage_does_not_count_from_an_earlier_one(cluster: Api):
     await join(cluster.database, SYSTEM, BURST)
     async with cluster.database.transaction() as tx:
         assert await tx.scalar(text("SELECT down_since FROM nodes WHERE elastic")) is None
+
+
+async def capabilities(cluster: Api, *machines: NodeInfo) -> set[str]:
+    """Those of the group, once its engine has reported these machines."""
+    await join(cluster.database, *machines)
+    async with cluster.database.transaction() as tx:
+        return set(await tx.scalar(text("SELECT capabilities FROM nodes WHERE elastic")) or ())
+
+
+async def test_a_group_has_the_capabilities_of_its_machines_or_while_there_are_none_of_the_cluster(
+    cluster: Api,
+):
+    system = replace(SYSTEM, capabilities=frozenset({ELASTIC, NETWORK_POLICY}))
+    burst = replace(BURST, capabilities=frozenset({ELASTIC, NETWORK_POLICY, USER_NAMESPACES}))
+    lesser = replace(burst, name="burst-2", capabilities=frozenset({ELASTIC, NETWORK_POLICY}))
+    assert await capabilities(cluster, SYSTEM, burst) == burst.capabilities
+    assert await capabilities(cluster, system, burst, lesser) == lesser.capabilities
+    assert await capabilities(cluster, SYSTEM) == {ELASTIC}
+    # Whether the next machine has user namespaces is not known.
+    remapping = replace(system, capabilities=burst.capabilities)
+    assert await capabilities(cluster, remapping) == {ELASTIC, NETWORK_POLICY}
+    assert await capabilities(cluster, burst) == burst.capabilities
+    assert await capabilities(cluster) == {ELASTIC, NETWORK_POLICY}

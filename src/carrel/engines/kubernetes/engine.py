@@ -31,7 +31,7 @@ from carrel.engines.kubernetes.pods import (
 from carrel.engines.kubernetes.self_test import SelfTest
 from carrel.engines.kubernetes.taints import Toleration
 from carrel.engines.label_claim import LabelClaim
-from carrel.engines.optional import FORWARDED, NETWORK_POLICY
+from carrel.engines.optional import FORWARDED, NETWORK_POLICY, USER_NAMESPACES
 from carrel.engines.port import (
     Claimant,
     ContainerGone,
@@ -291,7 +291,7 @@ class KubernetesEngine:
 
     def _user_namespaces(self, node: str) -> frozenset[str]:
         """The capability of a node whose pods have user namespaces."""
-        return frozenset({"user-namespaces"} if node in self._remapping else ())
+        return frozenset({USER_NAMESPACES} if node in self._remapping else ())
 
     async def _isolated(self) -> Sequence[Any]:
         """The nodes that are ready. Afterwards the network policy of the installation is in place."""
