@@ -10,6 +10,7 @@ from carrel.core.ids import SessionId
 from carrel.engines.optional import NETWORK_POLICY
 from carrel.engines.port import ELASTIC, NodeInfo
 from carrel.nodes.groups.schemas import GroupUpdate
+from carrel.tables.nodes import Draining
 from carrel.tables.session_states import SessionState as S
 
 LIMIT = {"cpu": 4000, "mem": 64 << 30}
@@ -188,5 +189,22 @@ def test_a_cluster_that_never_had_a_node_takes_sessions_unless_isolation_is_requ
         installation.set_group(required_capabilities=["seccomp"])
         await installation.rounds(3, 12)
         assert installation.state(session) == S.PREPARING
+
+    play(story)
+
+
+def test_a_session_that_is_drained_from_a_machine_starts_on_another(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        await empty_cluster(installation)
+        installation.world.nodes.append(machine("burst-1"))
+        session = await installation.create()
+        await installation.settle()
+        assert installation.node_of(session) == "burst-1"
+        await installation.drain("burst-1", Draining.MOVE)
+        installation.world.nodes.append(machine("burst-2"))
+        await installation.settle()
+        assert installation.state(session) == S.RUNNING
+        assert installation.node_of(session) == "burst-2"
+        assert installation.causes(session).count("drained") == 1
 
     play(story)

@@ -89,6 +89,24 @@ def test_a_pod_of_an_elastic_group_is_left_to_the_cluster_on_nodes_with_its_labe
     assert node_of(manifest(spec(elastic=requirements), _NAMES, DEFAULT_SANDBOX, "secret")) == ""
 
 
+def test_a_pod_of_an_elastic_group_avoids_cordoned_nodes() -> None:
+    avoiding = spec(elastic=(LabelRequirement("ssd"),), avoided=frozenset({"node-b", "node-a"}))
+    required = pod_of(avoiding)["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert required["nodeSelectorTerms"] == [
+        {
+            "matchExpressions": [{"key": "ssd", "operator": "Exists"}],
+            "matchFields": [
+                {"key": "metadata.name", "operator": "NotIn", "values": ["node-a"]},
+                {"key": "metadata.name", "operator": "NotIn", "values": ["node-b"]},
+            ],
+        }
+    ]
+    pod: Any = manifest(avoiding, _NAMES, DEFAULT_SANDBOX, "secret")
+    assert node_of(pod) == ""
+    pod["spec"]["nodeName"] = "node-c"
+    assert node_of(pod) == "node-c"
+
+
 def test_an_autoscaler_that_adds_no_machine_says_why_the_cluster_has_no_node() -> None:
     conditions = [{"type": "PodScheduled", "reason": "Unschedulable", "message": "0/2 nodes are available."}]
     pod = {"status": {"conditions": conditions}}
