@@ -222,7 +222,10 @@ class Installation:
     async def make_elastic(self, limit: Mapping[str, int], *, wait_s: int = 900) -> None:
         """Leave the nodes with the label pool=burst to the engine."""
         settings = ElasticGroup(engine=LOCAL_ENGINE, limit=dict(limit), wait_s=wait_s)
-        changes = GroupUpdate(node_selector="pool=burst", elastic=settings)
+        await self.change_group(GroupUpdate(node_selector="pool=burst", elastic=settings))
+
+    async def change_group(self, changes: GroupUpdate) -> None:
+        """Change the default group."""
 
         async def change(plane: ControlPlane) -> None:
             async with plane.database.transaction() as tx:

@@ -7,7 +7,10 @@ from simulation.conftest import Play
 from simulation.installation_life import Installation
 
 from carrel.core.ids import SessionId
+from carrel.engines.optional import NETWORK_POLICY
 from carrel.engines.port import ELASTIC, NodeInfo
+from carrel.nodes.groups.schemas import GroupUpdate
+from carrel.tables.nodes import Draining
 from carrel.tables.session_states import SessionState as S
 
 LIMIT = {"cpu": 4000, "mem": 64 << 30}
@@ -151,5 +154,57 @@ def test_several_containers_wait_for_machines_together(play: Play) -> None:
         assert installation.state(session) == S.RUNNING
         assert held(installation, "elastic group default") == 4000
         assert held(installation, "burst-2") == 2000
+
+    play(story)
+
+
+def test_a_command_that_waited_for_a_machine_runs_elsewhere_when_its_group_is_no_longer_elastic(
+    play: Play,
+) -> None:
+    async def story(installation: Installation) -> None:
+        await empty_cluster(installation)
+        session = await installation.batch("true")
+        await installation.rounds(3, 12)
+        assert installation.state(session) == S.PREPARING
+        await installation.change_group(GroupUpdate(elastic=None, node_selector=None))
+        await installation.settle()
+        assert installation.node_of(session) == "system"
+        assert "node_closed" in installation.causes(session)
+        assert "node_lost" not in installation.causes(session)
+        assert installation.state(session) == S.TERMINATED
+
+    play(story)
+
+
+def test_a_cluster_that_never_had_a_node_takes_sessions_unless_isolation_is_required(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        installation.world.nodes = []
+        await installation.round(6)
+        await installation.make_elastic(LIMIT)
+        installation.set_group(required_capabilities=[NETWORK_POLICY, "seccomp"])
+        session = await installation.create()
+        await installation.rounds(3, 12)
+        assert installation.state(session) == S.PENDING
+        assert "does not enforce network policies" in reason(installation, session)
+        installation.set_group(required_capabilities=["seccomp"])
+        await installation.rounds(3, 12)
+        assert installation.state(session) == S.PREPARING
+
+    play(story)
+
+
+def test_a_session_that_is_drained_from_a_machine_starts_on_another(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        await empty_cluster(installation)
+        installation.world.nodes.append(machine("burst-1"))
+        session = await installation.create()
+        await installation.settle()
+        assert installation.node_of(session) == "burst-1"
+        await installation.drain("burst-1", Draining.MOVE)
+        installation.world.nodes.append(machine("burst-2"))
+        await installation.settle()
+        assert installation.state(session) == S.RUNNING
+        assert installation.node_of(session) == "burst-2"
+        assert installation.causes(session).count("drained") == 1
 
     play(story)

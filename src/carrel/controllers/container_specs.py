@@ -44,6 +44,7 @@ def container_spec(
         devices=member.devices,
         node=member.node.name,
         elastic=member.node.elastic,
+        avoided=member.node.avoided,
         together=session.placement == ClusterPlacement.TOGETHER,
         env={
             **startup.variables(requested, container.slots),

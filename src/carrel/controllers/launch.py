@@ -153,7 +153,7 @@ class Launch:
                 for one in own.get(key, ())
             ]
             # A command that may have started must not start on another node as well, so its start continues.
-            closed = lost if _may_have_run(session) else lost | draining
+            closed = lost if _may_have_run(session, members) else lost | draining
             displaced = next((one for one in members if one.row.node_id in closed), None)
             if displaced and not session.started_at:
                 if self._active.about(key) != _SENT_BACK:
@@ -267,11 +267,16 @@ class Launch:
         self, session: Session, members: Sequence[PlacedContainer], displaced: PlacedContainer
     ) -> None:
         """Remove it from its nodes and requeue it, or end it if its command may have run."""
-        if _may_have_run(session):
+        if _may_have_run(session, members) or (
+            # Its machine may have come just now.
+            session.state != SessionState.SCHEDULED and await self._has_run(session, members)
+        ):
             reason = f"Its node {displaced.node.name} was lost during the start; its command may have run."
             await self._end(session, cause="node_lost", reason=reason, failed_run=True)
             return
         reason = f"Its node {displaced.node.name} is lost or drained before the session ran there."
+        if displaced.node.elastic is not None:
+            reason = "Its elastic group was changed before the session ran."
         await self._take_back(
             session, members, cause="node_closed", reason=reason, blamed=displaced.row.node_id
         )
@@ -517,9 +522,11 @@ class Launch:
         await in_time(engine.remove(member.row.id, grace_s=0), REMOVAL_S)
 
 
-def _may_have_run(session: Session) -> bool:
-    """True if a command that must not run twice may have been started."""
-    return session.kind == SessionKind.BATCH and session.state != SessionState.SCHEDULED
+def _may_have_run(session: Session, members: Sequence[PlacedContainer]) -> bool:
+    """True if a command that must not run twice may have been started: not while it waits for machines."""
+    left = [one.row for one in members if one.node.elastic is not None]
+    waits = bool(left) and all(one.machine_due_at and not one.machine_at for one in left)
+    return session.kind == SessionKind.BATCH and session.state != SessionState.SCHEDULED and not waits
 
 
 def _engine_of(member: PlacedContainer) -> EngineId:

@@ -283,6 +283,8 @@ class FakeWorld:
         if spec.elastic is None:
             return spec.node
         for node in self.nodes:
+            if node.name in spec.avoided:
+                continue
             there = [one.spec.slots for one in self.containers.values() if one.node == node.name]
             fits = all(
                 amount + sum(slots.get(slot, 0) for slots in there) <= node.slots.get(slot, 0)

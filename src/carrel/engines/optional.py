@@ -220,6 +220,9 @@ class SideBySide(Protocol):
     def at_once(self) -> int: ...
 
 
+USER_NAMESPACES = "user-namespaces"
+"""Capability of nodes where the users of a session are others outside it."""
+
 NETWORK_POLICY = "network-policy"
 """Capability of nodes whose sessions are kept from each other and from the cluster, as a self-test has found."""
 

@@ -328,6 +328,8 @@ class ContainerSpec:
     """Name of the node to run on; empty if the engine has only one, or chooses it."""
     elastic: tuple[LabelRequirement, ...] | None = None
     """What the labels of the node must have if the engine chooses it, and may add a machine; None: it does not."""
+    avoided: frozenset[str] = frozenset()
+    """Names of nodes that the engine must not choose."""
     together: bool = False
     """The engine chooses one node for all containers of the private network."""
     env: Mapping[str, str] = field(default_factory=dict)

@@ -8,9 +8,10 @@ from sqlalchemy import Select, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import ContainerId, NodeId
-from carrel.engines.optional import NETWORK_POLICY
+from carrel.engines.optional import NETWORK_POLICY, USER_NAMESPACES
 from carrel.tables.nodes import Allocation, Node, NodeState
 
+_ISOLATING = {NETWORK_POLICY, USER_NAMESPACES}
 _LACKS = {NETWORK_POLICY: "does not enforce network policies"}
 
 
@@ -21,12 +22,18 @@ def offered(node: Node) -> dict[str, int]:
 
 
 def closed(node: Node, required: Collection[str]) -> str:
-    """Why nothing new is placed on a node, for `NodeSnapshot.closed`; empty if it is open. required: capabilities."""
+    """Why nothing new is placed on a node, for `NodeSnapshot.closed`; empty if it is open. required: capabilities.
+
+    Of an elastic group nothing is known before its cluster has had a node, so only what isolates sessions is required.
+    """
     if node.state != NodeState.READY:
         return "not ready"
     if node.cordoned or node.closed:
         return "cordoned" if node.cordoned else node.closed
-    missing = min(set(required) - set(node.capabilities), default="")
+    lacks = set(required) - set(node.capabilities)
+    if node.elastic and not node.capabilities:
+        lacks &= _ISOLATING
+    missing = min(lacks, default="")
     return _LACKS.get(missing, f"does not have the capability {missing}") if missing else ""
 
 

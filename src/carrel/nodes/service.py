@@ -1,6 +1,7 @@
 """Use cases of nodes: recording the nodes of an engine, and free capacity."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -22,7 +23,7 @@ from carrel.scheduling.devices import available, families
 from carrel.scheduling.snapshot import DeviceSnapshot
 from carrel.slot_kinds import service as slot_kinds
 from carrel.tables.groups import NodeLoss, ResourceGroup
-from carrel.tables.nodes import CLOSED_LENGTH, IS_KNOWN, Node, NodeState, is_offered
+from carrel.tables.nodes import CLOSED_LENGTH, IS_KNOWN, IS_MACHINE, Node, NodeState, is_offered
 
 SYSTEM_MEM_BYTES = 1 << 30
 """Default memory reserve for the host on machines with more than 4 GiB."""
@@ -175,12 +176,14 @@ _ENGINES = table("engines", column("id"), column("name"))
 class Address:
     """A node's engine and name. engine: None if removed. name: unique within the engine. elastic: of the node of an
     elastic group, which has no name in the engine: what its machines' labels must have. wait: for one of them.
+    avoided: names of those that are cordoned.
     """
 
     engine: EngineId | None
     name: str
     elastic: tuple[LabelRequirement, ...] | None = None
     wait: timedelta = timedelta(0)
+    avoided: frozenset[str] = frozenset()
 
 
 async def addresses(tx: AsyncSession) -> dict[NodeId, Address]:
@@ -190,16 +193,19 @@ async def addresses(tx: AsyncSession) -> dict[NodeId, Address]:
         .add_columns(ResourceGroup.elastic.label("settings"))
         .join(ResourceGroup, ResourceGroup.id == Node.group_id)
     )
-    return {row.id: _address(row) for row in rows}
+    cordoned: defaultdict[EngineId | None, set[str]] = defaultdict(set)
+    for engine, name in await tx.execute(select(Node.engine_id, Node.name).where(IS_MACHINE, Node.cordoned)):
+        cordoned[engine].add(name)
+    return {row.id: _address(row, cordoned[row.engine_id]) for row in rows}
 
 
-def _address(row: Row[Any]) -> Address:
+def _address(row: Row[Any], cordoned: Iterable[str]) -> Address:
     if not row.elastic:
         return Address(row.engine_id, row.name)
     wait = timedelta(seconds=(row.settings or {}).get("wait_s", 0))
     # The group may no longer be elastic.
     requirements = selectors.parse(row.node_selector) if row.node_selector else ()
-    return Address(row.engine_id, "", requirements, wait)
+    return Address(row.engine_id, "", requirements, wait, frozenset(cordoned))
 
 
 def _row(info: NodeInfo) -> dict[str, object]:

@@ -7,8 +7,10 @@ from databases import sql
 from installation import Api
 from node_kit import GIB, join, machine
 from people_kit import status_and_code
+from sqlalchemy import text
 
-from carrel.engines.port import ELASTIC
+from carrel.engines.optional import NETWORK_POLICY, USER_NAMESPACES
+from carrel.engines.port import ELASTIC, NodeInfo
 
 LIMIT = {"cpu": 4000, "mem": 8 * GIB}
 ELASTIC_GROUP = {"engine": "local", "limit": LIMIT}
@@ -83,3 +85,52 @@ async def test_a_limit_changes_and_ends_with_the_group_and_its_machines_stay(clu
     assert (await admin.delete("/groups/surge")).status_code == 204
     nodes = (await admin.get("/nodes")).json()["items"]
     assert {row["name"]: row["group"]["name"] for row in nodes} == {"burst-1": "default", "system": "default"}
+
+
+async def test_the_limit_of_the_default_group_changes_after_another_elastic_group_is_removed(cluster: Api):
+    admin = await cluster.as_("superadmin")
+    settings = {"engine": "local", "limit": LIMIT}
+    made = await admin.patch("/groups/default", {"node_selector": "pool=steady", "elastic": settings})
+    assert made.json()["capacity"] == LIMIT
+    await admin.patch("/groups/burst", {"elastic": None, "node_selector": None})
+    assert (await admin.delete("/groups/burst")).status_code == 204
+    # The history of the removed group is no limit of this one.
+    async with cluster.database.transaction() as tx:
+        limits = await tx.scalar(text("SELECT count(*) FROM nodes WHERE elastic"))
+    assert limits == 1
+    more = {**LIMIT, "cpu": 6000}
+    changed = await admin.patch("/groups/default", {"elastic": {**settings, "limit": more}})
+    assert changed.json()["capacity"] == more
+    plain = (await admin.patch("/groups/default", {"elastic": None})).json()
+    assert (plain["elastic"], plain["capacity"].get("cpu")) == (None, 16000)
+
+
+async def test_an_outage_does_not_count_from_an_earlier_one(cluster: Api):
+    # As a former version left it.
+    await sql(cluster.database, "UPDATE nodes SET down_since = now() - interval '1 day' WHERE elastic")
+    await join(cluster.database, SYSTEM, BURST)
+    async with cluster.database.transaction() as tx:
+        assert await tx.scalar(text("SELECT down_since FROM nodes WHERE elastic")) is None
+
+
+async def capabilities(cluster: Api, *machines: NodeInfo) -> set[str]:
+    """Those of the group, once its engine has reported these machines."""
+    await join(cluster.database, *machines)
+    async with cluster.database.transaction() as tx:
+        return set(await tx.scalar(text("SELECT capabilities FROM nodes WHERE elastic")) or ())
+
+
+async def test_a_group_has_the_capabilities_of_its_machines_or_while_there_are_none_of_the_cluster(
+    cluster: Api,
+):
+    system = replace(SYSTEM, capabilities=frozenset({ELASTIC, NETWORK_POLICY}))
+    burst = replace(BURST, capabilities=frozenset({ELASTIC, NETWORK_POLICY, USER_NAMESPACES}))
+    lesser = replace(burst, name="burst-2", capabilities=frozenset({ELASTIC, NETWORK_POLICY}))
+    assert await capabilities(cluster, SYSTEM, burst) == burst.capabilities
+    assert await capabilities(cluster, system, burst, lesser) == lesser.capabilities
+    assert await capabilities(cluster, SYSTEM) == {ELASTIC}
+    # Whether the next machine has user namespaces is not known.
+    remapping = replace(system, capabilities=burst.capabilities)
+    assert await capabilities(cluster, remapping) == {ELASTIC, NETWORK_POLICY}
+    assert await capabilities(cluster, burst) == burst.capabilities
+    assert await capabilities(cluster) == {ELASTIC, NETWORK_POLICY}

@@ -14,6 +14,7 @@ from carrel.engines.kubernetes.pod_answers import (
     not_placed,
     observed,
     quantity,
+    remapped_everywhere,
     remapping,
     reservation,
     start_error,
@@ -86,6 +87,24 @@ def test_a_pod_of_an_elastic_group_is_left_to_the_cluster_on_nodes_with_its_labe
     assert same["topologyKey"] == "kubernetes.io/hostname"
     assert same["labelSelector"] == {"matchLabels": {"carrel.network": "net"}}
     assert node_of(manifest(spec(elastic=requirements), _NAMES, DEFAULT_SANDBOX, "secret")) == ""
+
+
+def test_a_pod_of_an_elastic_group_avoids_cordoned_nodes() -> None:
+    avoiding = spec(elastic=(LabelRequirement("ssd"),), avoided=frozenset({"node-b", "node-a"}))
+    required = pod_of(avoiding)["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert required["nodeSelectorTerms"] == [
+        {
+            "matchExpressions": [{"key": "ssd", "operator": "Exists"}],
+            "matchFields": [
+                {"key": "metadata.name", "operator": "NotIn", "values": ["node-a"]},
+                {"key": "metadata.name", "operator": "NotIn", "values": ["node-b"]},
+            ],
+        }
+    ]
+    pod: Any = manifest(avoiding, _NAMES, DEFAULT_SANDBOX, "secret")
+    assert node_of(pod) == ""
+    pod["spec"]["nodeName"] = "node-c"
+    assert node_of(pod) == "node-c"
 
 
 def test_an_autoscaler_that_adds_no_machine_says_why_the_cluster_has_no_node() -> None:
@@ -357,3 +376,14 @@ def test_users_are_remapped_where_the_runtime_of_the_class_can_do_it() -> None:
     assert pod_of(spec(), Sandbox("kata", user_namespaces=True))["hostUsers"] is False
     assert pod_of(spec(), Sandbox("kata"))["runtimeClassName"] == "kata"
     assert not {"hostUsers", "runtimeClassName"} & pod_of(spec()).keys()
+
+
+def test_a_pod_of_an_elastic_group_has_user_namespaces_if_all_nodes_to_which_it_may_go_have_them() -> None:
+    ready = {"a": {"pool": "burst"}, "b": {"pool": "burst"}, "system": dict[str, str]()}
+    elastic = spec(elastic=(LabelRequirement("pool", frozenset({"burst"})),))
+    assert remapped_everywhere(elastic, ready, frozenset({"a", "b"}))
+    assert not remapped_everywhere(elastic, ready, frozenset({"a", "system"}))
+    # What a machine has that does not exist yet is not known.
+    assert not remapped_everywhere(elastic, {"system": {}}, frozenset({"system"}))
+    assert remapped_everywhere(spec(node="a"), ready, frozenset({"a"}))
+    assert not remapped_everywhere(spec(node="b"), ready, frozenset({"a"}))

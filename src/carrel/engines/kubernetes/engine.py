@@ -31,7 +31,7 @@ from carrel.engines.kubernetes.pods import (
 from carrel.engines.kubernetes.self_test import SelfTest
 from carrel.engines.kubernetes.taints import Toleration
 from carrel.engines.label_claim import LabelClaim
-from carrel.engines.optional import FORWARDED, NETWORK_POLICY
+from carrel.engines.optional import FORWARDED, NETWORK_POLICY, USER_NAMESPACES
 from carrel.engines.port import (
     Claimant,
     ContainerGone,
@@ -100,6 +100,8 @@ class KubernetesEngine:
         self._sandbox = sandbox
         self._remapping: frozenset[str] = frozenset()
         """Names of nodes whose pods have user namespaces."""
+        self._ready: Mapping[str, Mapping[str, str]] = {}
+        """Labels of the nodes that are ready, by name."""
         self._ports = PodPorts(self._api, self._nodes)
         self._forwards_ports = forwards_ports
         self._summarized: dict[str, float] = {}
@@ -127,7 +129,8 @@ class KubernetesEngine:
             await self.claim.require()
             if not self._isolation.applied:
                 await self._isolated()
-            sandbox = replace(self._sandbox, user_namespaces=bool(self._user_namespaces(spec.node)))
+            remapped = pod_answers.remapped_everywhere(spec, self._ready, self._remapping)
+            sandbox = replace(self._sandbox, user_namespaces=remapped)
             # 1. Create it behind its gate, or adopt it; one that has ended makes room for another.
             pod = await pod_start.create(*self._place, spec, sandbox)
             while (seen := self._observed(pod)).state is ObservedState.EXITED and not spec.once:
@@ -288,13 +291,14 @@ class KubernetesEngine:
 
     def _user_namespaces(self, node: str) -> frozenset[str]:
         """The capability of a node whose pods have user namespaces."""
-        return frozenset({"user-namespaces"} if node in self._remapping else ())
+        return frozenset({USER_NAMESPACES} if node in self._remapping else ())
 
     async def _isolated(self) -> Sequence[Any]:
         """The nodes that are ready. Afterwards the network policy of the installation is in place."""
         machines = await self._nodes.all()
         await self._isolation.apply(machines)
         ready = [one for one in machines if responding(one) is Responding.READY]
+        self._ready = {one["metadata"]["name"]: one["metadata"].get("labels") or {} for one in ready}
         if self._sandbox.user_namespaces:
             self._remapping = pod_answers.remapping(ready, self._sandbox.runtime_class)
         return ready

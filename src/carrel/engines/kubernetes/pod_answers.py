@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -205,6 +205,19 @@ def remapping(machines: Iterable[Mapping[str, Any]], runtime_class: str) -> froz
         for handler in machine["status"].get("runtimeHandlers") or ()
         if handler.get("name", "") == runtime_class and (handler.get("features") or {}).get("userNamespaces")
     )
+
+
+def remapped_everywhere(
+    spec: ContainerSpec, ready: Mapping[str, Mapping[str, str]], remapping: Collection[str]
+) -> bool:
+    """True if its pod has user namespaces on each node to which it may go, of which there is at least one.
+
+    ready: labels by node.
+    """
+    if spec.elastic is None:
+        return spec.node in remapping
+    suitable = [name for name, labels in ready.items() if all(one.met_by(labels) for one in spec.elastic)]
+    return bool(suitable) and all(name in remapping for name in suitable)
 
 
 def nodes(

@@ -288,9 +288,12 @@ def _placement(spec: ContainerSpec, names: PodNames) -> dict[str, object]:
     tolerations = [*stay, *(one.as_object() for one in names.tolerations)]
     term: dict[str, object]
     if spec.node:
-        term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [spec.node]}]}
-    elif spec.elastic:
-        term = {"matchExpressions": [_expression(one) for one in spec.elastic]}
+        term = {"matchFields": [_named("In", spec.node)]}
+    elif spec.elastic or spec.avoided:
+        term = {"matchExpressions": [_expression(one) for one in spec.elastic or ()]}
+        if spec.avoided:
+            # The API server takes one name per requirement.
+            term["matchFields"] = [_named("NotIn", name) for name in sorted(spec.avoided)]
     else:
         return {"tolerations": tolerations}
     affinity: dict[str, object] = {"nodeAffinity": {_REQUIRED: {"nodeSelectorTerms": [term]}}}
@@ -298,6 +301,10 @@ def _placement(spec: ContainerSpec, names: PodNames) -> dict[str, object]:
         same = {"labelSelector": {"matchLabels": {LABEL_NETWORK: spec.network.id}}}
         affinity["podAffinity"] = {_REQUIRED: [{**same, "topologyKey": "kubernetes.io/hostname"}]}
     return {"tolerations": tolerations, "affinity": affinity}
+
+
+def _named(operator: str, node: str) -> dict[str, object]:
+    return {"key": "metadata.name", "operator": operator, "values": [node]}
 
 
 def _expression(one: LabelRequirement) -> dict[str, object]:
@@ -313,7 +320,8 @@ def node_of(pod: Mapping[str, Any]) -> str:
     required = affinity.get(_REQUIRED) or {}
     for term in required.get("nodeSelectorTerms") or ():
         for field in term.get("matchFields") or ():
-            return str(spec.get("nodeName") or field["values"][0])
+            if field["operator"] == "In":
+                return str(spec.get("nodeName") or field["values"][0])
     return str(spec.get("nodeName") or "")
 
 

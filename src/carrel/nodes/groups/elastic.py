@@ -4,7 +4,7 @@ The scheduler places on it as on any node, so its capacity, the group's limit, h
 containers move to their machines, once these are known; what they hold stays on this node.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,10 +14,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Invalid, NotFound
 from carrel.core.ids import EngineId, GroupId, NodeId, new_id
+from carrel.engines.optional import USER_NAMESPACES
 from carrel.engines.port import ELASTIC, NodeInfo
+from carrel.nodes.groups import selectors
 from carrel.tables.engines import EngineRow, EngineState
 from carrel.tables.groups import ResourceGroup
-from carrel.tables.nodes import IS_MACHINE, Node, NodeState
+from carrel.tables.nodes import IS_KNOWN, IS_MACHINE, Node, NodeState
 
 
 async def resolve(tx: AsyncSession, given: dict[str, Any], selector: str | None) -> dict[str, Any]:
@@ -50,9 +52,11 @@ async def resolve(tx: AsyncSession, given: dict[str, Any], selector: str | None)
 async def apply(tx: AsyncSession, group: ResourceGroup, now: datetime) -> None:
     """Make its node as the group is. Twice: no-op."""
     engine = EngineId(group.elastic["engine"]) if group.elastic else None
-    rows = await tx.execute(select(Node).where(Node.group_id == group.id, Node.elastic).with_for_update())
-    nodes = {node.engine_id: node for node in rows.scalars()}
-    for node in nodes.values():
+    of_it = select(Node).where(Node.group_id == group.id, Node.elastic)
+    # Of several of one engine, the last is used, which is the one that is not forgotten.
+    rows = (await tx.execute(of_it.order_by(Node.forgotten_at, Node.id).with_for_update())).scalars().all()
+    nodes = {node.engine_id: node for node in rows}
+    for node in rows:
         if node.engine_id != engine and node.forgotten_at is None:
             await _forget(tx, node.id, now)
     if engine is None or group.elastic is None:
@@ -77,9 +81,10 @@ async def apply(tx: AsyncSession, group: ResourceGroup, now: datetime) -> None:
 
 
 async def forget(tx: AsyncSession, group: GroupId, now: datetime) -> None:
-    """Before the group is removed. Twice: no-op."""
+    """Before the group is removed: its node is no limit of the group to which it moves. Twice: no-op."""
     for node in (await tx.execute(select(Node.id).where(Node.group_id == group, Node.elastic))).scalars():
         await _forget(tx, node, now)
+        await tx.execute(update(Node).where(Node.id == node).values(elastic=False, down_since=now))
 
 
 async def _forget(tx: AsyncSession, node: NodeId, now: datetime) -> None:
@@ -92,9 +97,9 @@ async def _forget(tx: AsyncSession, node: NodeId, now: datetime) -> None:
 
 
 _ANSWERS = text("""
-    UPDATE nodes SET state = :ready, capabilities = CAST(:capabilities AS jsonb)
-    WHERE engine_id = :engine AND elastic AND forgotten_at IS NULL
-        AND (state, capabilities) IS DISTINCT FROM (CAST(:ready AS text), CAST(:capabilities AS jsonb))
+    UPDATE nodes SET state = :ready, capabilities = CAST(:capabilities AS jsonb), down_since = NULL
+    WHERE id = :id AND forgotten_at IS NULL AND (state, capabilities, down_since)
+        IS DISTINCT FROM (CAST(:ready AS text), CAST(:capabilities AS jsonb), CAST(NULL AS timestamptz))
     RETURNING id
 """)
 
@@ -112,13 +117,31 @@ _REMOVED = text("""
 
 async def answers(tx: AsyncSession, engine: EngineId, nodes: Sequence[NodeInfo]) -> Sequence[NodeId]:
     """Record that the engine answers, with its nodes. Returns the elastic nodes that changed."""
-    common = frozenset[str].intersection(*[one.capabilities for one in nodes]) if nodes else frozenset[str]()
-    bound = {
-        "engine": engine,
-        "ready": NodeState.READY.value,
-        "capabilities": orjson.dumps(sorted(common)).decode(),
-    }
-    return (await tx.execute(_ANSWERS, bound)).scalars().all()
+    rows = await tx.execute(
+        select(Node.id, Node.capabilities, ResourceGroup.node_selector)
+        .join(ResourceGroup, ResourceGroup.id == Node.group_id)
+        .where(Node.engine_id == engine, Node.elastic, IS_KNOWN)
+    )
+    changed: list[NodeId] = []
+    for row in rows.all():
+        capabilities = sorted(_capabilities(row.capabilities, row.node_selector or "", nodes))
+        bound = {
+            "id": row.id,
+            "ready": NodeState.READY.value,
+            "capabilities": orjson.dumps(capabilities).decode(),
+        }
+        changed += (await tx.execute(_ANSWERS, bound)).scalars()
+    return changed
+
+
+def _capabilities(last: Iterable[str], selector: str, nodes: Sequence[NodeInfo]) -> frozenset[str]:
+    """What all machines with these labels can do; without one, all nodes of the cluster; without one, the last."""
+    requirements = selectors.parse(selector) if selector else ()
+    if machines := [node for node in nodes if all(one.met_by(node.labels) for one in requirements)]:
+        return frozenset.intersection(*[one.capabilities for one in machines])
+    known = frozenset.intersection(*[one.capabilities for one in nodes]) if nodes else frozenset(last)
+    # That depends on the machine which the cluster adds.
+    return known - {USER_NAMESPACES}
 
 
 async def removed(tx: AsyncSession, engine: EngineId, now: datetime) -> Sequence[NodeId]:
