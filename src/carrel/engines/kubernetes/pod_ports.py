@@ -78,8 +78,8 @@ class PodPorts:
         except (EngineError, ApiError) as error:
             if not opened.done():
                 opened.set_exception(error)
-        except Exception as error:
-            # The connection to the cluster may be closed meanwhile.
+        except (RuntimeError, ValueError, aiohttp.ClientError) as error:
+            # The connection to the cluster is closed, as its settings have changed.
             if opened.done():
                 raise
             opened.set_exception(EngineUnavailable(str(error)))
