@@ -58,7 +58,12 @@ class HeldSlots:
 async def snapshot(
     tx: AsyncSession, now: datetime, waiting: Sequence[PendingSession], *, running: bool = False
 ) -> Snapshot:
-    """The pending sessions and everything that a plan depends on. running: include running sessions."""
+    """The pending sessions and everything that a plan depends on. running: include running sessions, which excludes
+    those that were placed since `waiting` was read.
+    """
+    holders = await _running(tx, now) if running else ()
+    placed = {one.id for one in holders}
+    waiting = [one for one in waiting if one.id not in placed]
     machines = (await tx.execute(_NODES)).all()
     holdings = await holdings_of(tx)
     groups = (await tx.execute(_GROUPS)).all()
@@ -70,7 +75,7 @@ async def snapshot(
         scopes=await scope_views(
             tx, {one.scopes: one.path for one in waiting}, holdings, _names(waiting, machines)
         ),
-        running=await _running(tx, now) if running else (),
+        running=holders,
     )
 
 

@@ -105,7 +105,10 @@ async def test_a_check_says_where_the_storage_is_not_the_same(living: Api):
         assert answer.json()["ok"] == (not any(step["problem"] for step in answer.json()["steps"]))
         return [(step["place"], step["problem"]) for step in answer.json()["steps"]]
 
-    [node] = [one["name"] for one in (await admin.get("/nodes")).json()["items"]]
+    async def nodes() -> list[str]:
+        return [one["name"] for one in (await admin.get("/nodes")).json()["items"]]
+
+    [node] = await eventually(nodes)
     owner = root.stat().st_uid
     there, here = await problems()
     assert there == (node, "")

@@ -46,6 +46,19 @@ def statements(database) -> Iterator[list[str]]:
         event.remove(engine, "before_cursor_execute", note)
 
 
+async def test_what_is_placed_while_a_snapshot_is_read_does_not_wait_in_it(database, people, clock):
+    await join(database, *MACHINES)
+    leader = await lead(database.url)
+    made = await enqueue(database, people.user)
+    async with database.transaction() as tx:
+        waiting = await loading.waiting(tx, clock.now())
+        await Schedule(tools(database, leader)).step()
+        snapshot = await loading.snapshot(tx, clock.now(), waiting, running=True)
+    await leader.resign()
+    assert [one.id for one in waiting] == [made]
+    assert (snapshot.waiting, [one.id for one in snapshot.running]) == ((), [made])
+
+
 async def test_a_place_takes_few_statements_however_many_nodes(database, people, clock):
     await join(database, *MACHINES)
     leader = await lead(database.url)
