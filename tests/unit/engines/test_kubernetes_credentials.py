@@ -101,6 +101,29 @@ async def test_a_program_that_hangs_is_killed_with_its_children(
         await eventually(lambda: _is_gone(pid))
 
 
+async def test_a_program_that_just_starts_is_killed_with_its_children(
+    plugin: Plugin, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    start, returns = asyncio.create_subprocess_exec, asyncio.Event()
+
+    async def slowly(*words: Any, **options: Any) -> asyncio.subprocess.Process:
+        process = await start(*words, **options)
+        await returns.wait()
+        return process
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", slowly)
+    child = tmp_path / "child"
+    reading = asyncio.create_task(
+        credentials.read(plugin(f"sleep 1000 & echo $! >{child}.new; mv {child}.new {child}; wait"))
+    )
+    await eventually(child.exists)
+    reading.cancel()
+    returns.set()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    await eventually(lambda: _is_gone(child.read_text().strip()))
+
+
 def _is_gone(pid: str) -> bool:
     try:
         return ") Z " in Path(f"/proc/{pid}/stat").read_text()

@@ -42,8 +42,8 @@ async def run(config: ExecConfig, cluster: KubeconfigCluster) -> IssuedCredentia
     program = shutil.which(config.command)
     if program is None:
         raise _failed(config, "is not on this machine")
-    try:
-        process = await asyncio.create_subprocess_exec(
+    starting = asyncio.create_task(
+        asyncio.create_subprocess_exec(
             program,
             *config.args or (),
             env=_environment(config, cluster),
@@ -52,6 +52,13 @@ async def run(config: ExecConfig, cluster: KubeconfigCluster) -> IssuedCredentia
             stderr=PIPE,
             start_new_session=True,
         )
+    )
+    try:
+        process = await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        # Cancelled itself, it would wait for the end of the program's children, which go on.
+        await _end(await starting)
+        raise
     except (OSError, ValueError) as error:
         raise _failed(config, f"cannot be run: {error}") from error
     try:
