@@ -7,17 +7,11 @@ import pytest
 from controller_kit import tools
 from people import eventually
 
-from carrel.controllers import each_engine
 from carrel.controllers.observe import Observe
 from carrel.core.ids import LOCAL_ENGINE
 from carrel.db.leader import lead
 from carrel.engines.fake import FakeEngine, VirtualClock
 from carrel.engines.port import ContainerSpec, EngineUnavailable
-
-
-@pytest.fixture(autouse=True)
-def each_look_ends_within_its_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(each_engine, "_PATIENCE_S", 60.0)
 
 
 async def test_machines_are_looked_at_less_often_than_containers(database, people):
