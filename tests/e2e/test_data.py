@@ -109,6 +109,7 @@ def test_files_are_dropped_renamed_moved_edited_and_saved(desk: Desk, tree: Path
     _file(page, "README (1).md").focus()
     page.keyboard.press("Home")
     page.keyboard.press("End")
+    expect(page.get_by_text("1 selected")).to_be_visible()
     page.keyboard.press("F2")
     name = page.get_by_role("textbox", name="New name of")
     name.fill("notes.txt")
@@ -183,6 +184,7 @@ def test_unsaved_names_of_files_are_asked_about(desk: Desk, tree: Path) -> None:
 
     _file(page, "results").focus()
     page.keyboard.press("Home")
+    expect(page.get_by_text("1 selected")).to_be_visible()
     page.keyboard.press("F2")
     name = page.get_by_role("textbox", name="New name of results")
     name.fill("figures")
