@@ -32,12 +32,17 @@ export function part<Props>(load: () => Promise<ComponentType<Props>>) {
  * upgrade: then only a reload helps.
  */
 export async function loadAgain<T>(load: () => Promise<T>): Promise<T> {
+  let answers = false;
   for (let failures = 0; ; failures += 1) {
     try {
       return await load();
     } catch (problem) {
-      if (failures >= PAUSES_MS.length && (await serverAnswers())) throw problem;
-      await new Promise((resolve) => setTimeout(resolve, PAUSES_MS[failures] ?? LONGEST_PAUSE_MS));
+      // Only a download that fails while the server answers will always fail.
+      if (answers) throw problem;
+      answers = failures >= PAUSES_MS.length && (await serverAnswers());
+      if (!answers) {
+        await new Promise((resolve) => setTimeout(resolve, PAUSES_MS[failures] ?? LONGEST_PAUSE_MS));
+      }
     }
   }
 }
