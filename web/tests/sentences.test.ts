@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { i18n, type MessageDescriptor } from "@lingui/core";
 import { describe, expect, test } from "vitest";
-import { APPS } from "@/features/resources/engine-words";
+import { CHECK_NOTES, checkNoteIn } from "@/features/resources/engine-words";
 import { messages as korean } from "@/i18n/locales/ko.po";
 import { CAUSES } from "@/sentences/causes";
 import { PROBLEMS, UNTRANSLATED } from "@/sentences/problems";
@@ -28,9 +28,16 @@ const raised = all(source, new RegExp(`\\b(?:${KINDS})\\(\\s*"([a-z_.]+)"`, "g")
 const say = (message: MessageDescriptor) => i18n._(message);
 i18n.loadAndActivate({ locale: "en", messages: {} });
 
-describe("how an engine's apps are reached", () => {
-  test.each(Object.keys(APPS))("%s is still the server's", (sentence) => {
-    for (const part of sentence.split(/(?<=:) /)) expect(source).toContain(` ${part}`);
+describe("the notes of an engine's check", () => {
+  test.each(Object.keys(CHECK_NOTES))("%s is still the server's", (sentence) => {
+    for (const part of sentence.split(/ (?=connect to apps through)/)) expect(source).toContain(part);
+  });
+
+  test("say what is not refused", () => {
+    const note = "It does not enforce network policies: not refused are other pods, nodes.";
+    expect(source).toContain("It does not enforce network policies: not refused are {");
+    expect(checkNoteIn(say, note)).toBe(note);
+    expect(checkNoteIn(say, "It sings.")).toBeNull();
   });
 });
 

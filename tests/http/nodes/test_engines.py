@@ -100,17 +100,17 @@ async def test_settings_are_checked_before_an_engine_is_added(api: Api):
 
 
 @pytest.mark.parametrize(
-    ("forwarded", "reachable", "sentence"),
+    ("forwarded", "reachable", "notes"),
     [
-        (False, None, ""),
-        (False, True, ""),
-        (False, False, " The addresses of its containers cannot be reached from here:"),
-        (True, False, " The gateway connects to apps through the engine."),
-        (True, True, " The gateway connects to apps through the engine. Their addresses can be reached"),
+        (False, None, []),
+        (False, True, []),
+        (False, False, ["The addresses of its containers"]),
+        (True, False, ["The gateway connects to apps"]),
+        (True, True, ["The gateway connects to apps", "Their addresses can be reached"]),
     ],
 )
 async def test_a_check_says_how_apps_are_reached(
-    api: Api, monkeypatch: pytest.MonkeyPatch, *, forwarded: bool, reachable: bool | None, sentence: str
+    api: Api, monkeypatch: pytest.MonkeyPatch, *, forwarded: bool, reachable: bool | None, notes: list[str]
 ):
     its_nodes = FakeEngine.nodes
 
@@ -125,8 +125,10 @@ async def test_a_check_says_how_apps_are_reached(
     monkeypatch.setattr(FakeEngine, "nodes", listed)
     admin = await api.as_("superadmin")
     checked = (await admin.post("/engines/check", {"kind": "fake", "settings": {}})).json()
-    assert checked["sentence"].startswith(f"It responds: Fake 1.{sentence}")
-    assert sentence or checked["sentence"] == "It responds: Fake 1."
+    assert (checked["sentence"], checked["versions"]) == ("It responds: Fake 1.", ["Fake 1"])
+    assert [given.startswith(note) for given, note in zip(checked["notes"], notes, strict=True)] == [
+        True
+    ] * len(notes)
 
 
 async def test_secrets_stay_until_something_else_changes_and_are_given_again_then(api: Api):
@@ -188,7 +190,7 @@ async def test_a_check_has_an_engine_test_itself(api: Api, monkeypatch: pytest.M
     for expected in ("It enforces everything.", "Its pods do not start."):
         result = (await admin.post("/engines/second/check")).json()
         assert result["ok"]
-        assert result["sentence"].endswith(f". {expected}")
+        assert result["notes"] == [expected]
 
 
 async def test_a_check_makes_a_connection_of_its_own(api: Api, monkeypatch: pytest.MonkeyPatch):

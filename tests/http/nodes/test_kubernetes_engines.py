@@ -77,6 +77,6 @@ async def test_a_check_warns_of_what_is_not_protected_or_not_enforced(
     assert [gap["code"] for gap in before["gaps"]][:2] == ["unprotected", "network_policy"]
     await admin.post("/engines", {"name": "second", **settings(server)})
     after = (await admin.post("/engines/second/check")).json()
-    assert after["sentence"].endswith("It enforces network policies.")
+    assert after["notes"] == ["It enforces network policies."]
     codes = [gap["code"] for gap in after["gaps"]]
     assert (codes[0], "network_policy" in codes) == ("unprotected", False)

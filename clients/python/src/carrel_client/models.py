@@ -688,13 +688,16 @@ class ElasticGroup(TypedDict):
 
 
 class EngineCheck(TypedDict):
-    """sentence: the result of the check. capacity: of its nodes that take sessions. gaps: what it cannot do."""
+    """sentence: the result of the check. versions: of the engines of its nodes. notes: sentences about how its apps are
+    reached, and the result of its self-test. capacity: of its nodes that take sessions. gaps: what it cannot do."""
 
     capacity: dict[str, int]
     gaps: list[EngineGap]
     nodes: list[CheckedNode]
+    notes: list[str]
     ok: bool
     sentence: str
+    versions: list[str]
 
 
 class EngineCreate(TypedDict):

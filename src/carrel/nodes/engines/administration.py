@@ -145,7 +145,8 @@ async def check(registry: Registry, actor: Actor, ref: str) -> EngineCheck:
     if tested:
         # It may have found capabilities.
         checked = await _checked(registry, row)
-    return checked.model_copy(update={"sentence": f"{checked.sentence} {tested}".strip()})
+        checked.notes.append(tested)
+    return checked
 
 
 async def check_settings(registry: Registry, actor: Actor, request: EngineSettings) -> EngineCheck:
@@ -171,14 +172,18 @@ async def _checked(
                 if finish:
                     await finish(engine, row.id)
     except Unavailable as error:
-        return EngineCheck(ok=False, sentence=error.message, nodes=[], capacity={}, gaps=[])
+        return EngineCheck(
+            ok=False, sentence=error.message, versions=[], notes=[], nodes=[], capacity={}, gaps=[]
+        )
     versions = sorted({info.engine for info in nodes})
     capacity: dict[str, int] = {}
     for info in nodes:
         capacity = capacity if info.closed else add(capacity, info.slots)
     return EngineCheck(
         ok=True,
-        sentence=f"It responds: {', '.join(versions) or 'no node'}.{apps}",
+        sentence=f"It responds: {', '.join(versions) or 'no node'}.",
+        versions=versions,
+        notes=apps,
         nodes=[
             CheckedNode(
                 name=info.name, architecture=info.architecture, slots=dict(info.slots), closed=info.closed
@@ -317,20 +322,22 @@ async def _try_out(registry: Registry, row: EngineRow) -> None:
         )
 
 
-async def _apps(engine: Engine, nodes: Sequence[NodeInfo]) -> str:
+async def _apps(engine: Engine, nodes: Sequence[NodeInfo]) -> list[str]:
     """How apps in its containers are reached, if there are several ways. Raises: EngineError."""
     if not isinstance(engine, PortForwarding):
-        return ""
+        return []
     reachable = await in_time(engine.reachable(), CHECK_S)
     if any(FORWARDED in node.capabilities for node in nodes):
-        also = " Their addresses can be reached from here, which is faster." if reachable else ""
-        return f" The gateway connects to apps through the engine.{also}"
-    if reachable is False:
-        return (
-            " The addresses of its containers cannot be reached from here:"
-            " if the gateway cannot reach them either, set it to connect to apps through the engine."
-        )
-    return ""
+        return [_FORWARDED, _FASTER] if reachable else [_FORWARDED]
+    return [_UNREACHABLE] if reachable is False else []
+
+
+_FORWARDED = "The gateway connects to apps through the engine."
+_FASTER = "Their addresses can be reached from here, which is faster."
+_UNREACHABLE = (
+    "The addresses of its containers cannot be reached from here: if the gateway cannot reach them either, set it to"
+    " connect to apps through the engine."
+)
 
 
 async def _let_go(engine: Engine) -> None:

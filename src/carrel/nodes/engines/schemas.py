@@ -113,10 +113,14 @@ class EngineGap(BaseModel):
 
 
 class EngineCheck(BaseModel):
-    """sentence: the result of the check. capacity: of its nodes that take sessions. gaps: what it cannot do."""
+    """sentence: the result of the check. versions: of the engines of its nodes. notes: sentences about how its apps are
+    reached, and the result of its self-test. capacity: of its nodes that take sessions. gaps: what it cannot do.
+    """
 
     ok: bool
     sentence: str
+    versions: list[str]
+    notes: list[str]
     nodes: list[CheckedNode]
     capacity: dict[str, int]
     gaps: list[EngineGap]

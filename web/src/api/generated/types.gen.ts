@@ -1766,7 +1766,8 @@ export type ElasticGroup = {
 /**
  * EngineCheck
  *
- * sentence: the result of the check. capacity: of its nodes that take sessions. gaps: what it cannot do.
+ * sentence: the result of the check. versions: of the engines of its nodes. notes: sentences about how its apps are
+ * reached, and the result of its self-test. capacity: of its nodes that take sessions. gaps: what it cannot do.
  */
 export type EngineCheck = {
     /**
@@ -1784,6 +1785,10 @@ export type EngineCheck = {
      */
     nodes: Array<CheckedNode>;
     /**
+     * Notes
+     */
+    notes: Array<string>;
+    /**
      * Ok
      */
     ok: boolean;
@@ -1791,6 +1796,10 @@ export type EngineCheck = {
      * Sentence
      */
     sentence: string;
+    /**
+     * Versions
+     */
+    versions: Array<string>;
 };
 
 /**

@@ -3,7 +3,7 @@ import { Alert, List, Stack, Table, Text } from "@mantine/core";
 import type { EngineCheck } from "@/api/types";
 import { nodeCauseIn } from "@/sentences/reasons";
 import { inSlotOrder, slotText } from "@/ui/slots";
-import { APPS, DANGERS, GAPS } from "./engine-words";
+import { checkNoteIn, DANGERS, GAPS } from "./engine-words";
 
 const slotsText = (slots: Readonly<Record<string, number>>) =>
   inSlotOrder(Object.keys(slots))
@@ -14,14 +14,13 @@ const slotsText = (slots: Readonly<Record<string, number>>) =>
 export function EngineCheckResult({ check }: { check: EngineCheck }) {
   const { t, i18n } = useLingui();
   const capacity = slotsText(check.capacity) || t`none`;
-  const [first = "", ...apps] = check.sentence.split(/(?<=\.) (?=[A-Z])/);
-  const versions = /^It responds: (.+)\.$/.exec(first)?.[1];
+  const versions = check.versions.join(", ");
   const dangerous = check.gaps.some(({ code }) => DANGERS.includes(code));
-  const sentence = !versions
+  const sentence = !check.ok
     ? check.sentence
-    : versions === "no node"
-      ? t`It responds, and lists no node.`
-      : t`It responds: ${versions}.`;
+    : versions
+      ? t`It responds: ${versions}.`
+      : t`It responds, and lists no node.`;
   return (
     <Alert
       color={!check.ok ? "red" : dangerous ? "yellow" : "green"}
@@ -31,9 +30,11 @@ export function EngineCheckResult({ check }: { check: EngineCheck }) {
     >
       {check.ok && (
         <Stack gap="xs">
-          {apps.length > 0 && (
-            <Text size="sm">{apps.map((one) => (APPS[one] ? i18n._(APPS[one]) : one)).join(" ")}</Text>
-          )}
+          {check.notes.map((note) => (
+            <Text key={note} size="sm">
+              {checkNoteIn((message) => i18n._(message), note) ?? note}
+            </Text>
+          ))}
           {check.nodes.length > 0 && (
             <>
               <Text size="sm">

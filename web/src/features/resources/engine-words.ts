@@ -96,17 +96,26 @@ export const GAPS: Record<EngineCheck["gaps"][number]["code"], MessageDescriptor
   disk_watch: msg`Disks that fill quickly are noticed late.`,
 };
 
-/** How apps are reached, by the server's sentences. */
-export const APPS: Record<string, MessageDescriptor> = {
+/** Notes of checks, by the server's sentences. */
+export const CHECK_NOTES: Record<string, MessageDescriptor> = {
   "The gateway connects to apps through the engine.": msg`The gateway connects to apps through the engine.`,
   "Their addresses can be reached from here, which is faster.": msg`Their addresses can be reached from here, which is faster.`,
   "The addresses of its containers cannot be reached from here: if the gateway cannot reach them either, set it to connect to apps through the engine.": msg`The addresses of its containers cannot be reached from here: if the gateway cannot reach them either, set it to connect to apps through the engine.`,
+  "It enforces network policies.": msg`It enforces network policies.`,
 };
+const NOT_REFUSED = /^It does not enforce network policies: not refused are (.+)\.$/;
+
+/** A note of a check in the language of the page; null: it is not known. */
+export function checkNoteIn(say: (message: MessageDescriptor) => string, note: string): string | null {
+  if (CHECK_NOTES[note]) return say(CHECK_NOTES[note]);
+  const places = NOT_REFUSED.exec(note)?.[1];
+  return places ? say(msg`It does not enforce network policies: not refused are ${places}.`) : null;
+}
 
 /** Gaps that people should close. */
 export const DANGERS: readonly string[] = ["unprotected", "network_policy"];
 
-/** The name of a kind, translatedEngineSettings where a translation exists. */
+/** The name of a kind, translated where a translation exists. */
 export const engineKindTitle = (i18n: I18n, kind: string, given: string): string =>
   OURS[kind] ? i18n._(OURS[kind].title) : given;
 
@@ -120,7 +129,7 @@ export function settingTitle(i18n: I18n, kind: string, setting: string): string 
   return words ? i18n._(words.title) : setting;
 }
 
-/** The settings of a kind, translatedEngineSettings where a translation exists. */
+/** The settings of a kind, translated where a translation exists. */
 export const translatedEngineSettings = (i18n: I18n, kind: string, settings: readonly Setting[]): Setting[] =>
   settings.map((setting) => {
     const words = OURS[kind]?.settings[setting.name];

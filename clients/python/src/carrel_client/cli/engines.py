@@ -186,7 +186,7 @@ def _report(context: Context, check: models.EngineCheck) -> int:
 
 
 def _print_check(check: models.EngineCheck) -> None:
-    print_line(check["sentence"])
+    print_line(" ".join([check["sentence"], *check["notes"]]))
     if check["nodes"]:
         rows = [
             [node["name"], node["architecture"], slots_text(node["slots"]), node["closed"]]
