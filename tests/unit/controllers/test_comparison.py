@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from carrel.controllers.observe import (
+from carrel.controllers.comparison import (
     Before,
     Findings,
     LiveSessions,
