@@ -2,13 +2,14 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from signal import Signals
 
 from carrel.controllers import taken_away
 from carrel.controllers.taken_away import Evicted
 from carrel.core.ids import ContainerId, NodeId, SessionId
 from carrel.engines.port import BOOTSTRAP_FAILED, IN_PLACE_RESTART, Observed, ObservedState
-from carrel.nodes.service import LosingNode, NodesOfEngine
+from carrel.nodes.service import EngineNode
 from carrel.sessions import queries
 from carrel.sessions.containers import ContainerChange, MachineChange, PlacedRow
 from carrel.tables.groups import NodeLoss
@@ -72,13 +73,13 @@ class Findings:
         return any(vars(self).values())
 
     def add_machines(
-        self, nodes: NodesOfEngine, session: Session, there: Sequence[tuple[Container, Observed]]
+        self, engine: "OneEngine", session: Session, there: Sequence[tuple[Container, Observed]]
     ) -> None:
         """Note the machines of containers that are still on the node of their elastic group."""
         for one, observed in there:
-            if one.node_id not in nodes.elastic or not one.node_id or not observed.node:
+            if not one.node_id or not engine.nodes[one.node_id].elastic or not observed.node:
                 continue
-            if machine := nodes.named.get(observed.node):
+            if machine := engine.machines.get(observed.node):
                 change = MachineChange(one.id, session.id, session.attempts, one.node_id, machine)
                 self.machines.append(change)
             else:
@@ -107,22 +108,25 @@ class LiveSessions:
 class OneEngine:
     """State of one engine. listed: its containers by id. gone: DOWN nodes, as in `nodes.gone`. restarts: recent
     restarts per session. bootstrapping: sessions with a bootstrap script. reports: what the engine reports about
-    containers that it does not list. losing: as of `nodes.losing`. ending: names of nodes that are about to be taken
-    away.
+    containers that it does not list. ending: names of nodes that are about to be taken away.
     """
 
     listed: Mapping[str, Observed]
-    nodes: NodesOfEngine
+    nodes: Mapping[NodeId, EngineNode]
     gone: Mapping[NodeId, NodeLoss | None]
     restarts: Mapping[SessionId, int]
     bootstrapping: frozenset[SessionId] = frozenset()
     reports: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    losing: Mapping[NodeId, LosingNode] = field(default_factory=dict)
     ending: frozenset[str] = frozenset()
+
+    @cached_property
+    def machines(self) -> Mapping[str, NodeId]:
+        """The nodes by name, without those of elastic groups."""
+        return {node.name: id_ for id_, node in self.nodes.items() if not node.elastic}
 
     def has(self, container: Container) -> bool:
         """True if it lists the container on its node. On a former one, it came back with a backup of the cluster."""
-        listed, node = self.listed.get(container.id), self.losing.get(container.node_id or NodeId(""))
+        listed, node = self.listed.get(container.id), self.nodes.get(container.node_id or NodeId(""))
         return listed is not None and (not listed.node or node is None or node.name in ("", listed.node))
 
 
@@ -147,14 +151,14 @@ def unlisted(engine: OneEngine, before: Before, live: LiveSessions) -> Mapping[C
         for session in live.sessions.values()
         if session.state == SessionState.RUNNING and before.marks.get(session.id) == queries.mark(session)
         for one in live.containers.get(session.id, ())
-        if one.node_id in engine.nodes.capabilities and one.state not in ENDED and not engine.has(one)
+        if one.node_id in engine.nodes and one.state not in ENDED and not engine.has(one)
     }
 
 
 def _compare_session(
     findings: Findings, engine: OneEngine, session: Session, own: Sequence[Container], before: Before
 ) -> None:
-    nodes = engine.nodes.capabilities
+    nodes = engine.nodes
     here = [one for one in own if one.node_id in nodes and one.state not in ENDED]
     there = [(one, engine.listed[one.id]) for one in here if engine.has(one)]
     if "out_of_memory" not in session.warnings and any(observed.out_of_memory for _, observed in there):
@@ -164,7 +168,7 @@ def _compare_session(
     findings.strays.extend(
         (session, one.id) for one in own if one.node_id not in nodes and one.id in engine.listed
     )
-    findings.add_machines(engine.nodes, session, there)
+    findings.add_machines(engine, session, there)
     missing = [one for one in here if not engine.has(one)]
     away = [one for one in missing if session.started_at and one.node_id in engine.gone]
     rules = {rule for one in away if one.node_id and (rule := engine.gone[one.node_id])}
@@ -174,13 +178,13 @@ def _compare_session(
     if session.state == SessionState.STARTING and session.started_at and not rules:
         running = {one.id for one, seen in there if seen.state is ObservedState.RUNNING}
         waiting = [one for one in here if one.id not in running]
-        if moves := taken_away.cannot_restart(session, own, waiting, engine.losing):
+        if moves := taken_away.cannot_restart(session, own, waiting, engine.nodes):
             findings.evicted.append(moves)
     if rules or session.state != SessionState.RUNNING:
         return
-    if warning := taken_away.warning(session, here, engine.losing, engine.ending):
+    if warning := taken_away.warning(session, here, engine.nodes, engine.ending):
         findings.ending.append((session, warning))
-    elif taken_away.is_over(session, own, engine.losing, engine.ending):
+    elif taken_away.is_over(session, own, engine.nodes, engine.ending):
         findings.staying.append(session)
     absent = [one for one in missing if one not in away]
     taken = [one for one, seen in there if seen.evicted and not _is_done(session, one, seen)]
@@ -189,7 +193,7 @@ def _compare_session(
     why = next(filter(None, reports), "")
     again = engine.restarts.get(session.id, 0) < taken_away.MAX_RESTARTS
     if evicted := taken_away.evicted(
-        session, own, [*taken, *absent], engine.losing, why, certain=bool(taken), again=again
+        session, own, [*taken, *absent], engine.nodes, why, certain=bool(taken), again=again
     ):
         findings.evicted.append(evicted)
     elif absent:
@@ -211,7 +215,9 @@ def _compare_session(
         elif completed:
             _add_completed(findings, session, own, completed)
         else:
-            kept = all(one.node_id and IN_PLACE_RESTART in nodes[one.node_id] for one, _ in exited)
+            kept = all(
+                one.node_id and IN_PLACE_RESTART in nodes[one.node_id].capabilities for one, _ in exited
+            )
             _add_exited(findings, session, own, exited, again=again, kept=kept)
     else:
         findings.moved.extend(
@@ -297,7 +303,7 @@ def _subject(own: Sequence[Container], some: Sequence[Container]) -> str:
 
 
 def is_settled(
-    row: PlacedRow, seen: Observed | None, engine_nodes: Mapping[NodeId, LosingNode], ending: Collection[str]
+    row: PlacedRow, seen: Observed | None, engine_nodes: Mapping[NodeId, EngineNode], ending: Collection[str]
 ) -> bool:
     """True if `compare` finds nothing about this container. seen: in the engine's list."""
     node = engine_nodes.get(row.node) if row.node else None

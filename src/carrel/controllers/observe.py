@@ -1,6 +1,6 @@
 """Compare the containers of each engine with the sessions in the database, and reconcile differences."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -29,7 +29,7 @@ from carrel.nodes import service as nodes
 from carrel.nodes.engines import service as registry
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
 from carrel.nodes.engines.probes import is_current
-from carrel.nodes.service import LosingNode
+from carrel.nodes.service import EngineNode
 from carrel.sessions import containers, queries, removal, transitions, updates
 from carrel.tables.engines import TOPIC, EngineState
 from carrel.tables.groups import NodeLoss
@@ -115,24 +115,7 @@ class Observe:
             names = frozenset(one.name for one in machines if one.ending)
             self._machines_seen[engine_id] = MachinesSeen(engine, now, names)
         # 3. compare those that did not change meanwhile
-        stopped = {ContainerId(o.id) for o in seen if o.state is ObservedState.EXITED or o.evicted}
-        async with tools.database.transaction() as tx:
-            own_nodes, gone = await nodes.of_engine(tx, engine_id), await nodes.gone(tx, now)
-            losing, ending = await nodes.losing(tx, engine_id), self._machines_seen[engine_id].ending
-            live = await _live(tx, {ContainerId(one.id): one for one in seen}, losing, ending)
-            again = [key for key, own in live.containers.items() if any(one.id in stopped for one in own)]
-            restarts = await queries.restarts_since(tx, again, now - RESTARTS_COUNTED) if again else {}
-            bootstrapping = await queries.with_bootstrap(tx, again) if again else frozenset()
-        there = OneEngine(
-            {one.id: one for one in seen if not is_current(one.id, now)},
-            own_nodes,
-            gone,
-            restarts,
-            bootstrapping,
-            self._reports.of(engine_id),
-            losing,
-            ending,
-        )
+        there, live = await self._after(engine_id, seen, now)
         findings = compare(there, before, live)
         returned = frozenset(s.id for s in live.sessions.values() if s.state == SessionState.PENDING)
         self._returned[engine_id] = returned
@@ -149,6 +132,29 @@ class Observe:
         elif findings:
             await self._apply(findings)
             await self._clean_up(engine_id, engine, findings)
+
+    async def _after(
+        self, engine_id: EngineId, seen: Sequence[Observed], now: datetime
+    ) -> tuple[OneEngine, LiveSessions]:
+        """The engine and the sessions, after its list arrived."""
+        ending = self._machines_seen[engine_id].ending
+        stopped = {ContainerId(o.id) for o in seen if o.state is ObservedState.EXITED or o.evicted}
+        async with self._tools.database.transaction() as tx:
+            own_nodes, gone = await nodes.of_engine(tx, engine_id), await nodes.gone(tx, now)
+            live = await _live(tx, {ContainerId(one.id): one for one in seen}, own_nodes, ending)
+            again = [key for key, own in live.containers.items() if any(one.id in stopped for one in own)]
+            restarts = await queries.restarts_since(tx, again, now - RESTARTS_COUNTED) if again else {}
+            bootstrapping = await queries.with_bootstrap(tx, again) if again else frozenset()
+        there = OneEngine(
+            listed={one.id: one for one in seen if not is_current(one.id, now)},
+            nodes=own_nodes,
+            gone=gone,
+            restarts=restarts,
+            bootstrapping=bootstrapping,
+            reports=self._reports.of(engine_id),
+            ending=ending,
+        )
+        return there, live
 
     def _machines_due(self, engine_id: EngineId, engine: Engine) -> bool:
         last = self._machines_seen.get(engine_id)
@@ -306,7 +312,7 @@ async def _remove_orphan(engine: Engine, container: str) -> None:
 async def _live(
     tx: AsyncSession,
     listed: Mapping[ContainerId, Observed],
-    engine_nodes: Mapping[NodeId, LosingNode],
+    engine_nodes: Mapping[NodeId, EngineNode],
     ending: Collection[str],
 ) -> LiveSessions:
     """Whole rows only of sessions that may differ: thousands are as they should be. listed: what the engine has."""

@@ -19,7 +19,7 @@ from carrel.controllers.comparison import (
 from carrel.controllers.taken_away import MAX_RESTARTS
 from carrel.core.ids import ContainerId, NodeId, SessionId
 from carrel.engines.port import IN_PLACE_RESTART, Observed, ObservedState
-from carrel.nodes.service import LosingNode, NodesOfEngine
+from carrel.nodes.service import EngineNode
 from carrel.sessions import queries
 from carrel.sessions.containers import ContainerChange, PlacedRow
 from carrel.tables.groups import NodeLoss
@@ -34,7 +34,7 @@ MAIN, SUB = ContainerId("mainmainmain"), ContainerId("subsubsubsub")
 HERE = "10.0.0.7"
 NODE, OTHER_NODE = NodeId("nodenodenode"), NodeId("othernode")
 KEEPS = frozenset({IN_PLACE_RESTART})
-EMPTY = OneEngine({}, NodesOfEngine({NODE: KEEPS}), {}, {}, losing={NODE: LosingNode("gpu-1")})
+EMPTY = OneEngine({}, {NODE: EngineNode("gpu-1", KEEPS)}, {}, {})
 
 
 def session(state: S = S.RUNNING, **more: object) -> Session:
@@ -85,18 +85,18 @@ def compared(
     """
     was = before or now
     own = rows or [row(node=None if was and was.state == S.PENDING else NODE)]
-    here = {one.node_id: capabilities for one in own if one.node_id and one.node_id not in elsewhere}
-    losing = dict.fromkeys(here, LosingNode("gpu-1", closed, on_loss))
+    node = EngineNode("gpu-1", capabilities, closed, on_loss)
+    here = {one.node_id: node for one in own if one.node_id and one.node_id not in elsewhere}
     listed = {one.id: one for one in seen if one}
     findings = compare(
-        OneEngine(listed, NodesOfEngine(here), gone or {}, {ID: restarts}, losing=losing, ending=ending),
+        OneEngine(listed, here, gone or {}, {ID: restarts}, ending=ending),
         Before({was.id: queries.mark(was)}, frozenset(one.id for one in own))
         if was
         else Before({}, frozenset()),
         LiveSessions({now.id: now}, {now.id: own}) if now else LiveSessions({}, {}),
     )
     # What is not even compared has no findings.
-    if now and all(is_settled(placed(one, now), listed.get(one.id), losing, ending) for one in own):
+    if now and all(is_settled(placed(one, now), listed.get(one.id), here, ending) for one in own):
         assert nothing_but(findings)
     return findings
 
@@ -118,7 +118,7 @@ def test_what_is_as_it_should_be_is_left_alone(state):
 
 def test_only_what_is_as_it_should_be_is_settled():
     def settled(session: Session, seen: Observed | None, *, here: bool = True, ending: str = "") -> bool:
-        own = {NODE: LosingNode("gpu-1")} if here else {}
+        own = {NODE: EngineNode("gpu-1")} if here else {}
         return is_settled(placed(row(), session), seen, own, {ending})
 
     as_it_is = container(node="gpu-1")
