@@ -20,6 +20,11 @@ _UNPREPARED = "Its bootstrap script failed; the end of the log shows why."
 OUT_OF_MEMORY = "A process was killed because the session reached its memory limit."
 _FILES_KEPT = "files are kept, processes are not"
 _FILES_LOST = "files outside mounted folders are lost, as are processes"
+_LOST_WITH_NODE = {
+    NodeLoss.END: "Its node is lost.",
+    NodeLoss.RESCHEDULE: "Its node is lost: it is requeued and restarts on another node, without the files "
+    "outside mounted folders.",
+}
 
 
 @dataclass(frozen=True)
@@ -47,10 +52,9 @@ class Findings:
 
     orphans: containers whose session was not live, neither before nor after the list was requested; a session that
     ended in between had its containers removed first, and the list may be older. strays: containers of sessions that
-    are pending or placed on another engine; left by a replaced leader or a lost node. node_lost: sessions with the
-    rule of their group. ending: sessions whose node is about to be taken away, with the warning; staying: sessions
-    with that warning whose node is not. machines: of containers of elastic groups, known since; unknown_machines: names
-    of those that are not recorded.
+    are pending or placed on another engine; left by a replaced leader or a lost node. ending: sessions whose node is
+    about to be taken away, with the warning; staying: sessions with that warning whose node is not. machines: of
+    containers of elastic groups, known since; unknown_machines: names of those that are not recorded.
     """
 
     restart: list[Ended] = field(default_factory=list)
@@ -62,7 +66,7 @@ class Findings:
     moved: list[tuple[ContainerId, str | None]] = field(default_factory=list)
     orphans: list[str] = field(default_factory=list)
     strays: list[tuple[Session, ContainerId]] = field(default_factory=list)
-    node_lost: list[tuple[Session, NodeLoss]] = field(default_factory=list)
+    node_lost: list[Evicted] = field(default_factory=list)
     evicted: list[Evicted] = field(default_factory=list)
     ending: list[tuple[Session, str]] = field(default_factory=list)
     staying: list[Session] = field(default_factory=list)
@@ -158,15 +162,14 @@ def unlisted(engine: OneEngine, before: Before, live: LiveSessions) -> Mapping[C
 def _compare_session(
     findings: Findings, engine: OneEngine, session: Session, own: Sequence[Container], before: Before
 ) -> None:
-    nodes = engine.nodes
-    here = [one for one in own if one.node_id in nodes and one.state not in ENDED]
+    here = [one for one in own if one.node_id in engine.nodes and one.state not in ENDED]
     there = [(one, engine.listed[one.id]) for one in here if engine.has(one)]
     if "out_of_memory" not in session.warnings and any(observed.out_of_memory for _, observed in there):
         findings.out_of_memory.append(session)
     if before.marks.get(session.id) != queries.mark(session):
         return
     findings.strays.extend(
-        (session, one.id) for one in own if one.node_id not in nodes and one.id in engine.listed
+        (session, one.id) for one in own if one.node_id not in engine.nodes and one.id in engine.listed
     )
     findings.add_machines(engine, session, there)
     missing = [one for one in here if not engine.has(one)]
@@ -174,7 +177,8 @@ def _compare_session(
     rules = {rule for one in away if one.node_id and (rule := engine.gone[one.node_id])}
     if rules and session.state != SessionState.TERMINATING:
         ends = NodeLoss.END in rules or (session.kind == SessionKind.BATCH and not session.retries_left)
-        findings.node_lost.append((session, NodeLoss.END if ends else NodeLoss.RESCHEDULE))
+        rule = NodeLoss.END if ends else NodeLoss.RESCHEDULE
+        findings.node_lost.append(Evicted(session, rule, _LOST_WITH_NODE[rule]))
     if session.state == SessionState.STARTING and session.started_at and not rules:
         running = {one.id for one, seen in there if seen.state is ObservedState.RUNNING}
         waiting = [one for one in here if one.id not in running]
@@ -186,7 +190,20 @@ def _compare_session(
         findings.ending.append((session, warning))
     elif taken_away.is_over(session, own, engine.nodes, engine.ending):
         findings.staying.append(session)
-    absent = [one for one in missing if one not in away]
+    _compare_running(findings, engine, session, own, there, [one for one in missing if one not in away])
+
+
+def _compare_running(
+    findings: Findings,
+    engine: OneEngine,
+    session: Session,
+    own: Sequence[Container],
+    there: Sequence[tuple[Container, Observed]],
+    absent: Sequence[Container],
+) -> None:
+    """own: all its containers. there: those that the engine lists. absent: those that it
+    should list, without those of nodes that are DOWN.
+    """
     taken = [one for one, seen in there if seen.evicted and not _is_done(session, one, seen)]
     reports = [engine.listed[one.id].reason for one in taken]
     reports += [engine.reports[one.id][-1] for one in absent if engine.reports.get(one.id)]
@@ -201,24 +218,7 @@ def _compare_session(
         findings.lost.append(Ended(session, tuple(ContainerChange(one.id) for one in absent), why))
         findings.add_spared(session, absent, why)
     elif exited := [(one, observed) for one, observed in there if observed.state is ObservedState.EXITED]:
-        is_batch = session.kind == SessionKind.BATCH
-        unprepared = [one for one in exited if one[1].exit_code == BOOTSTRAP_FAILED]
-        if session.id not in engine.bootstrapping:
-            unprepared = []
-        completed = [one for one in exited if is_batch or one[0].has_command or one in unprepared]
-        if unprepared:
-            changes = tuple(
-                ContainerChange(one.id, exit_code=observed.exit_code) for one, observed in completed
-            )
-            findings.unprepared.append(Ended(session, changes, _UNPREPARED))
-            findings.add_spared(session, [one for one, _ in unprepared], _UNPREPARED)
-        elif completed:
-            _add_completed(findings, session, own, completed)
-        else:
-            kept = all(
-                one.node_id and IN_PLACE_RESTART in nodes[one.node_id].capabilities for one, _ in exited
-            )
-            _add_exited(findings, session, own, exited, again=again, kept=kept)
+        _add_exited(findings, engine, session, own, exited, again=again)
     else:
         findings.moved.extend(
             (one.id, observed.address)
@@ -234,6 +234,33 @@ def _is_done(session: Session, container: Container, observed: Observed) -> bool
 
 
 def _add_exited(
+    findings: Findings,
+    engine: OneEngine,
+    session: Session,
+    own: Sequence[Container],
+    exited: Sequence[tuple[Container, Observed]],
+    *,
+    again: bool,
+) -> None:
+    """own: all containers of the session. again: it was not started again too often."""
+    unprepared = [one for one in exited if one[1].exit_code == BOOTSTRAP_FAILED]
+    if session.id not in engine.bootstrapping:
+        unprepared = []
+    is_batch = session.kind == SessionKind.BATCH
+    completed = [one for one in exited if is_batch or one[0].has_command or one in unprepared]
+    if unprepared:
+        changes = tuple(ContainerChange(one.id, exit_code=observed.exit_code) for one, observed in completed)
+        findings.unprepared.append(Ended(session, changes, _UNPREPARED))
+        findings.add_spared(session, [one for one, _ in unprepared], _UNPREPARED)
+    elif completed:
+        _add_completed(findings, session, own, completed)
+    else:
+        places = [engine.nodes[one.node_id] for one, _ in exited if one.node_id]
+        kept = all(IN_PLACE_RESTART in place.capabilities for place in places)
+        _add_stopped(findings, session, own, exited, again=again, kept=kept)
+
+
+def _add_stopped(
     findings: Findings,
     session: Session,
     own: Sequence[Container],

@@ -48,11 +48,6 @@ _STRAY_S = 10.0
 _UNCONFIRMED = (
     "The engine did not confirm the removal in time; the container is removed when the engine responds."
 )
-_LOST_WITH_NODE = {
-    NodeLoss.END: "Its node is lost.",
-    NodeLoss.RESCHEDULE: "Its node is lost: it is requeued and restarts on another node, without the files "
-    "outside mounted folders.",
-}
 _LIVE = sorted(LIFECYCLE.live)
 _OUTCOME = {NodeLoss.END: SessionState.ERROR, NodeLoss.RESCHEDULE: SessionState.PENDING}
 
@@ -207,59 +202,38 @@ class Observe:
                 await updates.warn(tx, session.id, cause=NODE_LEAVING, reason=reason, now=now)
             for session in findings.staying:
                 await updates.clear_warning(tx, session.id, NODE_LEAVING)
-            for ended in findings.restart:
-                await containers.change(
-                    tx,
-                    ended.session.id,
-                    ended.containers,
-                    ContainerState.STARTING,
-                    states=[SessionState.RUNNING],
-                    cause="restarted",
-                    reason=ended.reason,
-                    now=now,
-                )
-            for cause, ends in (
-                ("lost", findings.lost),
-                ("completed", findings.completed),
-                ("bootstrap_failed", findings.unprepared),
+            for cause, target, ends in (
+                ("restarted", ContainerState.STARTING, findings.restart),
+                ("lost", ContainerState.EXITED, findings.lost),
+                ("completed", ContainerState.EXITED, findings.completed),
+                ("bootstrap_failed", ContainerState.EXITED, findings.unprepared),
             ):
                 for ended in ends:
                     await containers.change(
                         tx,
                         ended.session.id,
                         ended.containers,
-                        ContainerState.EXITED,
+                        target,
                         states=[SessionState.RUNNING],
                         cause=cause,
                         reason=ended.reason,
                         now=now,
                     )
-            for session, rule in findings.node_lost:
-                await transitions.move(
-                    tx,
-                    [session.id],
-                    SessionState.TERMINATING,
-                    sources=[SessionState.RUNNING, SessionState.STARTING],
-                    outcome=_OUTCOME[rule],
-                    result=Result.FAILURE,
-                    cause="node_lost",
-                    reason=_LOST_WITH_NODE[rule],
-                    now=now,
-                )
             for change in findings.machines:
                 await containers.put_on_machine(tx, change, now)
-            for one in findings.evicted:
-                await transitions.move(
-                    tx,
-                    [one.session.id],
-                    SessionState.TERMINATING,
-                    sources=[SessionState.RUNNING, SessionState.STARTING],
-                    outcome=_OUTCOME[one.rule],
-                    result=Result.FAILURE,
-                    cause=queries.EVICTED,
-                    reason=one.reason,
-                    now=now,
-                )
+            for cause, evictions in (("node_lost", findings.node_lost), (queries.EVICTED, findings.evicted)):
+                for one in evictions:
+                    await transitions.move(
+                        tx,
+                        [one.session.id],
+                        SessionState.TERMINATING,
+                        sources=[SessionState.RUNNING, SessionState.STARTING],
+                        outcome=_OUTCOME[one.rule],
+                        result=Result.FAILURE,
+                        cause=cause,
+                        reason=one.reason,
+                        now=now,
+                    )
             if findings.moved:
                 await containers.relocate(tx, dict(findings.moved))
 

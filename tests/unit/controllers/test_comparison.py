@@ -247,7 +247,7 @@ def test_a_session_whose_node_is_lost_falls_under_the_rule_of_its_group(state, r
     there = session(state)
     findings = compared(None, now=there, rows=[row(node=NODE)], gone={NODE: rule})
     assert nothing_but(findings, "node_lost")
-    assert findings.node_lost == [(there, rule)]
+    assert [(one.session, one.rule) for one in findings.node_lost] == [(there, rule)]
 
 
 def test_a_session_whose_container_is_there_outlives_its_node():
@@ -329,7 +329,7 @@ def test_a_session_whose_nodes_are_all_lost_ends_if_one_of_their_groups_says_so(
         rows=[row(node=NODE), row(SUB, node=other)],
         gone=dict(zip((NODE, other), rules, strict=True)),
     )
-    assert [rule for _, rule in findings.node_lost] == [NodeLoss.END]
+    assert [one.rule for one in findings.node_lost] == [NodeLoss.END]
 
 
 def test_a_session_waits_for_the_node_of_one_container_while_another_runs():
