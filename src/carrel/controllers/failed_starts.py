@@ -150,21 +150,21 @@ class FailedStarts:
             if len(members) == 1 or any(one.state is ObservedState.EXITED for one in there):
                 return bool(there)
             for one in there:
-                if await self._run(of_row[ContainerId(one.id)], barrier.CLOSE):
+                if not await self._close_barrier(of_row[ContainerId(one.id)]):
                     return True
         return False
 
-    async def _run(self, member: PlacedContainer, command: tuple[str, ...]) -> int:
-        """The exit code of a short process. Raises: EngineError."""
+    async def _close_barrier(self, member: PlacedContainer) -> bool:
+        """True if its command has not begun, and never will. Raises: EngineError."""
 
-        async def run() -> int:
+        async def close() -> bool:
             engine = await self._tools.engines.of(member.engine)
-            async with engine.exec(member.row.id, command, env={}, terminal=None) as process:
+            async with engine.exec(member.row.id, barrier.CLOSE, env={}, terminal=None) as process:
                 async for _ in process.output():
                     pass
-                return await process.exit_code()
+                return await process.exit_code() == 0
 
-        return await in_time(run())
+        return await in_time(close())
 
     async def _failed(self, session: Session, cause: str) -> int:
         """Number of earlier failed starts with this cause. A drained or lost node does not count."""
