@@ -67,7 +67,7 @@ class World:
     async def _node(self, tx: AsyncSession) -> NodeId:
         """The engine's one node."""
         await nodes.record(tx, await self.engine.nodes(), SystemClock().now())
-        return next(iter((await nodes.of_engine(tx, LOCAL_ENGINE)).capabilities))
+        return next(iter(await nodes.of_engine(tx, LOCAL_ENGINE)))
 
     async def terminate(self, session: SessionId) -> None:
         async with self.database.transaction() as tx:

@@ -6,7 +6,7 @@ from typing import LiteralString
 from simulation.conftest import Play
 from simulation.installation_life import Installation
 
-from carrel.controllers.launch import MAX_ATTEMPTS
+from carrel.controllers.failed_starts import MAX_ATTEMPTS
 from carrel.core.ids import SessionId
 from carrel.engines.port import EngineError, QuotaExhausted
 from carrel.tables.session_states import SessionState as S

@@ -21,7 +21,8 @@ from simulation.virtual_time import LoopClock, simulate
 from structlog.testing import capture_logs
 
 from carrel.controllers import runtime
-from carrel.controllers.launch import MAX_ATTEMPTS, Launch
+from carrel.controllers.failed_starts import MAX_ATTEMPTS
+from carrel.controllers.launch import Launch
 from carrel.controllers.loop import Tools
 from carrel.controllers.observe import Observe
 from carrel.controllers.reap import Reap

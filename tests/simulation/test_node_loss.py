@@ -7,7 +7,7 @@ from simulation.conftest import Play
 from simulation.installation_life import Installation
 
 from carrel.accelerators.fake import FakeAccelerators
-from carrel.controllers.launch import MAX_ATTEMPTS
+from carrel.controllers.failed_starts import MAX_ATTEMPTS
 from carrel.engines.port import EngineError
 from carrel.tables.nodes import Draining
 from carrel.tables.session_states import SessionState as S

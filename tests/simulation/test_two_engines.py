@@ -6,7 +6,7 @@ import pytest
 from simulation.conftest import Play
 from simulation.installation_life import Installation
 
-from carrel.controllers.observe import Findings
+from carrel.controllers.comparison import Findings
 from carrel.core.ids import LOCAL_ENGINE, SessionId
 from carrel.engines.fake import FakeEngine, FakeWorld
 from carrel.engines.port import ContainerSpec

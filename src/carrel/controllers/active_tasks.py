@@ -1,11 +1,12 @@
-"""Background tasks of a controller: at most one task per key."""
+"""Background tasks of a controller, at most one per key, and tasks that one of them has side by side."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from functools import partial
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
+T = TypeVar("T")
 Work = Callable[[], Awaitable[None]]
 """A function, because a coroutine would stay unawaited if the task is cancelled before its first step."""
 
@@ -69,3 +70,17 @@ class ActiveTasks(Generic[K]):
 
 async def _done(work: Work) -> None:
     await work()
+
+
+async def side_by_side(works: Iterable[Coroutine[None, None, T]]) -> list[T]:
+    """The results of all, run concurrently. The first failure cancels the others; its error is raised after all have
+    stopped.
+    """
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from carrel.accounts.dotfiles import service as dotfiles
+from carrel.core.ids import EngineId
 from carrel.db.encryption import SecretBox
 from carrel.engines import barrier
 from carrel.engines.port import IDLE, ContainerSpec, Mount, run_once
@@ -23,6 +24,11 @@ class PlacedContainer:
     node: Address
     devices: Mapping[str, int]
     dotfiles: Sequence[Dotfile]
+
+    @property
+    def engine(self) -> EngineId:
+        assert self.node.engine, "an engine that holds sessions is not removed"
+        return self.node.engine
 
 
 def container_spec(

@@ -1,19 +1,19 @@
 """Start scheduled sessions, and restart those interrupted by a crash or an engine restart."""
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from functools import partial
-from typing import TypeVar
 
 import structlog
 from sqlalchemy import text
 
 from carrel.accounts.dotfiles import service as dotfiles
 from carrel.controllers import mount_sources
-from carrel.controllers.active_tasks import ActiveTasks, Work
+from carrel.controllers.active_tasks import ActiveTasks, Work, side_by_side
 from carrel.controllers.container_specs import PlacedContainer, container_spec, runs_once
 from carrel.controllers.engine_concurrency import EngineConcurrency
+from carrel.controllers.failed_starts import ENGINE_PAUSE_S, FailedStart, FailedStarts, may_have_run
 from carrel.controllers.loop import ENGINE_TOPIC, Tools, end
 from carrel.core.clock import Clock
 from carrel.core.errors import Unavailable
@@ -27,62 +27,28 @@ from carrel.engines.port import (
     EngineUnavailable,
     MachineAwaited,
     Mount,
-    ObservedState,
     Progress,
-    QuotaExhausted,
 )
 from carrel.folders.hosts import queries as hosts
 from carrel.nodes import ledger
 from carrel.nodes import service as nodes
-from carrel.nodes.engines.connections import REMOVAL_S, in_time
+from carrel.nodes.engines.connections import in_time
 from carrel.nodes.service import Address
-from carrel.sessions import (
-    announcements,
-    containers,
-    machines,
-    mounting,
-    queries,
-    removal,
-    transitions,
-    updates,
-)
+from carrel.sessions import announcements, containers, mounting, queries, updates
 from carrel.sessions.containers import ContainerChange
 from carrel.sessions.mounting import MountedFolder
-from carrel.sessions.transitions import NO_MOUNT, NO_QUOTA, NO_STORAGE
+from carrel.sessions.transitions import NO_MOUNT
 from carrel.tables.nodes import TOPIC as NODE_TOPIC
-from carrel.tables.session_states import (
-    ENDED,
-    LAUNCHING,
-    ContainerState,
-    Result,
-    SessionKind,
-    SessionState,
-)
+from carrel.tables.session_states import ENDED, LAUNCHING, ContainerState, SessionState
 from carrel.tables.sessions import Session
 
 log = structlog.get_logger()
 
-MAX_ATTEMPTS = 4
 _TICK_S, _BUSY_TICK_S = 20.0, 5.0
-_RETRY = "retry"
-_ENGINE_PAUSE_S = 2.0
 _SHOW_EVERY_S = 0.5
-_STORAGE_PAUSE_S = 30
-_LONGEST_PAUSE_S = 300.0
-_MACHINE_PAUSE_S = 60.0
 _NOWHERE = Address(None, "")
 _LAUNCHED, _SENT_BACK = "launched", "sent back"
-T = TypeVar("T")
 _LOOK_AT_ENGINE = text("SELECT pg_notify('carrel', :topic)")
-
-
-class FailedStart(Exception):
-    """The engine failed to start one of the containers."""
-
-    def __init__(self, member: PlacedContainer, error: EngineError) -> None:
-        super().__init__(error.message)
-        self.member = member
-        self.error = error
 
 
 class _Reports:
@@ -125,6 +91,7 @@ class Launch:
         self._tools = tools
         self._preparing, self._starting = EngineConcurrency(), EngineConcurrency()
         self._active = ActiveTasks[SessionId]()
+        self._failed_starts = FailedStarts(tools)
 
     async def step(self) -> None:
         """Start every session that should be starting and has no task."""
@@ -153,12 +120,13 @@ class Launch:
                 for one in own.get(key, ())
             ]
             # A command that may have started must not start on another node as well, so its start continues.
-            closed = lost if _may_have_run(session, members) else lost | draining
+            closed = lost if may_have_run(session, members) else lost | draining
             displaced = next((one for one in members if one.row.node_id in closed), None)
             if displaced and not session.started_at:
                 if self._active.about(key) != _SENT_BACK:
                     await self.abandon(key)
-                    self._begin_task(key, partial(self._send_back, session, members, displaced), _SENT_BACK)
+                    work = partial(self._failed_starts.send_back, session, members, displaced)
+                    self._begin_task(key, work, _SENT_BACK)
             else:
                 folders = held.get(key, ())
                 located = locations.get(members[0].node.engine or EngineId(""), {}) if folders else {}
@@ -198,22 +166,22 @@ class Launch:
                 await containers.mounted(tx, session.id, self._tools.clock.now())
         try:
             starting = [one for one in members if one.row.state not in (ContainerState.RUNNING, *ENDED)]
-            ensured = await _side_by_side([self._start(session, one, folders) for one in starting])
+            ensured = await side_by_side([self._start(session, one, folders) for one in starting])
             started = [one for one in ensured if isinstance(one, ContainerChange)]
             if waiting := [one for one in ensured if isinstance(one, FailedStart)]:
-                await self._wait_for_machine(session, members, waiting)
+                await self._failed_starts.wait_for_machine(session, members, waiting)
                 return
             if len(members) > 1:
                 # Not one by one: nobody's command begins before all are there.
                 await self._tools.confirm()
-                await _side_by_side([self._open(session, one) for one in starting])
+                await side_by_side([self._open(session, one) for one in starting])
             await self._publish(session, started)
         except FailedStart as failed:
             error = failed.error
             if isinstance(error, EngineUnavailable) or (error.retriable and session.started_at):
-                await self._try_later(session, error.message)
+                await self._failed_starts.try_later(session, error.message)
             else:
-                await self._give_up(session, members, failed)
+                await self._failed_starts.give_up(session, members, failed)
 
     async def _mounts(
         self,
@@ -226,60 +194,17 @@ class Launch:
         try:
             return await mount_sources.ready(self._tools.storages, held, locations)
         except Unavailable as error:
-            await self._wait_for_storage(session, members, error.message)
+            await self._failed_starts.wait_for_storage(session, members, error.message)
         except mount_sources.Missing as error:
             async with self._tools.database.transaction() as tx:
                 away = await mounting.is_away(tx, error.host)
             if away:
-                await self._wait_for_storage(session, members, str(error))
+                await self._failed_starts.wait_for_storage(session, members, str(error))
             else:
-                await self._miss_folder(session, members, str(error))
+                await self._failed_starts.miss_folder(session, members, str(error))
         except mount_sources.Unmountable as error:
-            await self._end(session, cause=NO_MOUNT, reason=str(error))
+            await self._failed_starts.end(session, cause=NO_MOUNT, reason=str(error))
         return None
-
-    async def _wait_for_storage(
-        self, session: Session, members: Sequence[PlacedContainer], reason: str
-    ) -> None:
-        log.warning("launch.no_storage", session=session.id, error=reason)
-        if session.started_at:
-            # It has local files on its node, so it waits there until the storage is back.
-            async with self._tools.transaction() as tx:
-                await transitions.renew_deadline(tx, session.id, session.state, now=self._tools.clock.now())
-            await self._try_later(session, reason)
-        else:
-            pause = timedelta(seconds=min(2 ** await self._failed(session, NO_STORAGE), _STORAGE_PAUSE_S))
-            await self._take_back(session, members, cause=NO_STORAGE, reason=reason, pause=pause)
-
-    async def _miss_folder(self, session: Session, members: Sequence[PlacedContainer], reason: str) -> None:
-        """Retry a few times, in case the storage host turns out to be unavailable; then fail."""
-        log.warning("launch.no_folder", session=session.id, error=reason)
-        if session.started_at:
-            await self._try_later(session, reason)
-        elif await self._failed(session, NO_MOUNT) + 1 >= MAX_ATTEMPTS:
-            await self._end(session, cause=NO_MOUNT, reason=reason)
-        else:
-            await self._take_back(
-                session, members, cause=NO_MOUNT, reason=reason, pause=timedelta(seconds=_STORAGE_PAUSE_S)
-            )
-
-    async def _send_back(
-        self, session: Session, members: Sequence[PlacedContainer], displaced: PlacedContainer
-    ) -> None:
-        """Remove it from its nodes and requeue it, or end it if its command may have run."""
-        if _may_have_run(session, members) or (
-            # Its machine may have come just now.
-            session.state != SessionState.SCHEDULED and await self._has_run(session, members)
-        ):
-            reason = f"Its node {displaced.node.name} was lost during the start; its command may have run."
-            await self._end(session, cause="node_lost", reason=reason, failed_run=True)
-            return
-        reason = f"Its node {displaced.node.name} is lost or drained before the session ran there."
-        if displaced.node.elastic is not None:
-            reason = "Its elastic group was changed before the session ran."
-        await self._take_back(
-            session, members, cause="node_closed", reason=reason, blamed=displaced.row.node_id
-        )
 
     async def _begin(self, session: Session, members: Sequence[PlacedContainer]) -> bool:
         """False if it should no longer be started."""
@@ -305,7 +230,7 @@ class Launch:
         """
         # A container whose image is present must not wait behind pulls: its deadline is short, and it may hold files.
         limits = self._starting if member.row.state == ContainerState.STARTING else self._preparing
-        engine_id = _engine_of(member)
+        engine_id = member.engine
         try:
             engine = await self._tools.engines.of(engine_id)
             async with limits.of(engine_id, engine):
@@ -342,7 +267,7 @@ class Launch:
     async def _open(self, session: Session, member: PlacedContainer) -> None:
         """Open the start barrier of a container. Raises: FailedStart."""
         try:
-            engine = await self._tools.engines.of(_engine_of(member))
+            engine = await self._tools.engines.of(member.engine)
             await in_time(engine.send(member.row.id, barrier.OPEN))
         except ContainerGone as gone:
             # A command that runs once may have ended already; `Observe` finds its result.
@@ -351,18 +276,6 @@ class Launch:
                 raise FailedStart(member, error) from gone
         except EngineError as error:
             raise FailedStart(member, error) from error
-
-    async def _run(self, member: PlacedContainer, command: tuple[str, ...]) -> int:
-        """The exit code of a short process. Raises: EngineError."""
-
-        async def run() -> int:
-            engine = await self._tools.engines.of(_engine_of(member))
-            async with engine.exec(member.row.id, command, env={}, terminal=None) as process:
-                async for _ in process.output():
-                    pass
-                return await process.exit_code()
-
-        return await in_time(run())
 
     async def _publish(self, session: Session, started: Sequence[ContainerChange]) -> None:
         tools = self._tools
@@ -383,7 +296,7 @@ class Launch:
         self,
         session: SessionId,
         container: ContainerId,
-        reports: "_Reports",
+        reports: _Reports,
         writing: asyncio.Lock,
     ) -> None:
         """Store progress as it arrives, at most twice a second, without blocking the engine."""
@@ -409,144 +322,6 @@ class Launch:
                     await updates.report(tx, session, progress.text, now=self._tools.clock.now())
             await asyncio.sleep(_SHOW_EVERY_S)
 
-    async def _wait_for_machine(
-        self, session: Session, members: Sequence[PlacedContainer], waiting: Sequence[FailedStart]
-    ) -> None:
-        """Leave it to the cluster, until the bound of the elastic group has passed."""
-        now, first = self._tools.clock.now(), waiting[0]
-        since = min(one.member.row.machine_due_at or now for one in waiting)
-        if now - since >= first.member.node.wait:
-            message = machines.none_added(first.member.node.wait, first.error.message)
-            error = MachineAwaited(message)
-            await self._give_up(session, members, FailedStart(first.member, error), pause_s=_MACHINE_PAUSE_S)
-            return
-        async with self._tools.transaction() as tx:
-            await containers.await_machine(tx, [one.member.row.id for one in waiting], now)
-            await transitions.renew_deadline(tx, session.id, session.state, now=now)
-            reason = machines.awaited(await machines.last_waits(tx, session.group_id), first.error.message)
-        await self._try_later(session, reason)
-
-    async def _try_later(self, session: Session, reason: str) -> None:
-        """The session keeps its state, placement and files; the next step retries until the deadline."""
-        async with self._tools.transaction() as tx:
-            await updates.show_progress(tx, session.id, LAUNCHING, progress=None, reason=reason)
-        await asyncio.sleep(_ENGINE_PAUSE_S)
-
-    async def _give_up(
-        self,
-        session: Session,
-        members: Sequence[PlacedContainer],
-        start: FailedStart,
-        *,
-        pause_s: float = 1.0,
-    ) -> None:
-        """Clean up and requeue, or fail the session. pause_s: after the first attempt."""
-        error = start.error
-        # A quota may be free when other sessions have ended, so that has no last attempt.
-        cause = NO_QUOTA if isinstance(error, QuotaExhausted) else _RETRY
-        failed = await self._failed(session, cause)
-        log.warning(
-            "launch.refused",
-            session=session.id,
-            container=start.member.row.id,
-            code=error.code,
-            attempt=failed + 1,
-        )
-        last = not error.retriable or (cause == _RETRY and failed + 1 >= MAX_ATTEMPTS)
-        if last or await self._has_run(session, members):
-            await self._end(session, cause=error.code, reason=error.message)
-            return
-        pause = timedelta(seconds=min(pause_s * 2**failed, _LONGEST_PAUSE_S))
-        await self._take_back(
-            session, members, cause=cause, reason=error.message, pause=pause, blamed=start.member.row.node_id
-        )
-
-    async def _has_run(self, session: Session, members: Sequence[PlacedContainer]) -> bool:
-        """True if a command that must not run twice was started in spite of the error; if not, none will be."""
-        if session.kind != SessionKind.BATCH:
-            return False
-        of_row = {one.row.id: one for one in members}
-        for engine in {_engine_of(one) for one in members}:
-            listed = await in_time((await self._tools.engines.of(engine)).list())
-            there = [one for one in listed if one.id in of_row and one.started_at]
-            if len(members) == 1 or any(one.state is ObservedState.EXITED for one in there):
-                return bool(there)
-            for one in there:
-                if await self._run(of_row[ContainerId(one.id)], barrier.CLOSE):
-                    return True
-        return False
-
-    async def _failed(self, session: Session, cause: str) -> int:
-        """Number of earlier failed starts with this cause. A drained or lost node does not count."""
-        async with self._tools.database.transaction() as tx:
-            return await queries.failed_starts(tx, session.id, cause)
-
-    async def _end(self, session: Session, *, cause: str, reason: str, failed_run: bool = False) -> None:
-        """failed_run: it is repeated if retries are left."""
-        again = failed_run and session.retries_left
-        async with self._tools.transaction() as tx:
-            await transitions.move(
-                tx,
-                [session.id],
-                SessionState.TERMINATING,
-                sources=sorted(LAUNCHING),
-                outcome=SessionState.PENDING if again else SessionState.ERROR,
-                result=Result.FAILURE if failed_run else None,
-                cause=cause,
-                reason=reason,
-                now=self._tools.clock.now(),
-            )
-
-    async def _take_back(
-        self,
-        session: Session,
-        members: Sequence[PlacedContainer],
-        *,
-        cause: str,
-        reason: str,
-        pause: timedelta | None = None,
-        blamed: NodeId | None = None,
-    ) -> None:
-        tools = self._tools
-        await tools.confirm()
-        await _side_by_side([self._remove(one) for one in members if one.node.engine])
-        async with tools.transaction() as tx:
-            now = tools.clock.now()
-            not_before = now + pause if pause else None
-            await removal.requeue(
-                tx, session.id, cause=cause, reason=reason, now=now, not_before=not_before, blamed=blamed
-            )
-
-    async def _remove(self, member: PlacedContainer) -> None:
-        engine = await self._tools.engines.of(_engine_of(member))
-        await in_time(engine.remove(member.row.id, grace_s=0), REMOVAL_S)
-
-
-def _may_have_run(session: Session, members: Sequence[PlacedContainer]) -> bool:
-    """True if a command that must not run twice may have been started: not while it waits for machines."""
-    left = [one.row for one in members if one.node.elastic is not None]
-    waits = bool(left) and all(one.machine_due_at and not one.machine_at for one in left)
-    return session.kind == SessionKind.BATCH and session.state != SessionState.SCHEDULED and not waits
-
-
-def _engine_of(member: PlacedContainer) -> EngineId:
-    assert member.node.engine, "an engine that holds sessions is not removed"
-    return member.node.engine
-
-
-async def _side_by_side(works: Iterable[Coroutine[None, None, T]]) -> list[T]:
-    """The results of all, run concurrently. The first failure cancels the others; its error is raised after all have
-    stopped.
-    """
-    tasks = [asyncio.create_task(work) for work in works]
-    try:
-        return await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
-
 
 async def _kept(session: SessionId, work: Work) -> None:
     """Run it; a later step retries after errors."""
@@ -554,7 +329,7 @@ async def _kept(session: SessionId, work: Work) -> None:
         await work()
     except EngineError as error:
         log.warning("launch.not_cleaned_up", session=session, error=error.message)
-        await asyncio.sleep(_ENGINE_PAUSE_S)
+        await asyncio.sleep(ENGINE_PAUSE_S)
     except (Unavailable, LeadershipLost) as error:
         log.warning("launch.dropped", session=session, error=str(error))
     except Exception:

@@ -4,13 +4,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from carrel.core.ids import NodeId
-from carrel.nodes.service import LosingNode
+from carrel.nodes.service import EngineNode
 from carrel.tables.groups import NodeLoss
 from carrel.tables.notifications import NODE_LEAVING
 from carrel.tables.session_states import ContainerRole, OnFailure, SessionKind
 from carrel.tables.sessions import Container, Session
 
-Nodes = Mapping[NodeId, LosingNode]
+Nodes = Mapping[NodeId, EngineNode]
 MAX_RESTARTS = 5
 TOO_OFTEN = f" It has been started again {MAX_RESTARTS} times already."
 _ELSEWHERE = " It is requeued and restarts on another node, without the files outside mounted folders."

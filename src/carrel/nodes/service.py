@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -100,46 +100,36 @@ async def mark_down(tx: AsyncSession, engine: EngineId) -> None:
         await _publish(tx, Node.id.in_(changed))
 
 
-@dataclass(frozen=True)
-class NodesOfEngine:
-    """All nodes of an engine, including those that it no longer reports. named: its machines. elastic: of groups."""
-
-    capabilities: Mapping[NodeId, frozenset[str]]
-    named: Mapping[str, NodeId] = field(default_factory=dict)
-    elastic: frozenset[NodeId] = frozenset()
-
-
-async def of_engine(tx: AsyncSession, engine: EngineId) -> NodesOfEngine:
-    """The nodes of this engine."""
-    of_it = select(Node.id, Node.name, Node.capabilities, Node.elastic).where(Node.engine_id == engine)
-    rows = (await tx.execute(of_it)).all()
-    return NodesOfEngine(
-        {row.id: frozenset(row.capabilities) for row in rows},
-        {row.name: row.id for row in rows if not row.elastic},
-        frozenset(row.id for row in rows if row.elastic),
-    )
-
-
 @dataclass(frozen=True, slots=True)
-class LosingNode:
-    """A node whose engine may take sessions from it. name: empty for that of an elastic group. closed: as of `Node`.
-    on_loss: the rule of its group for them.
+class EngineNode:
+    """A node of an engine. name: empty for that of an elastic group. closed: as of `Node`. on_loss: the rule of its
+    group for sessions that the engine takes from it.
     """
 
     name: str
+    capabilities: frozenset[str] = frozenset()
     closed: str = ""
     on_loss: NodeLoss = NodeLoss.END
 
+    @property
+    def elastic(self) -> bool:
+        return not self.name
 
-async def losing(tx: AsyncSession, engine: EngineId) -> Mapping[NodeId, LosingNode]:
-    """The nodes of this engine, including those it no longer reports."""
+
+async def of_engine(tx: AsyncSession, engine: EngineId) -> Mapping[NodeId, EngineNode]:
+    """The nodes of this engine, including those that it no longer reports."""
     rows = await tx.execute(
-        select(Node.id, Node.name, Node.elastic, Node.closed, ResourceGroup.on_node_loss)
+        select(Node.id, Node.name, Node.elastic, Node.capabilities, Node.closed, ResourceGroup.on_node_loss)
         .join(ResourceGroup, ResourceGroup.id == Node.group_id)
         .where(Node.engine_id == engine)
     )
     return {
-        row.id: LosingNode("" if row.elastic else row.name, row.closed, NodeLoss(row.on_node_loss))
+        row.id: EngineNode(
+            "" if row.elastic else row.name,
+            frozenset(row.capabilities),
+            row.closed,
+            NodeLoss(row.on_node_loss),
+        )
         for row in rows
     }
 

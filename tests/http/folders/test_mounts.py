@@ -14,7 +14,7 @@ from people_kit import status_and_code
 from session_kit import SMALL, spec
 from sqlalchemy import select
 
-from carrel.controllers import launch
+from carrel.controllers import failed_starts
 from carrel.core.clock import SystemClock
 from carrel.core.ids import ShareId, new_id
 from carrel.engines.conformance_kit import run
@@ -390,7 +390,7 @@ async def test_a_session_whose_directory_is_not_there_ends_and_says_so(living: A
 async def test_a_storage_host_that_is_away_holds_up_only_what_needs_it(
     living: Api, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: Any
 ):
-    monkeypatch.setattr(launch, "_STORAGE_PAUSE_S", 1)
+    monkeypatch.setattr(failed_starts, "_STORAGE_PAUSE_S", 1)
     user, admin = await living.as_("user"), await living.as_("superadmin")
     disk = tmp_path_factory.mktemp("disk")
     root = disk / "root"

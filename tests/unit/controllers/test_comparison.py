@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from carrel.controllers.observe import (
+from carrel.controllers.comparison import (
     Before,
     Findings,
     LiveSessions,
@@ -19,7 +19,7 @@ from carrel.controllers.observe import (
 from carrel.controllers.taken_away import MAX_RESTARTS
 from carrel.core.ids import ContainerId, NodeId, SessionId
 from carrel.engines.port import IN_PLACE_RESTART, Observed, ObservedState
-from carrel.nodes.service import LosingNode, NodesOfEngine
+from carrel.nodes.service import EngineNode
 from carrel.sessions import queries
 from carrel.sessions.containers import ContainerChange, PlacedRow
 from carrel.tables.groups import NodeLoss
@@ -34,7 +34,7 @@ MAIN, SUB = ContainerId("mainmainmain"), ContainerId("subsubsubsub")
 HERE = "10.0.0.7"
 NODE, OTHER_NODE = NodeId("nodenodenode"), NodeId("othernode")
 KEEPS = frozenset({IN_PLACE_RESTART})
-EMPTY = OneEngine({}, NodesOfEngine({NODE: KEEPS}), {}, {}, losing={NODE: LosingNode("gpu-1")})
+EMPTY = OneEngine({}, {NODE: EngineNode("gpu-1", KEEPS)}, {}, {})
 
 
 def session(state: S = S.RUNNING, **more: object) -> Session:
@@ -85,18 +85,18 @@ def compared(
     """
     was = before or now
     own = rows or [row(node=None if was and was.state == S.PENDING else NODE)]
-    here = {one.node_id: capabilities for one in own if one.node_id and one.node_id not in elsewhere}
-    losing = dict.fromkeys(here, LosingNode("gpu-1", closed, on_loss))
+    node = EngineNode("gpu-1", capabilities, closed, on_loss)
+    here = {one.node_id: node for one in own if one.node_id and one.node_id not in elsewhere}
     listed = {one.id: one for one in seen if one}
     findings = compare(
-        OneEngine(listed, NodesOfEngine(here), gone or {}, {ID: restarts}, losing=losing, ending=ending),
+        OneEngine(listed, here, gone or {}, {ID: restarts}, ending=ending),
         Before({was.id: queries.mark(was)}, frozenset(one.id for one in own))
         if was
         else Before({}, frozenset()),
         LiveSessions({now.id: now}, {now.id: own}) if now else LiveSessions({}, {}),
     )
     # What is not even compared has no findings.
-    if now and all(is_settled(placed(one, now), listed.get(one.id), losing, ending) for one in own):
+    if now and all(is_settled(placed(one, now), listed.get(one.id), here, ending) for one in own):
         assert nothing_but(findings)
     return findings
 
@@ -118,7 +118,7 @@ def test_what_is_as_it_should_be_is_left_alone(state):
 
 def test_only_what_is_as_it_should_be_is_settled():
     def settled(session: Session, seen: Observed | None, *, here: bool = True, ending: str = "") -> bool:
-        own = {NODE: LosingNode("gpu-1")} if here else {}
+        own = {NODE: EngineNode("gpu-1")} if here else {}
         return is_settled(placed(row(), session), seen, own, {ending})
 
     as_it_is = container(node="gpu-1")
@@ -247,7 +247,7 @@ def test_a_session_whose_node_is_lost_falls_under_the_rule_of_its_group(state, r
     there = session(state)
     findings = compared(None, now=there, rows=[row(node=NODE)], gone={NODE: rule})
     assert nothing_but(findings, "node_lost")
-    assert findings.node_lost == [(there, rule)]
+    assert [(one.session, one.rule) for one in findings.node_lost] == [(there, rule)]
 
 
 def test_a_session_whose_container_is_there_outlives_its_node():
@@ -329,7 +329,7 @@ def test_a_session_whose_nodes_are_all_lost_ends_if_one_of_their_groups_says_so(
         rows=[row(node=NODE), row(SUB, node=other)],
         gone=dict(zip((NODE, other), rules, strict=True)),
     )
-    assert [rule for _, rule in findings.node_lost] == [NodeLoss.END]
+    assert [one.rule for one in findings.node_lost] == [NodeLoss.END]
 
 
 def test_a_session_waits_for_the_node_of_one_container_while_another_runs():
