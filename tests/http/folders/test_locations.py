@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from databases import sql
-from installation import Api
+from installation import Api, Caller
 from people import eventually
 from people_kit import status_and_code
 from session_kit import SMALL
 
 from carrel.engines.port import Mount
+from carrel.folders.hosts import locations
 
 AT = "/storage-hosts/local/locations/local"
 
@@ -28,6 +29,21 @@ async def test_a_location_is_set_shown_and_removed(api: Api):
         api.database, "SELECT details FROM audit WHERE action = 'storage_host.update' ORDER BY id"
     )
     assert [details["after"]["locations"]["local"] for (details,) in rows] == ["/mnt/folders", None, ""]
+
+
+async def test_the_same_path_stays_set_over_a_start_without_a_location(api: Api):
+    admin = await api.as_("superadmin")
+    data_dir = Path((await admin.get("/storage-hosts/local")).json()["root"]).parent
+
+    async def started() -> list[str | None]:
+        async with api.database.transaction() as tx:
+            await locations.ensure_local(tx, data_dir, locations.NOWHERE)
+        shown = (await admin.get("/storage-hosts/local")).json()["locations"]
+        return [one["location"] for one in shown]
+
+    assert await started() == [None]
+    await admin.ask("PUT", AT, json={"location": ""})
+    assert await started() == []
 
 
 async def test_a_location_that_the_engine_cannot_mount_is_refused(api: Api):
@@ -105,10 +121,7 @@ async def test_a_check_says_where_the_storage_is_not_the_same(living: Api):
         assert answer.json()["ok"] == (not any(step["problem"] for step in answer.json()["steps"]))
         return [(step["place"], step["problem"]) for step in answer.json()["steps"]]
 
-    async def nodes() -> list[str]:
-        return [one["name"] for one in (await admin.get("/nodes")).json()["items"]]
-
-    [node] = await eventually(nodes)
+    [node] = await eventually(lambda: _nodes(admin))
     owner = root.stat().st_uid
     there, here = await problems()
     assert there == (node, "")
@@ -121,6 +134,10 @@ async def test_a_check_says_where_the_storage_is_not_the_same(living: Api):
     assert await problems() == [("local", "The storage host is nowhere on local.")]
     assert not living.engine.world.containers
     assert not list((root / "check").glob("*/*")), "nothing is left"
+
+
+async def _nodes(who: Caller) -> list[str]:
+    return [one["name"] for one in (await who.get("/nodes")).json()["items"]]
 
 
 async def test_a_check_needs_a_node_and_an_image(api: Api):
