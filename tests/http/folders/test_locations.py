@@ -1,5 +1,6 @@
 """Locations of storage hosts on engines: who sets them, and what they mean for sessions."""
 
+from datetime import timedelta
 from pathlib import Path
 
 from databases import sql
@@ -8,8 +9,11 @@ from people import eventually
 from people_kit import status_and_code
 from session_kit import SMALL
 
+from carrel.core.ids import FolderId, StorageHostId
 from carrel.engines.port import Mount
 from carrel.folders.hosts import locations
+from carrel.nodes.engines.probes import probe_id
+from carrel.storage.port import FolderLocation
 
 AT = "/storage-hosts/local/locations/local"
 
@@ -134,6 +138,22 @@ async def test_a_check_says_where_the_storage_is_not_the_same(living: Api):
     assert await problems() == [("local", "The storage host is nowhere on local.")]
     assert not living.engine.world.containers
     assert not list((root / "check").glob("*/*")), "nothing is left"
+
+
+async def test_a_check_removes_only_folders_of_interrupted_ones(living: Api):
+    admin = await living.as_("superadmin")
+    host = (await admin.get("/storage-hosts/local")).json()
+    storage = await living.services.storages.of(StorageHostId(host["id"]))
+    now = living.services.clock.now()
+    others = {
+        minutes: FolderLocation("check", FolderId(probe_id(now - timedelta(minutes=minutes))))
+        for minutes in (8, 60)
+    }
+    for place in others.values():
+        await storage.call(storage.backend.create, place)
+    await eventually(lambda: _nodes(admin))
+    assert (await admin.post(f"{AT}/check", {"image": "debian:12"})).status_code == 200
+    assert [path.name for path in (Path(host["root"]) / "check").iterdir()] == [others[8].folder]
 
 
 async def _nodes(who: Caller) -> list[str]:
