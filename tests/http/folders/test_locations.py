@@ -96,6 +96,23 @@ async def test_a_session_does_not_go_where_its_folders_are_not(living: Api):
     await living.until(user, waiting["id"], "RUNNING")
 
 
+async def test_a_session_starts_without_dot_folders_where_these_are_not(living: Api):
+    admin, user = await living.as_("superadmin"), await living.as_("user")
+    await user.post("/vfolders", {"name": ".config"})
+    await admin.ask("PUT", AT, json={"location": None})
+    checked = (await user.post("/sessions/check", {"slots": SMALL})).json()
+    assert checked["groups"][0]["verdict"] != "never", checked
+    started = await user.start()
+    await living.until(user, started["id"], "RUNNING")
+    assert (await user.get(f"/sessions/{started['id']}")).json()["warnings"] == ["folders_left_out"]
+    assert living.engine.world.containers[started["containers"][0]["id"]].spec.mounts == ()
+    await admin.ask("PUT", AT, json={"location": ""})
+    afterwards = await user.start()
+    await living.until(user, afterwards["id"], "RUNNING")
+    assert (await user.get(f"/sessions/{afterwards['id']}")).json()["warnings"] == []
+    assert len(living.engine.world.containers[afterwards["containers"][0]["id"]].spec.mounts) == 1
+
+
 async def test_containers_mount_from_the_location_of_their_engine(living: Api, tmp_path: Path):
     admin, user = await living.as_("superadmin"), await living.as_("user")
     folder = (await user.post("/vfolders", {"name": "data"})).json()
