@@ -11,13 +11,14 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx2
 from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
 from tiny_image import docker_url, ensure_tiny_image
 
 from carrel.core.clock import SystemClock
@@ -145,18 +146,23 @@ async def _bootstrap(database: Database, image: str, password: str) -> tuple[str
         pair = await keypairs.create(tx, SystemClock(), actor)
         # A benchmark sends more requests per second than a user in a quarter of an hour.
         await tx.execute(text("UPDATE keypairs SET rate_limit = 1000000000"))
-        await images.register(
-            tx,
-            name="tiny",
-            reference=image,
-            title="Tiny",
-            description="",
-            size_bytes=None,
-            architecture=None,
-            apps=[],
-            min_slots=SMALL,
-        )
+        await register_image(tx, "tiny", image, SMALL)
     return pair.access_key, pair.secret_key
+
+
+async def register_image(tx: AsyncSession, name: str, reference: str, slots: Mapping[str, int]) -> None:
+    """slots: the least that its sessions have."""
+    await images.register(
+        tx,
+        name=name,
+        reference=reference,
+        title=name.title(),
+        description="",
+        size_bytes=None,
+        architecture=None,
+        apps=[],
+        min_slots=slots,
+    )
 
 
 def _start(settings: Settings, *, controllers: bool) -> subprocess.Popen[bytes]:

@@ -2,6 +2,8 @@
 
 import asyncio
 import re
+from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 
 import psutil
@@ -18,9 +20,9 @@ async def measure() -> list[Line]:
         async with own.client() as client:
             assert (await client.get("/sessions")).status_code == 200
         await asyncio.sleep(_SETTLE_S)
-        before = _cpu_seconds(own)
+        before = cpu_seconds(chain(*processes_of(own).values()))
         await asyncio.sleep(_WATCH_S)
-        percent = (_cpu_seconds(own) - before) / _WATCH_S * 100
+        percent = (cpu_seconds(chain(*processes_of(own).values())) - before) / _WATCH_S * 100
         parts = {name: sum(map(pss_mib, processes)) for name, processes in processes_of(own).items()}
     mib = sum(parts.values())
     shares = ", ".join(f"{name} {amount:.0f}" for name, amount in parts.items())
@@ -43,10 +45,9 @@ def processes_of(own: ControlPlane) -> dict[str, list[psutil.Process]]:
     return processes
 
 
-def _cpu_seconds(own: ControlPlane) -> float:
-    return sum(
-        sum(process.cpu_times()[:2]) for processes in processes_of(own).values() for process in processes
-    )
+def cpu_seconds(processes: Iterable[psutil.Process]) -> float:
+    """Of those that still run."""
+    return sum(sum(process.cpu_times()[:2]) for process in processes if process.is_running())
 
 
 def pss_mib(process: psutil.Process) -> float:

@@ -5,6 +5,7 @@ it. So the figures of Carrel are its own CPU time and memory, and the traffic an
 """
 
 import asyncio
+import json
 import os
 import time
 from collections import Counter
@@ -16,14 +17,13 @@ import httpx2
 import psutil
 from sqlalchemy import text
 
-from bench.control_plane import ControlPlane, control_plane, created
+from bench.control_plane import ControlPlane, control_plane, created, register_image
 from bench.following import Follower, following
 from bench.hollow_cluster import IMAGE, SLOTS, HollowCluster, hollow_cluster
-from bench.idle import processes_of, pss_mib
+from bench.idle import cpu_seconds, processes_of, pss_mib
 from bench.load import median
 from bench.table import Line
 from carrel.core.ids import EngineId
-from carrel.images import service as images
 from carrel.nodes.engines.connections import label_of
 
 
@@ -183,7 +183,7 @@ class Site:
         with _stopped(processes_of(self.own)["api"]):
             await self.cluster.add_pods(self.label, pods)
             async with self.own.database.transaction() as tx:
-                about = {"since": self.sessions, "count": pods, "image": IMAGE, "slots": _as_json(SLOTS)}
+                about = {"since": self.sessions, "count": pods, "image": IMAGE, "slots": json.dumps(SLOTS)}
                 await tx.execute(_SESSIONS, about)
         self.sessions = pods
         await self._until("SELECT count(*) FROM containers WHERE address IS NOT NULL", pods)
@@ -193,13 +193,13 @@ class Site:
     async def rest(self, watch_s: float) -> Rest:
         processes = processes_of(self.own)
         counted = [*processes["api"], *processes["PostgreSQL"]]
-        audited, traffic, cpu_s = self.cluster.audited, self.cluster.traffic(), _cpu_s(counted)
+        audited, traffic, cpu_s = self.cluster.audited, self.cluster.traffic(), cpu_seconds(counted)
         began = time.perf_counter()
         await asyncio.sleep(watch_s)
         took = time.perf_counter() - began
         requests = Counter(self.cluster.requests(audited))
         return Rest(
-            cpu=(_cpu_s(counted) - cpu_s) / took * 100,
+            cpu=(cpu_seconds(counted) - cpu_s) / took * 100,
             mib=sum(map(pss_mib, processes["api"])),
             bytes_per_s=(self.cluster.traffic() - traffic) / took,
             requests={kind: count / took for kind, count in requests.items()},
@@ -240,17 +240,7 @@ async def _connected(cluster: HollowCluster, own: ControlPlane) -> Site:
         engine = EngineId(created(await client.post("/engines", json=body)))
     async with own.database.transaction() as tx:
         await tx.execute(text("UPDATE nodes SET cordoned = true"))
-        await images.register(
-            tx,
-            name="hollow",
-            reference=IMAGE,
-            title="Hollow",
-            description="",
-            size_bytes=None,
-            architecture=None,
-            apps=[],
-            min_slots=SLOTS,
-        )
+        await register_image(tx, "hollow", IMAGE, SLOTS)
     return Site(cluster, own, label_of(own.settings.installation, engine))
 
 
@@ -263,11 +253,3 @@ def _stopped(processes: list[psutil.Process]) -> Iterator[None]:
     finally:
         for process in processes:
             process.resume()
-
-
-def _as_json(slots: dict[str, int]) -> str:
-    return str(slots).replace("'", '"')
-
-
-def _cpu_s(processes: list[psutil.Process]) -> float:
-    return sum(sum(process.cpu_times()[:2]) for process in processes if process.is_running())

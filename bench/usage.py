@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import psutil
 from sqlalchemy import text
 
+from bench.idle import cpu_seconds
 from bench.placing import _Place, _place
 from bench.table import Line
 from carrel.controllers.loop import Tools
@@ -242,4 +243,4 @@ async def _month(place: _Place) -> list[Line]:
 def _cpu_seconds(place: _Place) -> float:
     pid = int((Path(place.settings.data_dir) / "postgres" / "data" / "postmaster.pid").read_text().split()[0])
     processes = [psutil.Process(), psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
-    return sum(sum(process.cpu_times()[:2]) for process in processes)
+    return cpu_seconds(processes)

@@ -157,8 +157,9 @@ class Launch:
         # Publish PREPARING before waiting for a slot, because other pulls may take long.
         if not await self._begin(session, members):
             return
+        mounted = await self._there(session, held, locations)
         # Hung storage delays only sessions that mount from it.
-        folders = await self._mounts(session, members, held, locations)
+        folders = await self._mounts(session, members, mounted, locations)
         if folders is None:
             return
         if held:
@@ -182,6 +183,17 @@ class Launch:
                 await self._failed_starts.try_later(session, error.message)
             else:
                 await self._failed_starts.give_up(session, members, failed)
+
+    async def _there(
+        self, session: Session, held: Sequence[MountedFolder], locations: Mapping[StorageHostId, str | None]
+    ) -> Sequence[MountedFolder]:
+        """Without automatic mounts of storage that the engine does not have."""
+        nowhere = [each for each in held if each.automatic and locations.get(each.host, "") is None]
+        if not nowhere:
+            return held
+        async with self._tools.transaction() as tx:
+            await mounting.leave_out(tx, session.id, nowhere, self._tools.clock.now())
+        return [each for each in held if each not in nowhere]
 
     async def _mounts(
         self,

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 from urllib.parse import parse_qsl
 
+from pydantic import BaseModel, SecretStr
 from sqlalchemy.exc import ProgrammingError
 
 from carrel import plugins
 from carrel.accelerators.make import make
+from carrel.core.errors import Invalid
 from carrel.core.ids import LOCAL_ENGINE
 from carrel.db.database import Database
 from carrel.db.encryption import SecretBox
@@ -39,9 +41,22 @@ async def ensure_local(settings: Settings, database: Database) -> None:
             of_gateway = {"gateway_namespace": own} if own else {}
             chosen = {"namespace": sessions, **of_gateway, **dict(parse_qsl(query))}
             checked = plugins.find(Port.ENGINE, _KUBERNETES).checked(chosen)
+            _require_public(checked, chosen)
             await service.ensure_local(tx, _KUBERNETES, checked.model_dump(mode="json", include=set(chosen)))
         else:
             await service.ensure_local(tx, "docker", {"url": settings.engine_url})
+
+
+def _require_public(settings: BaseModel, chosen: Iterable[str]) -> None:
+    """Environment variables are shown in many places. Raises: Invalid if a secret is chosen."""
+    for name in chosen:
+        if isinstance(getattr(settings, name), SecretStr):
+            raise Invalid(
+                "plugin.setting_invalid",
+                f"The setting {name} cannot be used: CARREL_ENGINE_URL cannot have a secret in it.",
+                hint="There, Carrel uses its own service account. Add other clusters with `carrel engine add`.",
+                field=f"settings.{name}",
+            )
 
 
 async def connector(settings: Settings, database: Database) -> Connector:

@@ -46,6 +46,10 @@ class PlannedMount:
     def folder(self) -> VFolder:
         return self.held.folder
 
+    @property
+    def automatic(self) -> bool:
+        return _is_automatic(self.folder.name)
+
 
 @dataclass(frozen=True)
 class MountPlan:
@@ -65,6 +69,15 @@ class MountedFolder:
     path: str
     subpath: str
     read_only: bool
+
+    @property
+    def automatic(self) -> bool:
+        return _is_automatic(self.folder)
+
+
+def _is_automatic(folder: str) -> bool:
+    """Also if the request lists the folder, which has then another path or is read-only."""
+    return folder.startswith(".")
 
 
 _Kept = Callable[[AsyncSession, Iterable[FolderId]], Awaitable[set[FolderId]]]
@@ -137,7 +150,9 @@ async def held_by(
     for mount, folder in rows:
         place = FolderLocation(folder.scope, folder.id)
         by_session[mount.session_id].append(
-            MountedFolder(folder.host_id, place, folder.name, mount.path, mount.subpath, mount.read_only)
+            MountedFolder(
+                folder.host_id, place, mount.folder_name, mount.path, mount.subpath, mount.read_only
+            )
         )
     return by_session
 
@@ -147,7 +162,7 @@ class MissingStorage:
     """Why pending sessions cannot start because of their folders.
 
     away: a sentence for those with a storage host that is unavailable. without: engines that do not have a storage host
-    of theirs, with its name.
+    of theirs, with its name; those of automatic mounts do not count, because they are left out there.
     """
 
     away: Mapping[SessionId, str]
@@ -156,13 +171,16 @@ class MissingStorage:
 
 # Built once: every scheduler pass starts with it.
 _MISSING = text("""
-    SELECT DISTINCT m.session_id, h.name, h.state = ANY(:away) AS away, l.engine_id
+    SELECT DISTINCT m.session_id, h.name, h.state = ANY(:away) AS away,
+        CASE WHEN m.folder_name NOT LIKE '.%' THEN l.engine_id END AS engine_id
     FROM storage_hosts h
     LEFT JOIN storage_host_locations l ON l.host_id = h.id AND l.location IS NULL
     JOIN vfolders f ON f.host_id = h.id
     JOIN vfolder_mounts m ON m.folder_id = f.id AND m.released_at IS NULL
     JOIN sessions s ON s.id = m.session_id AND s.state = 'PENDING'
-    WHERE h.state = ANY(:away) OR l.engine_id IS NOT NULL ORDER BY h.name, l.engine_id
+    WHERE (h.state = ANY(:away) OR l.engine_id IS NOT NULL)
+        AND (h.state = ANY(:away) OR m.folder_name NOT LIKE '.%')
+    ORDER BY h.name, engine_id
 """)
 
 
@@ -184,13 +202,13 @@ async def missing_storage(tx: AsyncSession) -> MissingStorage:
 
 
 async def without(tx: AsyncSession, planned: MountPlan) -> Without:
-    """The engines that do not have a storage host of these mounts, with its name."""
+    """The engines that do not have a storage host of these mounts, with its name, as in `MissingStorage`."""
     nowhere = (
         select(StorageHostLocation.engine_id, StorageHost.name)
         .join(StorageHost, StorageHost.id == StorageHostLocation.host_id)
         .where(
             StorageHostLocation.location.is_(None),
-            StorageHost.id.in_({each.folder.host_id for each in planned.mounts}),
+            StorageHost.id.in_({each.folder.host_id for each in planned.mounts if not each.automatic}),
         )
         .order_by(StorageHost.name, StorageHostLocation.engine_id)
     )
@@ -205,6 +223,15 @@ async def is_away(tx: AsyncSession, host: StorageHostId) -> bool:
     """The last check of the host failed."""
     state = select(StorageHost.state).where(StorageHost.id == host)
     return (await tx.execute(state)).scalar() in _AWAY
+
+
+async def leave_out(
+    tx: AsyncSession, session: SessionId, folders: Sequence[MountedFolder], now: datetime
+) -> None:
+    """Warn its owner that it starts without these automatic mounts, because its engine does not have their storage."""
+    names = ", ".join(each.folder for each in folders)
+    reason = f"It started without {names}: the storage cannot be reached from its node."
+    await updates.warn(tx, session, cause=LEFT_OUT, reason=reason, now=now)
 
 
 async def mounted_in(tx: AsyncSession, actor: Actor, ref: str) -> list[MountedIn]:

@@ -81,7 +81,9 @@ class StorageHostAccess(Table):
 
 
 class StorageHostLocation(Table):
-    """Where the containers of an engine have the host's root: a location as in `engines.volumes`; None: nowhere."""
+    """Where the containers of an engine have the host's root: a location as in `engines.volumes`; None: nowhere; "": at
+    the same path, as without a row, but as somebody has set it.
+    """
 
     __tablename__ = "storage_host_locations"
 

@@ -1,14 +1,19 @@
 """Locations of storage hosts on engines: who sets them, and what they mean for sessions."""
 
+from datetime import timedelta
 from pathlib import Path
 
 from databases import sql
-from installation import Api
+from installation import Api, Caller
 from people import eventually
 from people_kit import status_and_code
 from session_kit import SMALL
 
+from carrel.core.ids import FolderId, StorageHostId
 from carrel.engines.port import Mount
+from carrel.folders.hosts import locations
+from carrel.nodes.engines.probes import probe_id
+from carrel.storage.port import FolderLocation
 
 AT = "/storage-hosts/local/locations/local"
 
@@ -28,6 +33,21 @@ async def test_a_location_is_set_shown_and_removed(api: Api):
         api.database, "SELECT details FROM audit WHERE action = 'storage_host.update' ORDER BY id"
     )
     assert [details["after"]["locations"]["local"] for (details,) in rows] == ["/mnt/folders", None, ""]
+
+
+async def test_the_same_path_stays_set_over_a_start_without_a_location(api: Api):
+    admin = await api.as_("superadmin")
+    data_dir = Path((await admin.get("/storage-hosts/local")).json()["root"]).parent
+
+    async def started() -> list[str | None]:
+        async with api.database.transaction() as tx:
+            await locations.ensure_local(tx, data_dir, locations.NOWHERE)
+        shown = (await admin.get("/storage-hosts/local")).json()["locations"]
+        return [one["location"] for one in shown]
+
+    assert await started() == [None]
+    await admin.ask("PUT", AT, json={"location": ""})
+    assert await started() == []
 
 
 async def test_a_location_that_the_engine_cannot_mount_is_refused(api: Api):
@@ -76,6 +96,23 @@ async def test_a_session_does_not_go_where_its_folders_are_not(living: Api):
     await living.until(user, waiting["id"], "RUNNING")
 
 
+async def test_a_session_starts_without_dot_folders_where_these_are_not(living: Api):
+    admin, user = await living.as_("superadmin"), await living.as_("user")
+    await user.post("/vfolders", {"name": ".config"})
+    await admin.ask("PUT", AT, json={"location": None})
+    checked = (await user.post("/sessions/check", {"slots": SMALL})).json()
+    assert checked["groups"][0]["verdict"] != "never", checked
+    started = await user.start()
+    await living.until(user, started["id"], "RUNNING")
+    assert (await user.get(f"/sessions/{started['id']}")).json()["warnings"] == ["folders_left_out"]
+    assert living.engine.world.containers[started["containers"][0]["id"]].spec.mounts == ()
+    await admin.ask("PUT", AT, json={"location": ""})
+    afterwards = await user.start()
+    await living.until(user, afterwards["id"], "RUNNING")
+    assert (await user.get(f"/sessions/{afterwards['id']}")).json()["warnings"] == []
+    assert len(living.engine.world.containers[afterwards["containers"][0]["id"]].spec.mounts) == 1
+
+
 async def test_containers_mount_from_the_location_of_their_engine(living: Api, tmp_path: Path):
     admin, user = await living.as_("superadmin"), await living.as_("user")
     folder = (await user.post("/vfolders", {"name": "data"})).json()
@@ -105,10 +142,7 @@ async def test_a_check_says_where_the_storage_is_not_the_same(living: Api):
         assert answer.json()["ok"] == (not any(step["problem"] for step in answer.json()["steps"]))
         return [(step["place"], step["problem"]) for step in answer.json()["steps"]]
 
-    async def nodes() -> list[str]:
-        return [one["name"] for one in (await admin.get("/nodes")).json()["items"]]
-
-    [node] = await eventually(nodes)
+    [node] = await eventually(lambda: _nodes(admin))
     owner = root.stat().st_uid
     there, here = await problems()
     assert there == (node, "")
@@ -121,6 +155,26 @@ async def test_a_check_says_where_the_storage_is_not_the_same(living: Api):
     assert await problems() == [("local", "The storage host is nowhere on local.")]
     assert not living.engine.world.containers
     assert not list((root / "check").glob("*/*")), "nothing is left"
+
+
+async def test_a_check_removes_only_folders_of_interrupted_ones(living: Api):
+    admin = await living.as_("superadmin")
+    host = (await admin.get("/storage-hosts/local")).json()
+    storage = await living.services.storages.of(StorageHostId(host["id"]))
+    now = living.services.clock.now()
+    others = {
+        minutes: FolderLocation("check", FolderId(probe_id(now - timedelta(minutes=minutes))))
+        for minutes in (8, 60)
+    }
+    for place in others.values():
+        await storage.call(storage.backend.create, place)
+    await eventually(lambda: _nodes(admin))
+    assert (await admin.post(f"{AT}/check", {"image": "debian:12"})).status_code == 200
+    assert [path.name for path in (Path(host["root"]) / "check").iterdir()] == [others[8].folder]
+
+
+async def _nodes(who: Caller) -> list[str]:
+    return [one["name"] for one in (await who.get("/nodes")).json()["items"]]
 
 
 async def test_a_check_needs_a_node_and_an_image(api: Api):

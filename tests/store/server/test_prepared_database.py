@@ -100,6 +100,9 @@ def test_the_local_engine_is_the_cluster_where_that_is_chosen(empty_database: st
     assert asyncio.run(local(chosen)) == ("kubernetes", {**settings, "user_namespaces": False})
     with pytest.raises(Invalid, match="no such setting"):
         asyncio.run(local("kubernetes:desks?user_namespace=false"))
+    for secret in ("token", "kubeconfig"):
+        with pytest.raises(Invalid, match=f"{secret} cannot be used: .* secret"):
+            asyncio.run(local(f"kubernetes:desks?{secret}=xyzzy"))
     assert asyncio.run(local("unix:///x.sock")) == ("docker", {"url": "unix:///x.sock"})
 
 

@@ -20,7 +20,7 @@ from carrel.folders.hosts.schemas import StorageCheck, StorageCheckStep
 from carrel.folders.hosts.storages import HostStorage, Storages
 from carrel.nodes.engines import queries as engines
 from carrel.nodes.engines.connections import Engines, in_time
-from carrel.nodes.engines.probes import is_current, probe_id
+from carrel.nodes.engines.probes import LIFETIME, is_current, probe_id
 from carrel.permissions.decide import Actor
 from carrel.storage.port import WORK_UID, FolderLocation
 from carrel.tables.engines import EngineRow
@@ -33,6 +33,8 @@ _AT = "/home/work/check"
 _SLOTS = {"cpu": 100, "mem": 64 << 20}
 _NODES = 2
 _START_S, _ANSWER_S, _STOP_S = 120.0, 20.0, 60.0
+_FOLDER_LIFETIME = (_NODES + 1) * LIFETIME
+"""One container after the other, and what the server does."""
 _SERVER = "server"
 
 
@@ -144,7 +146,7 @@ class _Exchange:
         """It exists within the block. Those of interrupted checks are removed."""
         backend, call = self._storage.backend, self._storage.call
         for place in await call(backend.places):
-            if place.scope == _SCOPE and not is_current(place.folder, self._clock.now()):
+            if place.scope == _SCOPE and not is_current(place.folder, self._clock.now(), _FOLDER_LIFETIME):
                 await call(backend.remove, place, lambda advance: None, deadline_s=None)
         await call(backend.create, self._place)
         try:

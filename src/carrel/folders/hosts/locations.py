@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sqlalchemy import delete, select
+from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -34,14 +34,7 @@ async def change(
     before = known.location if known else ""
     if update.location == before:
         return host.id
-    if update.location == "":
-        await tx.execute(
-            delete(StorageHostLocation).where(
-                StorageHostLocation.host_id == host.id, StorageHostLocation.engine_id == row.id
-            )
-        )
-    else:
-        await tx.merge(StorageHostLocation(host_id=host.id, engine_id=row.id, location=update.location))
+    await tx.merge(StorageHostLocation(host_id=host.id, engine_id=row.id, location=update.location))
     await service.record_change(
         tx,
         actor,

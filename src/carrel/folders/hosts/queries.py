@@ -53,6 +53,7 @@ _SORT = Sort(
     {"name": StorageHost.name, "created_at": StorageHost.created_at}, tie=StorageHost.id, default="name"
 )
 _CAUTION, _INSUFFICIENT = 0.8, 0.95
+_ELSEWHERE = StorageHostLocation.location.is_distinct_from("")
 _FOLDERS = table(
     "vfolders",
     column("host_id"),
@@ -128,7 +129,7 @@ async def detail(tx: AsyncSession, actor: Actor, host: StorageHostId) -> Storage
 
 async def locations(tx: AsyncSession) -> Mapping[EngineId, Mapping[StorageHostId, str | None]]:
     """Where the containers of each engine have the roots of hosts, if not at the same path; None: nowhere."""
-    rows = (await tx.execute(select(StorageHostLocation))).scalars()
+    rows = (await tx.execute(select(StorageHostLocation).where(_ELSEWHERE))).scalars()
     by_engine: defaultdict[EngineId, dict[StorageHostId, str | None]] = defaultdict(dict)
     for row in rows:
         by_engine[row.engine_id][row.host_id] = row.location
@@ -241,7 +242,7 @@ async def _located(
     rows = await tx.execute(
         select(StorageHostLocation, EngineRow.name)
         .join(EngineRow, EngineRow.id == StorageHostLocation.engine_id)
-        .where(StorageHostLocation.host_id.in_(hosts))
+        .where(StorageHostLocation.host_id.in_(hosts), _ELSEWHERE)
         .order_by(EngineRow.name)
     )
     located: dict[StorageHostId, list[StorageHostLocationView]] = {host: [] for host in hosts}

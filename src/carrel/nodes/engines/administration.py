@@ -352,7 +352,7 @@ async def _locked_nodes(tx: AsyncSession, engine: EngineId) -> list[Node]:
 
 
 async def _held(tx: AsyncSession, engine: EngineId) -> list[str]:
-    """Number of containers with allocations on its nodes."""
+    """The containers with allocations on its nodes."""
     held = select(Allocation.container_id.distinct()).join(Node, Node.id == Allocation.node_id)
     rows = await tx.execute(held.where(Node.engine_id == engine, Allocation.released_at.is_(None)))
     return [str(container) for container in rows.scalars()]

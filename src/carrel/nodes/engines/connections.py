@@ -45,15 +45,15 @@ class Connector:
     context: EngineContext
 
     def __call__(self, row: EngineRow) -> Engine:
-        """Raises: Unavailable (no plug-in of the kind, or the secrets cannot be decrypted)."""
+        """Raises: Unavailable (no plug-in of the kind, or the secrets cannot be decrypted); Invalid for unusable
+        settings.
+        """
         secrets = opened(self.seal, row.id, row.secrets)
-        return self.connect(row.id, row.kind, {**row.settings, **secrets})
-
-    def connect(self, engine: EngineId, kind: str, settings: Mapping[str, Any]) -> Engine:
-        """An engine that may have no row yet. Raises: Unavailable; Invalid for unusable settings."""
-        connect = cast(Connect, plugins.find(plugins.Port.ENGINE, kind).made(**settings))
-        context = replace(self.context, installation=label_of(self.context.installation, engine))
-        if engine != LOCAL_ENGINE:
+        connect = cast(
+            Connect, plugins.find(plugins.Port.ENGINE, row.kind).made(**{**row.settings, **secrets})
+        )
+        context = replace(self.context, installation=label_of(self.context.installation, row.id))
+        if row.id != LOCAL_ENGINE:
             # Only the local engine may use this machine's accelerators.
             context = replace(context, accelerators=())
         return connect(context)

@@ -16,10 +16,10 @@ def probe_id(now: datetime) -> str:
     return f"{_PREFIX}-{int(now.timestamp())}-{new_id()}"
 
 
-def is_current(id_: str, now: datetime) -> bool:
-    """True for the id of a probe that may be in use."""
+def is_current(id_: str, now: datetime, lifetime: timedelta = LIFETIME) -> bool:
+    """True for the id of a probe that may be in use. lifetime: of others than containers."""
     prefix, _, rest = id_.partition("-")
     seconds = rest.partition("-")[0]
     if prefix != _PREFIX or not seconds.isdigit():
         return False
-    return now - datetime.fromtimestamp(int(seconds), now.tzinfo) < LIFETIME
+    return now - datetime.fromtimestamp(int(seconds), now.tzinfo) < lifetime
