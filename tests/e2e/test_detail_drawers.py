@@ -73,8 +73,11 @@ def test_keyboard_steps_through_the_details(users: Desk, roles: Roles) -> None:
     page.keyboard.press("/")
     page.keyboard.type("j")
     expect(page.get_by_label("Search by e-mail or name")).to_have_value("j")
+    expect(page).to_have_url(re.compile(r"[?&]q=j"))
     page.keyboard.press("Backspace")
+    expect(page).not_to_have_url(re.compile(r"[?&]q="))
     page.keyboard.press("Escape")
+    expect(first).to_have_attribute("data-opened", "true")
     expect(drawer).to_have_count(1)
 
     # Closing returns to the row of the shown item.

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine, command_line
 from installation import Api
-from people import PASSWORD
+from people import PASSWORD, eventually
 
 _SMALL = ("--cpu", "0.1", "--mem", "64m", "--image", "debian:12")
 
@@ -199,8 +199,13 @@ async def test_following_a_log_ends_with_the_session(user: CommandLine) -> None:
 
 async def _fill(user: CommandLine) -> tuple[str, ...]:
     """The words that ask for all there is, after a first session took it."""
-    capacity = (await user.as_json("resources"))["capacity"]
-    everything = ("session", "create", *_SMALL, "--cpu", f"{capacity['cpu']}m", "--wait", "--name")
+
+    async def capacity() -> int:
+        """The node counts once it is READY."""
+        return (await user.as_json("resources"))["capacity"]["cpu"]  # type: ignore[no-any-return]
+
+    cpu = await eventually(capacity)
+    everything = ("session", "create", *_SMALL, "--cpu", f"{cpu}m", "--wait", "--name")
     await user.ok(*everything, "first")
     return everything
 

@@ -4,7 +4,7 @@ import asyncio
 from datetime import timedelta
 
 import pytest
-from people import People
+from people import People, eventually
 from sqlalchemy import text
 
 from carrel.core.clock import SystemClock
@@ -67,6 +67,9 @@ async def test_a_stream_without_followers_reads_nothing_and_a_later_one_misses_n
 
     running = asyncio.create_task(stream.run())
     for round_ in range(3):
+        # A read that a follower woke goes on after it left.
+        listener.announce(service.TOPIC)
+        await eventually(lambda: stream._behind)
         await write("before")
         position = stream._position
         listener.announce(service.TOPIC)
