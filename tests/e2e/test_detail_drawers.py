@@ -238,7 +238,7 @@ def test_tabs_list_the_folders_of_a_domain(desk: Desk, roles: Roles) -> None:
     for words in (
         ("project", "create", "optics", "--domain", roles.domain),
         ("vfolder", "create", "strings", "--project", "optics"),
-        ("vfolder", "create", "local"),
+        ("vfolder", "create", "elsewhere"),
     ):
         made = desk.carrel.carrel(*words)
         assert made.returncode == 0, made.stderr
@@ -246,11 +246,11 @@ def test_tabs_list_the_folders_of_a_domain(desk: Desk, roles: Roles) -> None:
     drawer = _open(desk, roles.domain)
     drawer.get_by_role("tab", name="Folders").click()
     expect(drawer.get_by_role("link", name="strings")).to_be_visible()
-    expect(drawer.get_by_role("link", name="local", exact=True)).to_have_count(0)
+    expect(drawer.get_by_role("link", name="elsewhere", exact=True)).to_have_count(0)
     drawer.get_by_role("link", name="All folders").click()
     expect(page).to_have_url(re.compile(f"/storage/folders\\?domain={roles.domain}"))
     expect(desk.row("strings")).to_be_visible()
-    expect(desk.row("local")).to_have_count(0)
+    expect(desk.row("elsewhere")).to_have_count(0)
     expect(page.get_by_role("combobox", name="Domain")).to_have_value(roles.domain)
 
 

@@ -150,6 +150,8 @@ def test_group_is_seen_by_those_who_are_named_only(desk: Desk, open_desk: Opener
         access.get_by_text(f"carrel group access {optics} --allow user={roles.project_admin}")
     ).to_be_visible()
     access.get_by_role("button", name="Save").click()
+    # While it is sent, the button is disabled, too.
+    expect(access.get_by_text(f"carrel group access {optics}", exact=True)).to_be_visible()
     expect(access.get_by_role("button", name="Save")).to_be_disabled()
     page.keyboard.press("Escape")
     expect(desk.row(optics)).to_contain_text("1 listed")

@@ -35,7 +35,7 @@ export function ShareForm({ folder }: { folder: Folder }) {
         onSuccess: ({ refused }) => {
           // Keep the failed ones for correction, and the permission.
           const left = new Set(refused.map(({ who }) => who));
-          form.setInitialValues({ ...NOBODY, permission: values.permission });
+          form.resetDirty({ ...NOBODY, permission: values.permission });
           form.setValues({
             users: values.users.filter((one) => left.has(one)),
             projects: values.projects.filter((one) => left.has(one) || left.has(name(one))),

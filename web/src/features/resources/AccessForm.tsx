@@ -50,7 +50,7 @@ export function AccessForm({ group }: { group: Group }) {
   return (
     <Form
       onSubmit={form.onSubmit((values) =>
-        set.mutate({ id: group.id, ...values }, { onSuccess: () => form.setInitialValues(values) }),
+        set.mutate({ id: group.id, ...values }, { onSuccess: () => form.resetDirty(values) }),
       )}
       submit={<Trans>Save</Trans>}
       blocked={refusal !== null || !form.isDirty()}

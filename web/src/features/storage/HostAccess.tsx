@@ -30,7 +30,7 @@ export function HostAccess({ host }: { host: StorageHost }) {
   return (
     <Form
       onSubmit={form.onSubmit((values) =>
-        set.mutate({ id: host.id, ...values }, { onSuccess: () => form.setInitialValues(values) }),
+        set.mutate({ id: host.id, ...values }, { onSuccess: () => form.resetDirty(values) }),
       )}
       submit={<Trans>Save</Trans>}
       blocked={refusal !== null || !form.isDirty()}

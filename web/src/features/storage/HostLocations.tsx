@@ -50,7 +50,7 @@ export function HostLocations({ host }: { host: StorageHost }) {
           {
             onSuccess: () => {
               check.reset();
-              form.setInitialValues(values);
+              form.resetDirty(values);
             },
           },
         ),
