@@ -13,7 +13,9 @@ def test_location_on_an_engine_is_saved_and_checked(desk: Desk, tmp_path: Path) 
     assert made.returncode == 0, made.stderr
     try:
         desk.go("/storage?open=archive")
-        form = page.get_by_role("dialog", name="archive").locator("form").filter(has_text="Location on engines")
+        form = (
+            page.get_by_role("dialog", name="archive").locator("form").filter(has_text="Location on engines")
+        )
         save, check = form.get_by_role("button", name="Save"), form.get_by_role("button", name="Check")
         for choice, word in (("Not available", "--nowhere"), ("At the same path", "--same-path")):
             form.get_by_role("combobox", name="Folders on its nodes").click()
