@@ -57,6 +57,10 @@ def _experienced_engine(url: str, **options: Any) -> AsyncEngine:
 databases_of_carrel.create_async_engine = _experienced_engine  # type: ignore[attr-defined]
 
 
+if os.environ.get("CARREL_SLOW_BACKGROUND"):
+    import slow_background  # noqa: F401
+
+
 def pytest_configure() -> None:
     """Back ends are found by what is installed, which does not follow the checkout by itself."""
     optional = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"][
