@@ -16,6 +16,7 @@ const changed = {
   ...initial,
   name: "first_one",
   group: "gpu",
+  alternative_groups: ["cloud", "default"],
   priority: 0,
   time_limit_s: 3600,
   slots: { cpu: 2000, mem: 2 ** 30, "cuda.shares": 300 },

@@ -171,6 +171,19 @@ describe("the form", () => {
     );
   });
 
+  test("takes over the groups that another session accepts, in order", () => {
+    const [preferred, other] = [
+      { id: "default", name: "default" },
+      { id: "c", name: "cloud" },
+    ];
+    // It was placed in the other one.
+    const form = formLike(aDetail("a", { group: other, accepted_groups: [preferred, other] }));
+    expect(toRequest(form)).toMatchObject({ group: "default", alternative_groups: ["cloud"] });
+    expect(toCheck(form).alternative_groups).toEqual(["cloud"]);
+    expect(createCommand(toRequest(form))).toMatch(/--group default .*--group cloud/);
+    expect(toRequest(formLike(aDetail("a")))).not.toHaveProperty("alternative_groups");
+  });
+
   test("takes over no script that only its owner may see", () => {
     expect(requestLike(aDetail("a", { bootstrap: "********" })).bootstrap).toBeUndefined();
   });

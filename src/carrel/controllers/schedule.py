@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -11,7 +12,7 @@ from carrel.controllers.loop import Tools
 from carrel.core.ids import SessionId
 from carrel.queue import loading
 from carrel.scheduling.plan import plan
-from carrel.scheduling.snapshot import Plan, Snapshot
+from carrel.scheduling.snapshot import Plan, Refusal, Snapshot
 from carrel.sessions import announcements, containers, queries, transitions, updates
 from carrel.tables import limits, nodes
 from carrel.tables.session_states import LIFECYCLE, SessionState
@@ -68,6 +69,7 @@ class Schedule:
                     decided = (
                         plan(snapshot) if len(waiting) < _MANY else await asyncio.to_thread(plan, snapshot)
                     )
+                decided = replace(decided, refusals=_in_preferred_groups(snapshot, decided))
                 placed = await self._apply(tx, snapshot, decided)
             pending = {one.session for one in decided.refusals}
             only_arrays = all(one.array for one in waiting if one.id in pending)
@@ -98,6 +100,12 @@ class Schedule:
             return
         stored = await queries.reasons_of_pending(tx, [session for session, _, _ in refusals])
         await updates.refuse(tx, [one for one in refusals if stored.get(one[0]) != one[1:]])
+
+
+def _in_preferred_groups(snapshot: Snapshot, decided: Plan) -> tuple[Refusal, ...]:
+    """The reason and position that a session has are those in the group that it prefers."""
+    preferred = {one.id: one.group for one in snapshot.waiting}
+    return tuple([one for one in decided.refusals if one.group == preferred[one.session]])
 
 
 def _shown(snapshot: Snapshot, decided: Plan) -> dict[SessionId, int]:

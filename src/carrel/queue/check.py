@@ -19,7 +19,7 @@ from carrel.queue import loading
 from carrel.queue.service import Answer, explain, least_of
 from carrel.scheduling.estimate import Headroom, StartEstimate, estimate_start, headroom
 from carrel.scheduling.plan import Planning
-from carrel.scheduling.snapshot import DEFAULT_PRIORITY, PendingSession, ScopeSnapshot, Without
+from carrel.scheduling.snapshot import DEFAULT_PRIORITY, GroupChoice, PendingSession, ScopeSnapshot, Without
 from carrel.sessions import admission, allowed_rights, dependencies, mounting, resolution
 from carrel.sessions.admission import AdmittedSpec, DiskRange
 from carrel.sessions.dependencies import Dependency
@@ -36,11 +36,14 @@ DRY_RUN = SessionId("asked")
 
 @dataclass(frozen=True)
 class Checked:
-    """refused: the error that creating it would raise; answer is None then."""
+    """refused: the error that creating it would raise; answer is None then. group: the preferred one. starts_in: in
+    which it would start now.
+    """
 
     refused: CarrelError | None
     answer: Answer | None
     group: ResourceGroup
+    starts_in: ResourceGroup | None
     project: ProjectId
     scopes: Mapping[str, ScopeSnapshot]
     slots: Mapping[str, Headroom]
@@ -58,7 +61,8 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
     project = await resolution.project_of(tx, actor, spec.project)
     require(actor, "session.create", Target(actor.user_id, project, actor.domain_id))
     usable = await admission.usable_groups(tx, actor.user_id, actor.domain_id, project, spec.kind)
-    group = admission.chosen(usable, spec.group)
+    accepted = admission.chosen_groups(usable, spec)
+    group = accepted[0]
     image = await images.find(tx, spec.image) if spec.image else None
     admitted, mounts = await _admitted(tx, actor, project, image, spec)
     refused = admitted if isinstance(admitted, CarrelError) else None
@@ -68,7 +72,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
     )
     after = admitted.after if isinstance(admitted, AdmittedSpec) else ()
     pending = _pending(
-        actor, project, group, image, possible, after, await mounting.without(tx, mounts), clock.now()
+        actor, project, accepted, image, possible, after, await mounting.without(tx, mounts), clock.now()
     )
     snapshot = await loading.snapshot(
         tx, clock.now(), [*await loading.waiting(tx, clock.now()), pending], running=True
@@ -87,10 +91,12 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
             replace(snapshot, waiting=tuple(one for one in snapshot.waiting if one.id != DRY_RUN))
         )
         planning.run()
+        answer = None if refused else explain(snapshot, pending, [one.id for one in usable], least, after)
         return Checked(
             refused=refused,
-            answer=None if refused else explain(snapshot, pending, [one.id for one in usable], least, after),
+            answer=answer,
             group=group,
+            starts_in=next((one for one in accepted if answer and one.id == answer.starts_in), None),
             project=project,
             scopes={scope: snapshot.scopes[scope] for scope in pending.scopes},
             slots=headroom(planning, at_once),
@@ -127,7 +133,7 @@ async def _admitted(
 def _pending(
     actor: Actor,
     project: ProjectId,
-    group: ResourceGroup,
+    accepted: Sequence[ResourceGroup],
     image: Image | None,
     spec: SessionSpec,
     after: Sequence[Dependency],
@@ -142,7 +148,8 @@ def _pending(
         id=DRY_RUN,
         slots=spec.slots,
         since=now,
-        group=group.id,
+        group=accepted[0].id,
+        choices=tuple([GroupChoice(group.id) for group in accepted]) if len(accepted) > 1 else (),
         path=path,
         scopes=scopes_of(access_key_of(actor), path),
         priority=DEFAULT_PRIORITY if spec.priority is None else spec.priority,

@@ -22,6 +22,7 @@ from carrel.scheduling.snapshot import (
     ClusterMode,
     ContainerPlacement,
     DeviceSnapshot,
+    GroupChoice,
     GroupSnapshot,
     NodeSnapshot,
     PendingSession,
@@ -128,7 +129,9 @@ _MAY_START = text(f"""
 """)  # noqa: S608 - no input in it
 
 # shut_out: the owner has lost access to the group, which can happen while the session is pending. The plan handles
-# inactive groups. some_wait_for_others: a constant that mostly saves a statement.
+# inactive groups. choices: of those that accept several groups, for each, which is g inside. some_wait_for_others: a
+# constant that mostly saves a statement.
+_SHUT_OUT_OF_GROUP = f"g.active AND NOT (s.kind = ANY(g.session_kinds) AND {groups.as_text()})"
 _WAITING = f"""
     SELECT s.id, s.slots, s.created_at, s.group_id, s.domain_id, s.project_id, s.owner_id, s.access_key, s.priority,
         s.wanted_node, s.avoided_nodes, s.time_limit_s - s.limit_used_s AS left_s, s.rights, s.reason,
@@ -138,7 +141,13 @@ _WAITING = f"""
         CASE WHEN s.mixed THEN
             (SELECT json_agg(c.slots ORDER BY c.index) FROM containers c WHERE c.session_id = s.id)
         END AS mixed,
-        g.active AND NOT (s.kind = ANY(g.session_kinds) AND {groups.as_text()}) AS shut_out,
+        {_SHUT_OUT_OF_GROUP} AS shut_out,
+        CASE WHEN s.accepted_groups <> '{{{{}}}}' THEN (
+            SELECT json_agg(json_build_array(g.id, {_SHUT_OUT_OF_GROUP}, {allowed_rights.forbidden_as_text()})
+                ORDER BY o.rank)
+            FROM unnest(s.accepted_groups) WITH ORDINALITY AS o(id, rank)
+                JOIN resource_groups g ON g.id = o.id)
+        END AS choices,
         EXISTS (SELECT FROM session_dependencies a JOIN sessions w ON w.id = a.session_id AND w.state = 'PENDING')
             AS some_wait_for_others,
         {allowed_rights.forbidden_as_text()} AS root_forbidden,
@@ -213,7 +222,8 @@ async def _requests(tx: AsyncSession, rows: Sequence[Any]) -> list[PendingSessio
     requests = [
         _request(
             row,
-            _not_allowed(row) or missing.away.get(row.id, ""),
+            ("" if row.choices else _not_allowed(row.shut_out, row.root_forbidden))
+            or missing.away.get(row.id, ""),
             after.get(row.id, ()),
             missing.without.get(row.id, ()),
         )
@@ -225,11 +235,11 @@ async def _requests(tx: AsyncSession, rows: Sequence[Any]) -> list[PendingSessio
     return set_aside(requests, limits) if limits else requests
 
 
-def _not_allowed(row: Any) -> str:
-    """Why the session may not start any more, though it could be requested."""
-    if row.shut_out:
+def _not_allowed(shut_out: bool | None, root_forbidden: str | None) -> str:
+    """Why a session may not start in a group any more, though it could be requested."""
+    if shut_out:
         return _SHUT_OUT
-    return allowed_rights.NO_LONGER_ALLOWED[row.root_forbidden] if row.root_forbidden else ""
+    return allowed_rights.NO_LONGER_ALLOWED[root_forbidden] if root_forbidden else ""
 
 
 async def may_start(tx: AsyncSession) -> bool:
@@ -265,6 +275,9 @@ def _request(row: Any, kept_back: str, after: Sequence[Dependency], without: Wit
         array=row.array_id,
         array_most=row.max_parallel,
         behind=row.behind,
+        choices=tuple(
+            [GroupChoice(group, _not_allowed(out, forbidden)) for group, out, forbidden in row.choices or ()]
+        ),
     )
 
 
@@ -396,7 +409,7 @@ async def _group(
     if group.scheduler == QueueOrder.DRF:
         shares = {key: ShareSnapshot(held=held) for key, held in _held(holdings, group.id, [2]).items()}
     elif group.scheduler == QueueOrder.FAIR_SHARE:
-        paths = {one.path for one in waiting if one.group == group.id}
+        paths = {one.path for one in waiting if group.id in one.groups}
         shares = await fair_shares(tx, group, holdings, now, paths)
     return GroupSnapshot(
         group.id,

@@ -82,8 +82,8 @@ def _planned(snapshot: Snapshot) -> PlannedQueues:
 async def queue(tx: AsyncSession, actor: Actor, query: QueueQuery, planned: PlannedQueues) -> QueueView:
     """A page of a group's queue. Raises: NotFound for a group that the actor may not see."""
     group = await _group(tx, actor, query.group)
-    mine = {one.id: one for one in planned.snapshot.waiting if one.group == group.id}
-    refusals = [refusal for refusal in planned.plan.refusals if refusal.session in mine]
+    mine = {one.id: one for one in planned.snapshot.waiting if group.id in one.groups}
+    refusals = [refusal for refusal in planned.plan.refusals if refusal.group == group.id]
     begin = int(query.cursor or 0)
     shown = refusals[begin : begin + query.limit]
     end = begin + len(shown)
@@ -155,7 +155,7 @@ async def shares(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> Shar
         require(actor, "share.read", Target())
     now = clock.now()
     snapshot = await loading.snapshot(tx, now, await loading.waiting(tx, now))
-    waiting = [one.path for one in snapshot.waiting if one.group == group.id]
+    waiting = [one.path for one in snapshot.waiting if group.id in one.groups]
     views = await loading.fair_shares(tx, group, await loading.holdings_of(tx), now, waiting)
     capacity = Planning(snapshot).rooms[group.id].capacity() if group.active else {}
     names = await _names(tx, views)

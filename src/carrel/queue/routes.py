@@ -20,6 +20,7 @@ from carrel.queue.schemas import (
     CheckView,
     DiskRangeView,
     GroupRoom,
+    GroupWhyView,
     LimitView,
     NodeCauseView,
     PresetRoom,
@@ -61,6 +62,7 @@ async def why(services: ServicesOf[QueueServices], actor: CurrentActor, ref: Ref
     async with services.database.transaction() as tx:
         session, answer = await service.why(tx, services.clock, actor, ref)
         group = await tx.get_one(ResourceGroup, session.group_id)
+        alternatives = await _alternatives(tx, answer)
         changed = await _changes(tx, actor, answer)
     blockers = answer.blockers if answer else ()
     return WhyView(
@@ -74,6 +76,7 @@ async def why(services: ServicesOf[QueueServices], actor: CurrentActor, ref: Ref
         also=[one.sentence for one in blockers[1:]],
         limits=_limits(blockers),
         nodes=_nodes(blockers),
+        alternatives=alternatives,
         changes=changed,
         expected_start=answer.expected_start if answer else None,
         no_estimate=answer.no_estimate if answer else "",
@@ -116,6 +119,7 @@ async def check(services: ServicesOf[QueueServices], actor: CurrentActor, body: 
         result = await checking.check(tx, services.clock, actor, spec)
         project = await tx.get_one(Project, result.project)
         answer = result.answer
+        alternatives = await _alternatives(tx, answer)
         changed = await _changes(tx, actor, answer)
     blockers = answer.blockers if answer else ()
     return CheckView(
@@ -124,10 +128,12 @@ async def check(services: ServicesOf[QueueServices], actor: CurrentActor, body: 
         code=result.refused.code if result.refused else "",
         field=result.refused.field if result.refused else None,
         group=_group(result.group),
+        starts_in=_group(result.starts_in) if result.starts_in else None,
         project=ProjectRef(id=project.id, name=project.name),
         position=answer.position if answer else None,
         limits=_limits(blockers),
         nodes=_nodes(blockers),
+        alternatives=alternatives,
         changes=changed,
         expected_start=answer.expected_start if answer else None,
         no_estimate=answer.no_estimate if answer else "",
@@ -209,6 +215,23 @@ def _limits(blockers: Sequence[Blocked]) -> list[LimitView]:
 def _nodes(blockers: Sequence[Blocked]) -> list[NodeCauseView]:
     return [
         NodeCauseView.model_validate(cause, from_attributes=True) for one in blockers for cause in one.nodes
+    ]
+
+
+async def _alternatives(tx: AsyncSession, answer: service.Answer | None) -> list[GroupWhyView]:
+    """Why it does not start in the groups besides the preferred one."""
+    return [
+        GroupWhyView(
+            group=_group(await tx.get_one(ResourceGroup, one.group)),
+            position=one.position,
+            queue_length=one.length,
+            cause=one.blockers[0].cause,
+            reason=one.blockers[0].sentence,
+            also=[blocked.sentence for blocked in one.blockers[1:]],
+            limits=_limits(one.blockers),
+            nodes=_nodes(one.blockers),
+        )
+        for one in (answer.queues[1:] if answer else ())
     ]
 
 

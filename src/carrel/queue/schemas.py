@@ -64,10 +64,24 @@ class ChangeView(BaseModel):
     command: str
 
 
+class GroupWhyView(BaseModel):
+    """Why a session does not start in one of the groups that it accepts; fields as of `WhyView`."""
+
+    group: GroupRef
+    position: int
+    queue_length: int
+    cause: Cause
+    reason: str
+    also: list[str]
+    limits: list[LimitView]
+    nodes: list[NodeCauseView]
+
+
 class WhyView(BaseModel):
     """Why a session is pending, or waits for a machine of its elastic group. waiting false: it does neither, and the
     other fields are empty.
 
+    group: the preferred one, which most fields are about; alternatives: the same for the other groups that it accepts.
     position: in the queue of its group; 1 is next; null: it has left the queue, and waits for a machine. cause: the
     kind of obstacle; null: none left. also: what would block it next, one sentence each. expected_start: when it
     starts if no sessions are added, all use their full time limits, and those that it is to start after end as it
@@ -85,6 +99,7 @@ class WhyView(BaseModel):
     also: list[str]
     limits: list[LimitView]
     nodes: list[NodeCauseView]
+    alternatives: list[GroupWhyView]
     changes: list[ChangeView]
     expected_start: datetime | None
     no_estimate: str
@@ -142,8 +157,9 @@ class DiskRangeView(BaseModel):
 class CheckView(BaseModel):
     """The result of creating such a session, and remaining capacity.
 
-    code: of the error that creating it would raise, if any. most_rights: that a session could have in the group.
-    root_refused: why it could not have root.
+    code: of the error that creating it would raise, if any. starts_in: the group in which it would start now.
+    alternatives: why it would not start in the groups besides the preferred one. most_rights: that a session could have
+    in the group. root_refused: why it could not have root.
     """
 
     verdict: Verdict
@@ -151,10 +167,12 @@ class CheckView(BaseModel):
     code: str
     field: str | None
     group: GroupRef
+    starts_in: GroupRef | None
     project: ProjectRef
     position: int | None
     limits: list[LimitView]
     nodes: list[NodeCauseView]
+    alternatives: list[GroupWhyView]
     changes: list[ChangeView]
     expected_start: datetime | None
     no_estimate: str

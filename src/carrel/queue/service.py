@@ -1,6 +1,7 @@
 """Why a session is pending, and dry runs of requests, computed on the scheduler's own plan."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -31,9 +32,20 @@ HORIZON = timedelta(days=30)
 
 
 @dataclass(frozen=True)
+class InQueue:
+    """Why a session does not start in one of its groups. position: in its queue, which has `length` entries."""
+
+    group: GroupId
+    blockers: Sequence[Blocked]
+    position: int
+    length: int
+
+
+@dataclass(frozen=True)
 class Answer:
-    """blockers empty: it starts now. position: in its group's queue, which has `length` entries. no_estimate: why there
-    is no expected start, if that is for the sessions that it waits for or for the length of the queue.
+    """blockers, position, length: in the preferred group, as in `InQueue`. blockers empty: it starts now. no_estimate:
+    why there is no expected start, if that is for the sessions that it waits for or for the length of the queue.
+    queues: of all groups, the preferred first. starts_in: the group in which it starts now.
     """
 
     blockers: Sequence[Blocked]
@@ -42,6 +54,8 @@ class Answer:
     changes: Sequence[SuggestedChange]
     expected_start: datetime | None
     no_estimate: str = ""
+    queues: Sequence[InQueue] = ()
+    starts_in: GroupId | None = None
 
 
 async def why(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> tuple[Session, Answer | None]:
@@ -97,22 +111,27 @@ def explain(
     """Pure. one: a pending session of the snapshot. after: its dependencies."""
     planning = Planning(snapshot)
     decided = planning.run()
-    group_of = {other.id: other.group for other in snapshot.waiting}
-    mine = [refusal for refusal in decided.refusals if group_of[refusal.session] == one.group]
-    refusal = next((refusal for refusal in mine if refusal.session == one.id), None)
-    if refusal is None:
-        return Answer((), None, len(mine), (), snapshot.now)
+    lengths = Counter(refusal.group for refusal in decided.refusals)
+    positions = {refusal.group: refusal.position for refusal in decided.refusals if refusal.session == one.id}
+    if not positions:
+        starts_in = next(each.group for each in decided.placements if each.session == one.id)
+        return Answer((), None, lengths[one.group], (), snapshot.now, starts_in=starts_in)
     expected = forecast(snapshot, {one.id}, HORIZON)
     start = expected.starts.get(one.id)
     if after and one.aside == dependencies.sentence(after):
         one = replace(one, aside=dependencies.sentence(after, progress=True))
+    queues = [
+        InQueue(group, planning.blockers(one.in_group(group)), positions[group], lengths[group])
+        for group in one.groups
+    ]
     return Answer(
-        planning.blockers(one),
-        refusal.position,
-        len(mine),
+        queues[0].blockers,
+        queues[0].position,
+        queues[0].length,
         () if one.aside else changes(snapshot, one, groups=usable, least=least),
         start,
         "" if start else _no_estimate(snapshot, one, after, complete=expected.complete),
+        queues,
     )
 
 

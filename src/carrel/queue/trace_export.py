@@ -46,7 +46,7 @@ _PAST = text("""
         FROM held GROUP BY 1
     )
     SELECT page.id, page.created_at, page.slots, page.domain_id, page.project_id, page.owner_id, page.group_id,
-        page.priority, page.time_limit_s, ran.runs_s, ran.containers, ran.nodes
+        page.accepted_groups, page.priority, page.time_limit_s, ran.runs_s, ran.containers, ran.nodes
     FROM page LEFT JOIN ran ON ran.session_id = page.id ORDER BY page.created_at, page.id
 """)
 
@@ -77,7 +77,8 @@ def _arrival(row: Any) -> TraceEntry:
         runs=timedelta(seconds=max(float(row.runs_s), 0.0)),
         slots=row.slots,
         path=(row.domain_id, row.project_id, row.owner_id),
-        group=row.group_id,
+        group=row.accepted_groups[0] if row.accepted_groups else row.group_id,
+        alternatives=tuple(row.accepted_groups[1:]),
         priority=row.priority,
         count=row.containers,
         mode=ClusterMode.MULTI_NODE if row.nodes > 1 else ClusterMode.SINGLE_NODE,

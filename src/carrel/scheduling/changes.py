@@ -88,8 +88,9 @@ def _without(snapshot: Snapshot, one: PendingSession) -> Snapshot:
 
 def _elsewhere(one: PendingSession, groups: Iterable[GroupId]) -> Iterator[_Try]:
     for group in groups:
-        if group != one.group:
-            yield SuggestedChange(Kind.GROUP, 0.0, group=group), replace(one, group=group, node=None), ()
+        if group not in one.groups:
+            changed = replace(one, group=group, choices=(), node=None)
+            yield SuggestedChange(Kind.GROUP, 0.0, group=group), changed, ()
 
 
 def _on_any_node(one: PendingSession) -> Iterator[_Try]:

@@ -62,7 +62,8 @@ class Cluster:
         line = tuple(waiting)
         paths: defaultdict[GroupId, set[Path]] = defaultdict(set)
         for one in line:
-            paths[one.group].add(one.path)
+            for group in one.groups:
+                paths[group].add(one.path)
         groups = tuple(replace(g, shares=self._views(g, paths[g.id])) for g in self._groups.values())
         return Snapshot(tuple(self._nodes.values()), line, self.now, groups, dict(self._scopes))
 
@@ -105,7 +106,7 @@ def started(one: PendingSession, place: Placement, now: datetime) -> RunningSess
     """The placed session as a running one. It ends at its time limit, if it has one."""
     ends = now + one.lasts if one.lasts else None
     return RunningSession(
-        one.id, one.slots, place.parts, one.scopes, one.path, one.group, ends, one.mixed, one.array
+        one.id, one.slots, place.parts, one.scopes, one.path, place.group, ends, one.mixed, one.array
     )
 
 

@@ -10,11 +10,15 @@ for empty open nodes reserves nothing.
 
 At most one session per group has a node reservation, and one per ceiling and slot; after it has started, the next one
 gets its turn. A session blocked by a ceiling reserves no nodes, because they would stand idle.
+
+A session that accepts several groups is in the queue of each, and starts in the first of them that can take it, in the
+order of its preference. It has at most one reservation, in the first group that can have one.
 """
 
-import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
 
 from carrel.core.ids import GroupId, SessionId
 from carrel.scheduling import devices, order, reasons
@@ -34,6 +38,7 @@ from carrel.scheduling.snapshot import (
     Refusal,
     Snapshot,
 )
+from carrel.scheduling.turns import in_turn
 
 
 def plan(snapshot: Snapshot) -> Plan:
@@ -56,6 +61,9 @@ class Planning:
             by_group[node.group].append(node)
         self.rooms = {group.id: Room(group, by_group[group.id]) for group in snapshot.groups}
         self._requests = requests or DistinctRequirements(devices.units(snapshot.nodes))
+        self._choices: dict[SessionId, Sequence[PendingSession]] = {}
+        """A session that accepts several groups as it is in the queue of each."""
+        self._keeping: set[SessionId] = set()
 
     def run(self) -> Plan:
         """Call once, and not after `decide`."""
@@ -63,7 +71,7 @@ class Planning:
         placements, lines = self._decided(hasty=False)
         # 2. explain the others, after all placements
         refusals = [
-            Refusal(one.id, blocked.sentence, position, blocked.cause, one.behind)
+            Refusal(one.id, blocked.sentence, position, blocked.cause, one.behind, group)
             for group in sorted(lines, key=self._name)
             for position, one in _positions(lines[group])
             for blocked in (self.blocked(one),)
@@ -78,9 +86,10 @@ class Planning:
         """Placements and the remaining sessions, in queue order unless in haste."""
         # 1. build the queues
         lines: defaultdict[GroupId, list[PendingSession]] = defaultdict(list)
-        for one in self.snapshot.waiting:
+        queued = [one for waits in self.snapshot.waiting for one in self.in_queues(waits)]
+        for one in queued:
             lines[one.group].append(one)
-        for request in dict.fromkeys(map(self._requests.of, self.snapshot.waiting)):
+        for request in dict.fromkeys(map(self._requests.of, queued)):
             if request.group in self.rooms:
                 self.rooms[request.group].expect(request)
         queues = {
@@ -98,8 +107,25 @@ class Planning:
             again = len(placements) > before and self._may_change(lines)
         return placements, lines
 
+    def in_queues(self, one: PendingSession) -> Sequence[PendingSession]:
+        """A pending session as it is in the queue of each group that it accepts, the preferred first. A group in which
+        it has failed to start on all nodes comes last.
+        """
+        if not one.choices:
+            return (one,)
+        if one.id not in self._choices:
+            order = sorted(one.choices, key=lambda choice: self._is_avoided(choice.group, one))
+            self._choices[one.id] = [
+                replace(one.in_group(choice.group), choices=tuple(order)) for choice in order
+            ]
+        return self._choices[one.id]
+
+    def _is_avoided(self, group: GroupId, one: PendingSession) -> bool:
+        nodes = self.rooms[group].nodes if group in self.rooms and one.avoid else ()
+        return bool(nodes) and all(node.closed or node.id in one.avoid for node in nodes)
+
     def blocked(self, one: PendingSession) -> Blocked:
-        """Why it did not, or would not, start."""
+        """Why it did not, or would not, start in its group."""
         room = self.rooms.get(one.group)
         if room is None:
             return Blocked(Cause.GROUP, "Its resource group is not active.")
@@ -155,27 +181,42 @@ class Planning:
         hasty: bool,
     ) -> dict[GroupId, list[PendingSession]]:
         """Try every session once, or in haste until none can start; returns those that do not start, in order."""
-        refused: dict[GroupId, list[PendingSession]] = {group: [] for group in lines}
+        tried: dict[GroupId, list[PendingSession]] = {group: [] for group in lines}
         remaining = self._remaining_candidates(lines) if hasty else None
+        first = len(placements)
         placed: set[SessionId] = set()
+        early: list[PendingSession] = []
+
+        def attempt(one: PendingSession) -> None:
+            if one.id not in placed and (parts := self._try(one, queues[one.group])):
+                placed.add(one.id)
+                placements.append(Placement(one.id, parts, one.group))
+
         if remaining is None or remaining:
-            for one in _in_turn({group: queue.line(lines[group]) for group, queue in queues.items()}):
-                if parts := self._try(one, queues[one.group], remaining):
-                    placed.add(one.id)
-                    placements.append(Placement(one.id, parts))
+            for one in in_turn({group: queue.line(lines[group]) for group, queue in queues.items()}):
+                tried[one.group].append(one)
+                if one.choices and one.id not in placed and self._starts_in_preferred(one):
+                    early.append(one)
                 else:
-                    refused[one.group].append(one)
+                    attempt(one)
+                    if remaining is not None and not one.aside:
+                        remaining.tried(one, self._requests.of(one))
                 if remaining is not None and not remaining:
                     break
-        if hasty:
-            return {group: [one for one in line if one.id not in placed] for group, line in lines.items()}
+            for one in early:
+                attempt(one)
         for group in lines.keys() - queues.keys():
-            refused[group] = sorted(lines[group], key=lambda one: (-one.priority, one.since, one.id))
-        return refused
+            tried[group] = sorted(lines[group], key=lambda one: (-one.priority, one.since, one.id))
+        left = lines if hasty else tried
+        if len(placements) == first:
+            return dict(left)
+        return {group: [one for one in line if one.id not in placed] for group, line in left.items()}
 
-    def _try(
-        self, one: PendingSession, queue: GroupQueue, remaining: RemainingCandidates | None
-    ) -> tuple[ContainerPlacement, ...] | None:
+    def _starts_in_preferred(self, one: PendingSession) -> bool:
+        """True if it may still start in a group that it prefers: its turn there comes later."""
+        return any(map(self.would_start, takewhile(lambda other: other is not one, self.in_queues(one))))
+
+    def _try(self, one: PendingSession, queue: GroupQueue) -> tuple[ContainerPlacement, ...] | None:
         """Its placements, or None; a session past the patience gets a reservation then."""
         if one.aside:
             return None
@@ -186,8 +227,6 @@ class Planning:
             room = self.rooms[one.group]
             if self.snapshot.now - one.since > room.group.patience and self._keep_for(room, one):
                 queue.guarded(one)
-        if remaining is not None:
-            remaining.tried(one, self._requests.of(one))
         return parts
 
     def _remaining_candidates(self, lines: Mapping[GroupId, Iterable[PendingSession]]) -> RemainingCandidates:
@@ -203,6 +242,8 @@ class Planning:
 
     def _keep_for(self, room: Room, one: PendingSession) -> bool:
         """True: nodes."""
+        if one.id in self._keeping:
+            return False
         request = self._requests.of(one)
         limits = self.ceilings.limits(one.scopes, request.demand)
         if (
@@ -215,10 +256,12 @@ class Planning:
             return False
         nodes = not limits and room.keep(request)
         if limits or nodes:
+            self._keeping.add(one.id)
             self.ceilings.keep(one.id, one.scopes, request.demand)
         return nodes
 
     def _keep_nothing(self) -> None:
+        self._keeping.clear()
         self.ceilings.keep_nothing()
         for room in self.rooms.values():
             room.keep_nothing()
@@ -237,26 +280,3 @@ def _positions(line: Iterable[PendingSession]) -> Iterator[tuple[int, PendingSes
     for one in line:
         yield position, one
         position += 1 + one.behind
-
-
-def _in_turn(lines: Mapping[GroupId, Iterator[PendingSession]]) -> Iterator[PendingSession]:
-    """The longest-waiting head of all group queues, because groups share ceilings."""
-    if len(lines) == 1:
-        yield from next(iter(lines.values()))
-        return
-    heads = [(-one.priority, one.since, one.id, one) for line in lines.values() for one in _next(line)]
-    heapq.heapify(heads)
-    while heads:
-        one = heads[0][3]
-        yield one
-        # Only now, because the next head of its group may depend on this result.
-        for after in _next(lines[one.group]):
-            heapq.heapreplace(heads, (-after.priority, after.since, after.id, after))
-            break
-        else:
-            heapq.heappop(heads)
-
-
-def _next(line: Iterator[PendingSession]) -> Iterable[PendingSession]:
-    one = next(line, None)
-    return () if one is None else (one,)

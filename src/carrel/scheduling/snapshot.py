@@ -5,7 +5,7 @@ it; each device gives the thousandths per unit.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -146,6 +146,14 @@ class Awaited:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupChoice:
+    """A resource group that a session accepts. aside: why it may not start there for now; "" if it may."""
+
+    group: GroupId
+    aside: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PendingSession:
     """A pending session.
 
@@ -156,7 +164,8 @@ class PendingSession:
     aside: why it is skipped for now but keeps its queue position; "" if not. It ends at `not_before` and once all of
     `after` have ended; without either, that is not known. array: that it belongs to. array_most: how many of the array
     may run at once, if that is limited. in_array_queue: it is aside for this only. behind: how many more of its array
-    are aside right behind it and not in the snapshot.
+    are aside right behind it and not in the snapshot. choices: if it accepts several groups, all of them, the preferred
+    first, which is `group`; it is in the queue of each and starts in one.
     """
 
     id: SessionId
@@ -182,6 +191,17 @@ class PendingSession:
     in_array_queue: bool = False
     behind: int = 0
     mixed: tuple[Slots, ...] = ()
+    choices: tuple[GroupChoice, ...] = ()
+
+    @property
+    def groups(self) -> tuple[GroupId, ...]:
+        """The groups that it accepts, the preferred first."""
+        return tuple([choice.group for choice in self.choices]) or (self.group,)
+
+    def in_group(self, group: GroupId) -> "PendingSession":
+        """The session as it is in the queue of one of its groups."""
+        aside = next((choice.aside for choice in self.choices if choice.group == group), "")
+        return replace(self, group=group, aside=self.aside or aside)
 
     @property
     def sizes(self) -> tuple[Slots, ...]:
@@ -236,10 +256,11 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """parts: one for each container, in order."""
+    """parts: one for each container, in order. All are in one group."""
 
     session: SessionId
     parts: tuple[ContainerPlacement, ...]
+    group: GroupId = DEFAULT_GROUP
 
     @property
     def node(self) -> NodeId:
@@ -249,8 +270,8 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a session is pending. position: in its group's queue, 1 is next. reason: one sentence for the owner. cause:
-    the kind of obstacle. behind: as of the session.
+    """Why a session is pending in the queue of a group. position: in it, 1 is next. reason: one sentence for the owner.
+    cause: the kind of obstacle. behind: as of the session.
     """
 
     session: SessionId
@@ -258,6 +279,7 @@ class Refusal:
     position: int
     cause: "Cause"
     behind: int = 0
+    group: GroupId = DEFAULT_GROUP
 
 
 class Cause(StrEnum):
@@ -273,5 +295,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
+    """refusals: of each session one for each group that it accepts."""
+
     placements: tuple[Placement, ...]
     refusals: tuple[Refusal, ...]

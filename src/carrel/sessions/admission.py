@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.core.errors import Forbidden, Invalid, NotFound, Refused
+from carrel.core.errors import CarrelError, Forbidden, Invalid, NotFound, Refused
 from carrel.core.host_names import architecture
-from carrel.core.ids import DEFAULT_GROUP, DomainId, ProjectId, SessionId, UserId
+from carrel.core.ids import DEFAULT_GROUP, DomainId, GroupId, ProjectId, SessionId, UserId
 from carrel.core.units import Slots, format_size, format_slot
 from carrel.limits.scopes import access_key_of, ceilings, policy_of, scopes_of
 from carrel.nodes import ledger
@@ -47,13 +47,15 @@ _MANY = 1 << 31
 
 @dataclass(frozen=True)
 class AdmittedSpec:
-    """An admitted spec, with names resolved to ids and limits and defaults applied. priority: as requested.
+    """An admitted spec, with names resolved to ids and limits and defaults applied. group: the preferred one.
+    accepted_groups: all of them, if there are several. priority: as requested.
     access_key: the keypair it counts against; None: its owner's sign-ins. after: its dependencies, which the spec no
     longer has. disk_limit_bytes: what each container may write outside its folders; None: no limit.
     """
 
     spec: SessionSpec
     group: ResourceGroup
+    accepted_groups: Sequence[GroupId]
     priority: int
     access_key: str | None
     after: Sequence[Dependency]
@@ -72,13 +74,14 @@ async def admit(
     """Admit a session to the queue. project, image: the rows that the spec names; None: an image reference. replaced:
     the session whose place it takes.
 
-    Raises: NotFound, Forbidden, Invalid; Refused when it can never start, or a limit on pending sessions is reached.
+    Raises: NotFound, Forbidden, Invalid; Refused when it can never start in any of its groups, or a limit on pending
+    sessions is reached.
     """
-    # 1. resolve the group and node, check the limits of a single session
+    # 1. resolve the groups and node, check the limits of a single session
     spec = _with_all_containers(spec)
     access_key = access_key_of(actor)
     usable = await usable_groups(tx, actor.user_id, actor.domain_id, project, spec.kind)
-    group = chosen(usable, spec.group)
+    group, *others = chosen_groups(usable, spec)
     node = await _node(tx, actor, group, spec.node)
     policy = await policy_of(tx, actor)
     priority = _priority(actor, project, spec.priority, policy)
@@ -89,23 +92,32 @@ async def admit(
         image=image.reference if image else spec.image,
         project=project,
         group=group.id,
+        alternative_groups=tuple([other.id for other in others]),
         priority=priority,
         time_limit_s=time_limit(spec.time_limit_s, policy),
         node=node.id if node else None,
         after=(),
     )
-    # 2. check that it would start on an empty cluster
+    # 2. check that it would start on an empty cluster, in one of its groups
     for size in dict.fromkeys(tuple(size.items()) for size in spec.sizes):
         await slot_kinds.require_known(tx, dict(size), field="slots")
         await slot_kinds.require_possible(tx, dict(size))
-    machines = [node] if node else await machines_of(tx, group)
-    machines = await allowed_rights.able(tx, actor, project, group, spec.rights, machines)
-    _require_architecture(architecture(image.architecture if image else None), machines)
     await _require_under_ceilings(tx, actor, project, access_key, spec)
-    _require_fit(spec, machines)
+    refusals: list[CarrelError] = []
+    for each in (group, *others):
+        try:
+            machines = [node] if node else await machines_of(tx, each)
+            machines = await allowed_rights.able(tx, actor, project, each, spec.rights, machines)
+            _require_architecture(architecture(image.architecture if image else None), machines)
+            _require_fit(spec, machines)
+        except CarrelError as refused:
+            refusals.append(refused)
+    if len(refusals) > len(others):
+        raise refusals[0]
     # 3. check the limits on pending sessions
     await _require_few_waiting(tx, actor, access_key, spec, policy)
-    return AdmittedSpec(admitted, group, priority, access_key, after, disk_limit)
+    accepted = [group.id, *[other.id for other in others]] if others else []
+    return AdmittedSpec(admitted, group, accepted, priority, access_key, after, disk_limit)
 
 
 def not_before(start_at: datetime) -> str:
@@ -147,6 +159,26 @@ async def usable_groups(
 ) -> Sequence[ResourceGroup]:
     """The groups in which the user may start a session of this kind in the project, the default one first."""
     return [group for group in await groups.usable(tx, user, domain, project) if kind in group.session_kinds]
+
+
+def chosen_groups(usable: Sequence[ResourceGroup], spec: SchedulingSpec) -> Sequence[ResourceGroup]:
+    """The groups that a request accepts, the preferred first, each once. Raises: NotFound, Forbidden, Invalid."""
+    group = chosen(usable, spec.group)
+    if spec.alternative_groups and spec.node:
+        raise Invalid(
+            "session.node_of_one_group",
+            "A session that requests a node is in the resource group of this node.",
+            hint="Leave out the node, or the other groups.",
+            field="alternative_groups",
+        )
+    others = []
+    for ref in spec.alternative_groups:
+        try:
+            others.append(chosen(usable, ref))
+        except CarrelError as error:
+            error.field = "alternative_groups"
+            raise
+    return list({one.id: one for one in (group, *others)}.values())
 
 
 def chosen(usable: Sequence[ResourceGroup], ref: str | None) -> ResourceGroup:

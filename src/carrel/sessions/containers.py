@@ -157,7 +157,7 @@ async def named(tx: AsyncSession, session: Session, name: str | None) -> Contain
 _PLACE = text("""
 WITH given AS (
     SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb))
-        AS g(session_id text, index smallint, node_id text, devices jsonb)
+        AS g(session_id text, index smallint, node_id text, devices jsonb, group_id text)
 ), waiting AS (
     SELECT id FROM sessions WHERE id IN (SELECT session_id FROM given) AND state = 'PENDING' ORDER BY id FOR UPDATE
 ), placed AS (
@@ -169,19 +169,28 @@ WITH given AS (
     INSERT INTO allocations (session_id, container_id, node_id, slot, amount, devices, created_at)
     SELECT p.session_id, p.id, p.node_id, s.key, CAST(s.value AS bigint), p.devices -> s.key, :now
     FROM placed p, jsonb_each_text(p.slots) s WHERE CAST(s.value AS bigint) > 0
+), elsewhere AS (
+    UPDATE sessions s SET group_id = g.group_id FROM waiting w, given g
+    WHERE s.id = w.id AND g.session_id = w.id AND g.index = 0 AND s.group_id <> g.group_id
 )
 SELECT DISTINCT session_id FROM placed
 """)
 
 
 async def place(tx: AsyncSession, placements: Iterable[Placement], now: datetime) -> list[SessionId]:
-    """Assign nodes to the containers of pending sessions and record the allocations. Returns the sessions still
-    pending.
+    """Assign nodes to the containers of pending sessions, and the sessions to the group of these, and record the
+    allocations. Returns the sessions still pending.
 
     Only the scheduler calls this. Move the sessions to SCHEDULED in the same transaction.
     """
     rows = [
-        {"session_id": one.session, "index": index, "node_id": part.node, "devices": part.devices}
+        {
+            "session_id": one.session,
+            "index": index,
+            "node_id": part.node,
+            "devices": part.devices,
+            "group_id": one.group,
+        }
         for one in placements
         for index, part in enumerate(one.parts)
     ]

@@ -125,12 +125,15 @@ async def again(
 async def portable_definition(tx: AsyncSession, actor: Actor, session: Session) -> SessionSpec:
     """The definition of a session for others to use: without its name, and without what its owner's policy set."""
     spec = await _definition(tx, actor, session.id)
-    group = await tx.get_one(ResourceGroup, session.group_id)
+    group, *others = [
+        await tx.get_one(ResourceGroup, one) for one in session.accepted_groups or [session.group_id]
+    ]
     lifetime = (await policy_of(tx, actor)).lifetime_s
     return replace(
         spec,
         name=None,
-        group=None if group.id == DEFAULT_GROUP else group.name,
+        group=None if group.id == DEFAULT_GROUP and not others else group.name,
+        alternative_groups=tuple([other.name for other in others]),
         priority=None,
         node=None,
         time_limit_s=None if spec.time_limit_s == lifetime else spec.time_limit_s,

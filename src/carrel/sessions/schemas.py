@@ -235,10 +235,12 @@ class SessionDetail(SessionView):
     command, retries: of a batch session, as requested. after: the sessions that it starts after. dependants: the
     sessions that start after it and that you may see, the newest 100. bootstrap: shown to the owner; others see
     ********. disk_bytes: as requested; disk_limit_bytes: what applies to each container, with the default of the
-    policy; null: no limit. may_leave: it is shared with you personally or by a link.
+    policy; null: no limit. accepted_groups: the preferred first; `group` is the one in which it was placed, or the
+    preferred one while it is pending. may_leave: it is shared with you personally or by a link.
     """
 
     may_leave: bool
+    accepted_groups: list[GroupRef]
     description: str
     command: list[str]
     retries: int

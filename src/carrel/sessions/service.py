@@ -204,6 +204,7 @@ def _row(
         project_id=project,
         domain_id=actor.domain_id,
         group_id=admitted.group.id,
+        accepted_groups=admitted.accepted_groups,
         access_key=admitted.access_key,
         priority=admitted.priority,
         kind=spec.kind,

@@ -73,6 +73,10 @@ _CONTAINERS = """(SELECT json_agg(json_build_object(
     'resize', c.resize -> 'slots', 'started_at', c.started_at, 'ended_at', c.ended_at) ORDER BY c.index)
     FROM containers c WHERE c.session_id = s.id)"""
 
+_ACCEPTED_GROUPS = """(SELECT json_agg(json_build_object('id', o.id, 'name', o.name) ORDER BY a.rank)
+    FROM unnest(CASE WHEN s.accepted_groups = '{}' THEN ARRAY[s.group_id] ELSE s.accepted_groups END)
+        WITH ORDINALITY AS a(id, rank) JOIN resource_groups o ON o.id = a.id)"""
+
 _JOINS = """
     JOIN domains d ON d.id = s.domain_id
     JOIN projects p ON p.id = s.project_id
@@ -88,7 +92,7 @@ _DETAIL = text(f"""
     SELECT row_to_json(x)::text
     FROM (SELECT {_COLUMNS}, {_shared_as(":recipient")},
             {may_leave_as_text("s", ":recipient")} AS may_leave, {_ARRAY} AS "array", s.spec, s.template, s.stop_signal,
-            s.grace_s, s.disk_limit_bytes, {_APPS} AS apps, {_MOUNTS} AS mounts,
+            s.grace_s, s.disk_limit_bytes, {_ACCEPTED_GROUPS} AS accepted_groups, {_APPS} AS apps, {_MOUNTS} AS mounts,
             {_CONTAINERS} AS containers, {graph.AFTER} AS after, {graph.DEPENDANTS} AS dependants
         FROM sessions s {_JOINS} WHERE s.id = :id) x
 """)  # noqa: S608 - no input in it

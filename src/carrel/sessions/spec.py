@@ -50,6 +50,7 @@ Description = Annotated[
 ]
 Priority = Annotated[int, Field(ge=0, le=100), says("A priority is a whole number from 0 to 100.")]
 TimeLimit = Annotated[int, Field(ge=60, le=10 * 365 * 86400)]
+AlternativeGroups = Annotated[tuple[Annotated[str, Field(max_length=64)], ...], Field(max_length=20)]
 
 
 def _in_calendar(at: datetime) -> datetime:
@@ -256,11 +257,12 @@ class ArrayRequest:
 class SchedulingSpec:
     """The part of a spec that admission and the scheduler use; enough for a check.
 
-    slots: of each container, in base units. project, group, node: id or name. containers: how many that are alike: main
-    and sub1, sub2 ...; with roles, the number follows from them. roles: groups of containers that differ. placement:
-    of several containers. start_at: earliest start. rights: of the user inside. disk_bytes: what each container may
-    write outside its folders; None: the default of the policy. after: the sessions that must end
-    first. on_dependency_failure: once one of them has not ended as needed. array: of batch sessions; each has the
+    slots: of each container, in base units. project, group, node: id or name. alternative_groups: other groups that the
+    session accepts, in order of preference; it starts in the first one that can take it, after `group`. containers: how
+    many that are alike: main and sub1, sub2 ...; with roles, the number follows from them. roles: groups of containers
+    that differ. placement: of several containers. start_at: earliest start. rights: of the user inside. disk_bytes:
+    what each container may write outside its folders; None: the default of the policy. after: the sessions that must
+    end first. on_dependency_failure: once one of them has not ended as needed. array: of batch sessions; each has the
     other fields.
     """
 
@@ -270,6 +272,7 @@ class SchedulingSpec:
     kind: Literal[SessionKind.INTERACTIVE, SessionKind.BATCH] = SessionKind.INTERACTIVE
     project: Annotated[str, Field(max_length=64)] | None = None
     group: Annotated[str, Field(max_length=64)] | None = None
+    alternative_groups: AlternativeGroups = ()
     priority: Priority | None = None
     time_limit_s: TimeLimit | None = None
     start_at: StartTime | None = None
@@ -372,6 +375,7 @@ class SessionSpec(SchedulingSpec):
         given["mounts"] = tuple(MountRequest(**each) for each in stored.get("mounts", ()))
         given["after"] = tuple(DependencyRequest(**each) for each in stored.get("after", ()))
         given["command"] = tuple(stored.get("command", ()))
+        given["alternative_groups"] = tuple(stored.get("alternative_groups", ()))
         given["roles"] = tuple(
             ClusterRole(**{**each, "command": tuple(each.get("command", ()))})
             for each in stored.get("roles", ())

@@ -48,6 +48,9 @@ WITH given AS (
         deadline = g.deadline,
         progress = NULL,
         queue_position = NULL,
+        -- It is in the queues of all groups that it accepts again.
+        group_id = CASE WHEN g.target = 'PENDING' AND s.accepted_groups <> '{{}}' THEN s.accepted_groups[1]
+            ELSE s.group_id END,
         idle_ends_at = NULL,
         limit_ends_at = CASE WHEN g.target IN ('STARTING', 'RUNNING') THEN s.limit_ends_at END,
         avoided_nodes = CASE WHEN g.target = 'PENDING' AND g.cause NOT IN ('{NO_STORAGE}', '{NO_MOUNT}', '{NO_QUOTA}')

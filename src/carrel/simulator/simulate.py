@@ -19,6 +19,7 @@ from carrel.scheduling.plan import Planning, plan
 from carrel.scheduling.requirements import DistinctRequirements
 from carrel.scheduling.snapshot import (
     ContainerPlacement,
+    GroupChoice,
     PendingSession,
     Placement,
     QueueOrder,
@@ -149,6 +150,7 @@ class _Replaying:
                 count=one.count,
                 mode=one.mode,
                 lasts=one.limit,
+                choices=tuple(map(GroupChoice, (one.group, *one.alternatives))) if one.alternatives else (),
             )
             came.append(waits)
             if (patience := self._installation.pending.get(one.group)) is not None:
@@ -170,11 +172,11 @@ class _Replaying:
         patience = {group.id: group.patience for group in self._installation.groups}
         now = self._cluster.now
         for one in self._waiting.values():
-            most = patience.get(one.group)
-            if most is not None and before - one.since <= most < now - one.since:
+            limits = [patience[group] for group in one.groups if group in patience]
+            if any(before - one.since <= most < now - one.since for most in limits):
                 return False
         planning = Planning(self._cluster.snapshot(came), self._requests)
-        return not any(planning.would_start(one) for one in came)
+        return not any(planning.would_start(each) for one in came for each in planning.in_queues(one))
 
     def _leave(self, now: datetime, reasons: Mapping[SessionId, str]) -> None:
         while self._leaves and self._leaves[0][0] <= now:
@@ -196,7 +198,7 @@ class _Replaying:
         if not self._waiting:
             return {}
         refusals = plan(self._cluster.snapshot(self._waiting.values())).refusals
-        return {refusal.session: refusal.reason for refusal in refusals}
+        return {one.session: one.reason for one in refusals if one.group == self._waiting[one.session].group}
 
     def _start(self, place: Placement, now: datetime) -> None:
         one = self._arrivals[place.session]

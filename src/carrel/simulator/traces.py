@@ -16,7 +16,8 @@ Path = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class TraceEntry:
-    """A requested session. slots: of each of its `count` containers. path: (domain, project, user).
+    """A requested session. slots: of each of its `count` containers. path: (domain, project, user). alternatives: other
+    groups that it accepts, in order of preference.
 
     runs: how long it holds its slots. limit: its time limit.
     """
@@ -31,6 +32,7 @@ class TraceEntry:
     count: int = 1
     mode: ClusterMode = ClusterMode.SINGLE_NODE
     limit: timedelta | None = None
+    alternatives: tuple[GroupId, ...] = ()
 
 
 def line(one: TraceEntry) -> str:
@@ -46,6 +48,8 @@ def line(one: TraceEntry) -> str:
         "user": user,
         "group": one.group,
     }
+    if one.alternatives:
+        written["alternative_groups"] = list(one.alternatives)
     if one.priority != DEFAULT_PRIORITY:
         written["priority"] = one.priority
     if one.count != 1:
@@ -104,4 +108,5 @@ def _arrival(record: Mapping[str, Any], number: int) -> TraceEntry:
         count=count,
         mode=ClusterMode(record.get("mode", ClusterMode.SINGLE_NODE)),
         limit=None if limit_s is None else timedelta(seconds=float(limit_s)),
+        alternatives=tuple([GroupId(str(group)) for group in record.get("alternative_groups", ())]),
     )

@@ -93,15 +93,15 @@ class Session(Table):
     outcome: target state of TERMINATING, or the final state.
 
     warnings: codes such as "out_of_memory", each at most once. access_key: the keypair that requested it; None:
-    requested on the page or with a token. priority: 0..100, the highest goes first. wanted_node: required node, set
-    by an administrator. avoided_nodes: where it failed to start. time_limit_s: maximum run time; limit_used_s: how much
-    of it was used before its present start. idle_ends_at: when it ends for being idle, limit_ends_at: at its time
-    limit, once announced. not_before: earliest next start. result:
-    of a batch session, set when its end is known; retries_left: how often its command may still be repeated after a
-    failure. stop_signal, grace_s: how its main processes are asked to end, and for how long. disk_limit_bytes: what
-    each container may write outside its folders; None: no limit. array_id, array_index: of a session of an array. The
-    first session of an array has its id, and stands for it in lists. template: id, name and revision of that which it
-    was started from.
+    requested on the page or with a token. accepted_groups: if several, the preferred first, which is group_id while it
+    is pending; later group_id is where it was placed. priority: 0..100, the highest goes first. wanted_node: required
+    node, set by an administrator. avoided_nodes: where it failed to start. time_limit_s: maximum run time;
+    limit_used_s: how much of it was used before its present start. idle_ends_at: when it ends for being idle,
+    limit_ends_at: at its time limit, once announced. not_before: earliest next start. result: of a batch session, set
+    when its end is known; retries_left: how often its command may still be repeated after a failure. stop_signal,
+    grace_s: how its main processes are asked to end, and for how long. disk_limit_bytes: what each container may write
+    outside its folders; None: no limit. array_id, array_index: of a session of an array. The first session of an array
+    has its id, and stands for it in lists. template: id, name and revision of that which it was started from.
 
     spec: the request as admitted: a `sessions.spec.SessionSpec` as JSON. It is immutable; fields that are listed,
     joined, sorted by, changed later, or read in each scheduler pass have a column of their own as well. It is loaded on
@@ -161,6 +161,7 @@ class Session(Table):
     group_id: Mapped[GroupId] = mapped_column(
         String, ForeignKey("resource_groups.id"), server_default="default", index=True
     )
+    accepted_groups: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     access_key: Mapped[str | None] = mapped_column(String(24))
     array_id: Mapped[SessionId | None] = mapped_column(String, ForeignKey("session_arrays.id"))
     array_index: Mapped[int | None]

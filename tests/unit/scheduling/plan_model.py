@@ -176,6 +176,9 @@ def applied(snapshot: Snapshot, decided: Plan) -> Snapshot:
 
 def with_placement(snapshot: Snapshot, placement: Placement) -> Snapshot:
     (one,) = [other for other in snapshot.waiting if other.id == placement.session]
+    assert placement.group in one.groups
+    one = one.in_group(placement.group)
+    assert not one.aside
     assert len(placement.parts) == one.count, "all or nothing"
     if one.mode is ClusterMode.SINGLE_NODE:
         assert len({part.node for part in placement.parts}) == 1

@@ -14,6 +14,7 @@ export interface LaunchLink {
   retries?: number;
   project?: string;
   group?: string;
+  alternative_groups?: string[];
   node?: string;
   rights?: "plain" | "root";
   priority?: number | null;
@@ -104,6 +105,7 @@ export function launchLink(raw: unknown): LaunchLink | undefined {
   if (isRecord(raw.slots)) {
     link.slots = amountsOf(raw.slots);
   }
+  if (Array.isArray(raw.alternative_groups)) link.alternative_groups = raw.alternative_groups.map(text);
   if (Array.isArray(raw.roles)) link.roles = raw.roles.filter(isRecord).map(linkedRole);
   if (Array.isArray(raw.mounts)) {
     link.mounts = raw.mounts.filter(isRecord).map((mount) => ({

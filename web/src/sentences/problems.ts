@@ -235,6 +235,10 @@ export const PROBLEMS: Record<string, Sentences> = {
     detail: msg`A batch session needs a command.`,
     hint: msg`Enter the command to run.`,
   },
+  "session.node_of_one_group": {
+    detail: msg`A session that requests a node accepts no other resource groups.`,
+    hint: msg`Leave out the node, or the other groups.`,
+  },
   "session.not_batch": { detail: msg`Only a batch session has a command, retries or an array.` },
   "session.name_taken": {
     detail: msg`You already have a session with that name.`,

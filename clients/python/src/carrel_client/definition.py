@@ -60,7 +60,7 @@ _COPIED = (
     "placement",
     "on_failure",
 )
-_ORDER = ("name", "image", "project", "group", "node", *_COPIED)
+_ORDER = ("name", "image", "project", "group", "alternative_groups", "node", *_COPIED)
 _CLUSTER = ("placement", "on_failure")
 _MAX_DEPTH = 50
 
@@ -186,13 +186,15 @@ def definition_of(session: models.SessionDetail) -> dict[str, Any]:
     """
     array = session["array"]
     given: dict[str, Any] = session  # type: ignore[assignment]
+    groups = [group["name"] for group in session["accepted_groups"]]
     request = {
         **{field: given[field] for field in _COPIED},
         "name": array["name"] if array else session["name"],
         "image": session["image_name"] or session["image"],
         "slots": session["slots"],
         "project": session["project"]["name"],
-        "group": session["group"]["name"],
+        "group": groups[0],
+        "alternative_groups": groups[1:],
         "env": session["env"],
         "mounts": [
             {**one, "folder": one["folder_name"]} for one in session["mounts"] if not one["automatic"]

@@ -229,6 +229,7 @@ class CheckRequest(TypedDict):
     """The part of a session request that the scheduler uses. image: for its minimum slots."""
 
     after: NotRequired[list[DependencyRequest]]
+    alternative_groups: NotRequired[list[str]]
     array: NotRequired[ArrayRequest | None]
     containers: NotRequired[int]
     disk_bytes: NotRequired[int | None]
@@ -251,9 +252,11 @@ class CheckRequest(TypedDict):
 class CheckView(TypedDict):
     """The result of creating such a session, and remaining capacity.
 
-    code: of the error that creating it would raise, if any. most_rights: that a session could have in the group.
-    root_refused: why it could not have root."""
+    code: of the error that creating it would raise, if any. starts_in: the group in which it would start now.
+    alternatives: why it would not start in the groups besides the preferred one. most_rights: that a session could have
+    in the group. root_refused: why it could not have root."""
 
+    alternatives: list[GroupWhyView]
     changes: list[ChangeView]
     code: str
     disk: DiskRangeView
@@ -272,6 +275,7 @@ class CheckView(TypedDict):
     root_refused: str
     scopes: list[ScopeRoom]
     slots: dict[str, SlotRoomView]
+    starts_in: GroupRef | None
     verdict: Verdict
 
 
@@ -1120,6 +1124,19 @@ class GroupView(TypedDict):
     used: dict[str, int]
     waiting_sessions: int
     weights: WeightsView | None
+
+
+class GroupWhyView(TypedDict):
+    """Why a session does not start in one of the groups that it accepts; fields as of `WhyView`."""
+
+    also: list[str]
+    cause: Cause
+    group: GroupRef
+    limits: list[LimitView]
+    nodes: list[NodeCauseView]
+    position: int
+    queue_length: int
+    reason: str
 
 
 class Health(TypedDict):
@@ -2537,6 +2554,7 @@ class SessionCreate(TypedDict):
     SIGTERM; grace_s: seconds until it is killed, default 10."""
 
     after: NotRequired[list[DependencyRequest]]
+    alternative_groups: NotRequired[list[str]]
     array: NotRequired[ArrayRequest | None]
     bootstrap: NotRequired[str]
     command: NotRequired[list[str]]
@@ -2576,8 +2594,10 @@ class SessionDetail(TypedDict):
     command, retries: of a batch session, as requested. after: the sessions that it starts after. dependants: the
     sessions that start after it and that you may see, the newest 100. bootstrap: shown to the owner; others see
     ********. disk_bytes: as requested; disk_limit_bytes: what applies to each container, with the default of the
-    policy; null: no limit. may_leave: it is shared with you personally or by a link."""
+    policy; null: no limit. accepted_groups: the preferred first; `group` is the one in which it was placed, or the
+    preferred one while it is pending. may_leave: it is shared with you personally or by a link."""
 
+    accepted_groups: list[GroupRef]
     after: list[DependencyView]
     apps: list[AppRef]
     array: ArrayView | None
@@ -3311,8 +3331,9 @@ class TemplateRequest(TypedDict):
 class TemplateStart(TypedDict):
     """parameters: values by name; text is accepted for every type. The other fields replace those of the definition;
     slots only the given ones, where 0 removes an accelerator. name: default: that of the definition, or one like that
-    of the template. project: default: that of the template."""
+    of the template. project: default: that of the template. group: also replaces the alternative groups."""
 
+    alternative_groups: NotRequired[list[str] | None]
     group: NotRequired[str | None]
     name: NotRequired[str | None]
     parameters: NotRequired[dict[str, str | bool | int | float | None]]
@@ -3947,6 +3968,7 @@ class WhyView(TypedDict):
     """Why a session is pending, or waits for a machine of its elastic group. waiting false: it does neither, and the
     other fields are empty.
 
+    group: the preferred one, which most fields are about; alternatives: the same for the other groups that it accepts.
     position: in the queue of its group; 1 is next; null: it has left the queue, and waits for a machine. cause: the
     kind of obstacle; null: none left. also: what would block it next, one sentence each. expected_start: when it
     starts if no sessions are added, all use their full time limits, and those that it is to start after end as it
@@ -3954,6 +3976,7 @@ class WhyView(TypedDict):
     no limit or the queue is too long."""
 
     also: list[str]
+    alternatives: list[GroupWhyView]
     cause: Cause | None
     changes: list[ChangeView]
     expected_start: str | None

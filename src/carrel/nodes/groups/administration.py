@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Set
 from typing import TypeVar
 
-from sqlalchemy import delete, exists, func, select, update
+from sqlalchemy import delete, exists, func, literal, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -146,7 +146,12 @@ async def remove(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> None
     for kind, holds in (
         ("nodes", exists().where(Node.group_id == group.id)),
         # Including past sessions, which are part of the record.
-        ("sessions", exists().where(Session.group_id == group.id)),
+        (
+            "sessions",
+            exists().where(
+                or_(Session.group_id == group.id, literal(group.id) == func.any(Session.accepted_groups))
+            ),
+        ),
     ):
         if (await tx.execute(select(holds))).scalar():
             raise Conflict(

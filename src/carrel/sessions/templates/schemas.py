@@ -10,7 +10,7 @@ from carrel.core.ids import TemplateId
 from carrel.http.paging import PageQuery
 from carrel.http.validation import SlotName, says
 from carrel.sessions.schemas import OwnerRef
-from carrel.sessions.spec import Description, Priority, SessionName, StartTime, TimeLimit
+from carrel.sessions.spec import AlternativeGroups, Description, Priority, SessionName, StartTime, TimeLimit
 from carrel.sessions.templates.parameters import MAX_PARAMETERS, Parameter, ParameterValue
 from carrel.tenancy.schemas import ProjectRef
 
@@ -112,7 +112,7 @@ class TemplateList(BaseModel):
 class TemplateStart(BaseModel):
     """parameters: values by name; text is accepted for every type. The other fields replace those of the definition;
     slots only the given ones, where 0 removes an accelerator. name: default: that of the definition, or one like that
-    of the template. project: default: that of the template.
+    of the template. project: default: that of the template. group: also replaces the alternative groups.
     """
 
     model_config = {"extra": "forbid"}
@@ -121,6 +121,7 @@ class TemplateStart(BaseModel):
     name: SessionName | None = None
     project: Annotated[str, Field(max_length=64)] | None = None
     group: Annotated[str, Field(max_length=64)] | None = None
+    alternative_groups: AlternativeGroups | None = None
     slots: dict[SlotName, Annotated[int, Field(ge=0, le=2**62)]] = Field(default={}, max_length=50)
     priority: Priority | None = None
     time_limit_s: TimeLimit | None = None

@@ -22,7 +22,7 @@ from carrel.tables.session_templates import SessionTemplate
 from carrel.tables.tenancy import Project
 
 _SUFFIX = 4
-_OVERRIDES = ("name", "project", "group", "priority", "time_limit_s", "start_at")
+_OVERRIDES = ("name", "project", "group", "alternative_groups", "priority", "time_limit_s", "start_at")
 
 
 async def preview(
@@ -85,6 +85,8 @@ def _merged(
 ) -> dict[str, Any]:
     """The definition with the overrides of a start."""
     given = {name: value for name in _OVERRIDES if (value := getattr(request, name)) is not None}
+    if request.group is not None:
+        given.setdefault("alternative_groups", ())
     literal = definitions.escaped(given)
     slots = {**definition["slots"], **request.slots}
     literal["slots"] = {slot: amount for slot, amount in slots.items() if amount or slot in LEAST}

@@ -572,6 +572,10 @@ export type CheckRequest = {
      * After
      */
     after?: Array<DependencyRequest>;
+    /**
+     * Alternative Groups
+     */
+    alternative_groups?: Array<string>;
     array?: ArrayRequest | null;
     /**
      * Containers
@@ -632,10 +636,15 @@ export type CheckRequest = {
  *
  * The result of creating such a session, and remaining capacity.
  *
- * code: of the error that creating it would raise, if any. most_rights: that a session could have in the group.
- * root_refused: why it could not have root.
+ * code: of the error that creating it would raise, if any. starts_in: the group in which it would start now.
+ * alternatives: why it would not start in the groups besides the preferred one. most_rights: that a session could have
+ * in the group. root_refused: why it could not have root.
  */
 export type CheckView = {
+    /**
+     * Alternatives
+     */
+    alternatives: Array<GroupWhyView>;
     /**
      * Changes
      */
@@ -698,6 +707,7 @@ export type CheckView = {
     slots: {
         [key: string]: SlotRoomView;
     };
+    starts_in: GroupRef | null;
     verdict: Verdict;
 };
 
@@ -2834,6 +2844,40 @@ export type GroupView = {
      */
     waiting_sessions: number;
     weights: WeightsView | null;
+};
+
+/**
+ * GroupWhyView
+ *
+ * Why a session does not start in one of the groups that it accepts; fields as of `WhyView`.
+ */
+export type GroupWhyView = {
+    /**
+     * Also
+     */
+    also: Array<string>;
+    cause: Cause;
+    group: GroupRef;
+    /**
+     * Limits
+     */
+    limits: Array<LimitView>;
+    /**
+     * Nodes
+     */
+    nodes: Array<NodeCauseView>;
+    /**
+     * Position
+     */
+    position: number;
+    /**
+     * Queue Length
+     */
+    queue_length: number;
+    /**
+     * Reason
+     */
+    reason: string;
 };
 
 /**
@@ -6451,6 +6495,10 @@ export type SessionCreate = {
      * After
      */
     after?: Array<DependencyRequest>;
+    /**
+     * Alternative Groups
+     */
+    alternative_groups?: Array<string>;
     array?: ArrayRequest | null;
     /**
      * Bootstrap
@@ -6566,9 +6614,14 @@ export type SessionCreate = {
  * command, retries: of a batch session, as requested. after: the sessions that it starts after. dependants: the
  * sessions that start after it and that you may see, the newest 100. bootstrap: shown to the owner; others see
  * ********. disk_bytes: as requested; disk_limit_bytes: what applies to each container, with the default of the
- * policy; null: no limit. may_leave: it is shared with you personally or by a link.
+ * policy; null: no limit. accepted_groups: the preferred first; `group` is the one in which it was placed, or the
+ * preferred one while it is pending. may_leave: it is shared with you personally or by a link.
  */
 export type SessionDetail = {
+    /**
+     * Accepted Groups
+     */
+    accepted_groups: Array<GroupRef>;
     /**
      * After
      */
@@ -8662,9 +8715,13 @@ export type TemplateRequest = {
  *
  * parameters: values by name; text is accepted for every type. The other fields replace those of the definition;
  * slots only the given ones, where 0 removes an accelerator. name: default: that of the definition, or one like that
- * of the template. project: default: that of the template.
+ * of the template. project: default: that of the template. group: also replaces the alternative groups.
  */
 export type TemplateStart = {
+    /**
+     * Alternative Groups
+     */
+    alternative_groups?: Array<string> | null;
     /**
      * Group
      */
@@ -10350,6 +10407,7 @@ export type Whom = 'nobody' | 'administrators' | 'everybody';
  * Why a session is pending, or waits for a machine of its elastic group. waiting false: it does neither, and the
  * other fields are empty.
  *
+ * group: the preferred one, which most fields are about; alternatives: the same for the other groups that it accepts.
  * position: in the queue of its group; 1 is next; null: it has left the queue, and waits for a machine. cause: the
  * kind of obstacle; null: none left. also: what would block it next, one sentence each. expected_start: when it
  * starts if no sessions are added, all use their full time limits, and those that it is to start after end as it
@@ -10361,6 +10419,10 @@ export type WhyView = {
      * Also
      */
     also: Array<string>;
+    /**
+     * Alternatives
+     */
+    alternatives: Array<GroupWhyView>;
     cause: Cause | null;
     /**
      * Changes

@@ -44,6 +44,7 @@ def why(args: argparse.Namespace, context: Context) -> int:
             facts = [("group", response["group"]["name"]), *places, *facts]
         print_facts([*facts, *_rest(response, response["expected_start"])])
         _print_obstacles(response["limits"], response["nodes"])
+        _print_alternatives(response["alternatives"])
 
     context.answer(response, show)
     return 0
@@ -74,12 +75,14 @@ def _print_check(response: models.CheckView) -> None:
     verdicts = {"starts": "starts now", "waits": "would wait", "never": "could never start"}
     # A refusal at admission may be temporary, or specific to this user.
     verdict = "would be refused" if response["code"] else verdicts[response["verdict"]]
-    facts = [("verdict", verdict), ("why", response["reason"]), ("group", response["group"]["name"])]
+    facts = [("verdict", verdict), ("why", response["reason"])]
+    facts.append(("group", (response["starts_in"] or response["group"])["name"]))
     if response["position"]:
         facts.append(("place", str(response["position"])))
     expected = response["expected_start"] if response["verdict"] == "waits" else None
     print_facts([*facts, *_rest(response, expected)])
     _print_obstacles(response["limits"], response["nodes"])
+    _print_alternatives(response["alternatives"])
     print_line("")
     rows = [
         [slot, format_amount(slot, room["now"]), format_amount(slot, room["most"]), room["by"]]
@@ -97,6 +100,16 @@ def _print_check(response: models.CheckView) -> None:
             for one in response["presets"]
         ]
         print_table([Column("PRESET"), Column("SLOTS"), Column("VERDICT"), Column("WHY")], presets)
+
+
+def _print_alternatives(groups: Sequence[models.GroupWhyView]) -> None:
+    """Why it does not start in the other groups that it accepts."""
+    for one in groups:
+        print_line("")
+        place = f"{one['position']} of {one['queue_length']}"
+        facts = [("also accepts", one["group"]["name"]), ("place", place), ("why", one["reason"])]
+        print_facts([*facts, *(("also", reason) for reason in one["also"])])
+        _print_obstacles(one["limits"], one["nodes"])
 
 
 def _rest(response: models.WhyView | models.CheckView, expected: str | None) -> list[tuple[str, str]]:

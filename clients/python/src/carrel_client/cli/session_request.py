@@ -16,7 +16,7 @@ from carrel_client.units import parse_cpu, parse_duration, parse_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any, Literal
 
     from carrel_client import models
@@ -50,7 +50,13 @@ def scheduling_arguments(parser: Arguments) -> None:
         help="an accelerator: cuda.device=1 for a whole one, cuda.shares=0.5 for a fraction; repeatable",
     )
     parser.add_argument(
-        "--group", metavar="GROUP", help="resource group (default: the first one you may use)"
+        "--group",
+        metavar="GROUP",
+        action="append",
+        default=[],
+        dest="groups",
+        help="resource group (default: the first one you may use); repeatable: it starts in the first one given that "
+        "can take it",
     )
     parser.add_argument(
         "--priority",
@@ -206,17 +212,21 @@ def ending_arguments(parser: Arguments) -> None:
 
 def check_request(args: argparse.Namespace, defined: Mapping[str, Any] | None = None) -> models.CheckRequest:
     """The request fields of `scheduling_arguments`. defined: fields of a definition, for what is not given."""
-    slots = {**_SLOTS, **(defined or {}).get("slots", {}), **dict(args.slots)}
+    defined = dict(defined or {})
+    slots = {**_SLOTS, **defined.get("slots", {}), **dict(args.slots)}
+    if args.groups:
+        defined.pop("alternative_groups", None)
     slots |= {slot: amount for slot, amount in (("cpu", args.cpu), ("mem", args.mem)) if amount is not None}
     given = {
         "project": args.project,
-        "group": args.group,
+        "group": None,
         "priority": args.priority,
         "time_limit_s": round(args.time_limit) if args.time_limit else None,
         "start_at": args.start_at,
         "node": args.node,
     }
     others = {
+        **group_fields(args.groups),
         "after": args.after or None,
         "on_dependency_failure": args.on_dependency_failure,
         "containers": args.cluster_size,
@@ -224,8 +234,14 @@ def check_request(args: argparse.Namespace, defined: Mapping[str, Any] | None = 
         "rights": "root" if args.root else None,
         "disk_bytes": args.disk,
     }
-    request: Any = {**given, **(defined or {}), **_not_none({**given, **others}), "slots": slots}
+    request: Any = {**given, **defined, **_not_none({**given, **others}), "slots": slots}
     return request  # type: ignore[no-any-return]
+
+
+def group_fields(groups: Sequence[str]) -> dict[str, Any]:
+    """The request fields of resource groups in order of preference."""
+    fields = {"group": groups[0]} if groups else {}
+    return {**fields, "alternative_groups": list(groups[1:])} if groups[1:] else fields
 
 
 def session_request(args: argparse.Namespace) -> models.SessionCreate:

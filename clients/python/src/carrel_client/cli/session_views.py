@@ -260,6 +260,7 @@ def print_session(session: models.SessionDetail) -> None:
             ("slots", slots_text(session["slots"])),
             ("cluster", cluster_text(session)),
             ("group", session["group"]["name"]),
+            ("accepts", groups_text(session)),
             ("priority", str(session["priority"])),
             ("time limit", format_duration(session["time_limit_s"]) if session["time_limit_s"] else ""),
             *(("after", after_text(one)) for one in session["after"]),
@@ -294,6 +295,12 @@ def print_session(session: models.SessionDetail) -> None:
             *(("container", container_text(one)) for one in session["containers"]),
         ]
     )
+
+
+def groups_text(session: models.SessionDetail) -> str:
+    """The resource groups that a session accepts, in order of preference: "a100, cloud"; "" if only one."""
+    names = [group["name"] for group in session["accepted_groups"]]
+    return ", ".join(names) if len(names) > 1 else ""
 
 
 def template_text(origin: models.TemplateOrigin | None) -> str:

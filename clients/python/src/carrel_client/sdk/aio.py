@@ -373,7 +373,7 @@ class AsyncSessions:
         placement: models.ClusterPlacement | None = None,
         on_failure: models.OnFailure | None = None,
         project: str | None = None,
-        group: str | None = None,
+        group: str | Sequence[str] | None = None,
         priority: int | None = None,
         time_limit: float | str | None = None,
         node: str | None = None,
@@ -394,7 +394,8 @@ class AsyncSessions:
         """A new session, PENDING; call `wait()` for it to run.
 
         cpu: cores (1.5, "500m"). mem: bytes or a size ("512m", "4g"). accelerators: {"cuda.device": 1} or
-        {"cuda.shares": 0.5}. mounts: folders by name, or mount requests. time_limit: seconds, or "2h".
+        {"cuda.shares": 0.5}. mounts: folders by name, or mount requests. time_limit: seconds, or "2h". group: resource
+        group; several, in order of preference: it starts in the first one that can take it.
         command: makes it a batch session, which runs the command once and ends with it; it is repeated up to `retries`
         times if it fails. array: one batch session for each index, "1-100", or "1-100%8" for at most eight at a time;
         the first one is returned, and `list(array=...)` gives all. start_at: earliest start; a time without a zone is

@@ -431,7 +431,7 @@ class Sessions:
         placement: models.ClusterPlacement | None = None,
         on_failure: models.OnFailure | None = None,
         project: str | None = None,
-        group: str | None = None,
+        group: str | Sequence[str] | None = None,
         priority: int | None = None,
         time_limit: float | str | None = None,
         node: str | None = None,
@@ -452,7 +452,8 @@ class Sessions:
         """A new session, PENDING; call `wait()` for it to run.
 
         cpu: cores (1.5, "500m"). mem: bytes or a size ("512m", "4g"). accelerators: {"cuda.device": 1} or
-        {"cuda.shares": 0.5}. mounts: folders by name, or mount requests. time_limit: seconds, or "2h".
+        {"cuda.shares": 0.5}. mounts: folders by name, or mount requests. time_limit: seconds, or "2h". group: resource
+        group; several, in order of preference: it starts in the first one that can take it.
         command: makes it a batch session, which runs the command once and ends with it; it is repeated up to `retries`
         times if it fails. array: one batch session for each index, "1-100", or "1-100%8" for at most eight at a time;
         the first one is returned, and `list(array=...)` gives all. start_at: earliest start; a time without a zone is
@@ -473,6 +474,7 @@ class Sessions:
         idempotency_key: a repeat with the same key returns the first session. Without one a key is generated, so that a
         request repeated after a broken connection never creates two.
         """
+        groups = [group] if isinstance(group, str) else list(group or ())
         given: dict[str, Any] = {
             "env": dict(env) if env else None,
             "mounts": [{"folder": each} if isinstance(each, str) else each for each in mounts] or None,
@@ -488,7 +490,8 @@ class Sessions:
             "placement": placement,
             "on_failure": on_failure,
             "project": project,
-            "group": group,
+            "group": groups[0] if groups else None,
+            "alternative_groups": groups[1:] or None,
             "priority": priority,
             "node": node,
             "after": [parse_dependency(each) if isinstance(each, str) else each for each in after] or None,

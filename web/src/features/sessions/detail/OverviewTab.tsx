@@ -96,6 +96,14 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
           <Trans>Resource group</Trans>
         </dt>
         <dd>{session.group.name}</dd>
+        {session.accepted_groups.length > 1 && (
+          <>
+            <dt>
+              <Trans>Accepts</Trans>
+            </dt>
+            <dd>{session.accepted_groups.map(({ name }) => name).join(", ")}</dd>
+          </>
+        )}
         <dt>
           <Trans>Priority</Trans>
         </dt>

@@ -40,6 +40,7 @@ export function LauncherFields({ form, images, projects, folders, check, verdict
   useEffect(() => {
     if (typesAtOnce) nameField.current?.focus();
   }, [typesAtOnce]);
+  const preferred = form.values.group || check?.group.name || "";
   const setSlots = (slots: Record<string, number>) => form.setFieldValue("slots", slots);
   return (
     <>
@@ -56,10 +57,15 @@ export function LauncherFields({ form, images, projects, folders, check, verdict
       {check && (
         <GroupChoice
           groups={check.groups}
-          value={form.values.group || check.group.name}
+          value={preferred}
           verdict={verdict}
           lost={lost}
-          onChange={(group) => form.setFieldValue("group", group)}
+          onChange={(group) =>
+            form.setValues({
+              group,
+              alternative_groups: form.values.alternative_groups.filter((name) => name !== group),
+            })
+          }
         />
       )}
       <ImagePicker images={images} {...form.getInputProps("image")} />
@@ -112,6 +118,8 @@ export function LauncherFields({ form, images, projects, folders, check, verdict
       <MoreFields
         values={form.values}
         group={check?.group.id ?? "default"}
+        preferred={preferred}
+        groups={(check?.groups ?? []).map(({ name }) => name)}
         rootRefused={check?.root_refused}
         disk={check?.disk}
         errors={form.errors}

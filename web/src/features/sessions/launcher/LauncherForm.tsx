@@ -71,7 +71,8 @@ export function LauncherForm(given: Props) {
   const errorOf = (slot: string) =>
     shortOf(slot) ?? (!fault && verdict === "never" && check ? slotFault(check, slot, reason) : undefined);
   const apply = (change: Change) => {
-    if (change.kind === "group" && change.group) form.setFieldValue("group", change.group.name);
+    if (change.kind === "group" && change.group)
+      form.setValues({ group: change.group.name, alternative_groups: [] });
     if (change.kind === "any_node") form.setFieldValue("node", "");
     if (change.kind === "smaller") form.setFieldValue("slots", { ...change.slots });
   };

@@ -9,6 +9,7 @@ import { useMe } from "@/me/use-me";
 import { nodesAllQuery } from "@/queries/nodes";
 import { useSessionText } from "@/sentences/use-session-text";
 import { AfterRows } from "./AfterRows";
+import { AlternativeGroups } from "./AlternativeGroups";
 import { DiskField } from "./DiskField";
 import { BLANK, type LaunchForm } from "./request";
 import { EndFields, START_FIELDS, StartFields } from "./StartFields";
@@ -23,31 +24,40 @@ const FIELDS = [
   "disk_bytes",
   ...START_FIELDS,
 ] as const;
-type Fields = Pick<LaunchForm, (typeof FIELDS)[number] | "after" | "on_dependency_failure" | "rights">;
+type Fields = Pick<
+  LaunchForm,
+  (typeof FIELDS)[number] | "after" | "on_dependency_failure" | "rights" | "alternative_groups"
+>;
 
 interface Props {
   values: Fields;
   /** Id of the resource group whose nodes are offered. */
   group: string;
+  /** Its name. */
+  preferred: string;
+  /** Names of all groups that the user may use. */
+  groups: string[];
   /** Why a session cannot have root inside; empty if it can. */
   rootRefused: string | undefined;
   disk: Check["disk"] | undefined;
   /** The error of each field. */
   errors: { [Field in keyof Fields]?: React.ReactNode };
-  onChange: (part: Partial<Fields>) => void;
+  onChange: (part: Partial<Fields & Pick<LaunchForm, "group">>) => void;
 }
 
 /**
  * Advanced options: when it runs, what is in it, and how it ends; the node for users who may choose it.
  */
-export function MoreFields({ values, group, rootRefused, disk, errors, onChange }: Props) {
+export function MoreFields({ values, group, preferred, groups, rootRefused, disk, errors, onChange }: Props) {
   const { t } = useLingui();
   const given =
     values.rights === "root" ||
     values.after.length > 0 ||
+    values.alternative_groups.length > 0 ||
     FIELDS.some((field) => values[field] !== BLANK[field]);
   const [opened, { toggle }] = useDisclosure(given);
-  const shown = opened || !!errors.after || !!errors.rights || FIELDS.some((field) => errors[field]);
+  const faulty = errors.after || errors.rights || errors.alternative_groups;
+  const shown = opened || !!faulty || FIELDS.some((field) => errors[field]);
   const mayChoose = may(useMe(), "session.designate");
   const Fold = shown ? IconChevronDown : IconChevronRight;
   return (
@@ -80,6 +90,12 @@ export function MoreFields({ values, group, rootRefused, disk, errors, onChange 
               onFailure={values.on_dependency_failure}
               error={errors.after}
               onChange={onChange}
+            />
+            <AlternativeGroups
+              groups={groups.filter((name) => name !== preferred)}
+              value={values.alternative_groups}
+              error={errors.alternative_groups}
+              onChange={(names) => onChange({ group: preferred, alternative_groups: names })}
             />
             {mayChoose && (
               <NodeChoice group={group} value={values.node} onChange={(node) => onChange({ node })} />

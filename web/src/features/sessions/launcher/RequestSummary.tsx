@@ -54,6 +54,7 @@ export function RequestSummary({ request, nameOf = (id) => id }: Props) {
         [t`Variables`, given(Object.keys(env).length, Object.keys(env).join(", "))],
         [t`Project`, given(request.project, request.project)],
         [t`Resource group`, given(request.group, request.group)],
+        [t`Also accepts`, listed([...(request.alternative_groups ?? [])])],
         [t`Node`, given(request.node, request.node)],
         [
           t`Starts after`,

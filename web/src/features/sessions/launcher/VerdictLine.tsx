@@ -39,7 +39,12 @@ export function VerdictLine({ check, fault, settled, onApply }: Props) {
       <Icon size={17} aria-hidden className={styles.icon} />
       <div style={{ minWidth: 0 }}>
         <Text size="sm" component="div">
-          {verdict === "starts" && <Trans>Starts now.</Trans>}
+          {verdict === "starts" &&
+            (check.starts_in && check.starts_in.id !== check.group.id ? (
+              <Trans>Starts now, in {check.starts_in.name}.</Trans>
+            ) : (
+              <Trans>Starts now.</Trans>
+            ))}
           {verdict === "waits" && (
             <Trans>
               Starts later: queue position {check.position ?? 1}. {said}

@@ -40,6 +40,8 @@ const SPELLINGS: { [Field in keyof SessionCreate]?: (value: never) => string[] }
   kind: () => [],
   containers: (count: number) => ["--cluster-size", String(count)],
   roles: () => [],
+  // After --group: the order is the preference.
+  alternative_groups: (names: string[]) => names.flatMap((name) => ["--group", name]),
   rights: (rights: string) => (rights === "root" ? ["--root"] : []),
 };
 

@@ -49,6 +49,9 @@ export function toLink(form: LaunchForm, initial: LaunchForm): LaunchLink | unde
     ...Object.fromEntries(plain.map((field) => [field, form[field]])),
     ...(sameSlots(form.slots, initial.slots) ? {} : { slots: form.slots }),
     ...(JSON.stringify(mounts) === JSON.stringify(initial.mounts.map(withoutKey)) ? {} : { mounts }),
+    ...(sameNames(form.alternative_groups, initial.alternative_groups)
+      ? {}
+      : { alternative_groups: form.alternative_groups }),
     ...(JSON.stringify(roles) === JSON.stringify(initial.roles.map(withoutVariables)) ? {} : { roles }),
     ...(JSON.stringify(after) === JSON.stringify(initial.after.map(withoutKey)) ? {} : { after }),
   };
@@ -65,6 +68,8 @@ export function fromLink(link: LaunchLink | undefined, initial: LaunchForm): Lau
     after: after?.map((one) => ({ ...freshAfter(), ...one })) ?? initial.after,
   };
 }
+
+const sameNames = (one: string[], other: string[]) => one.join() === other.join();
 
 const withoutKey = <Row extends { key: string }>({ key, ...row }: Row): Omit<Row, "key"> => row;
 

@@ -59,6 +59,8 @@ export type LaunchForm = PlainFields & {
   on_failure: NonNullable<SessionCreate["on_failure"]>;
   roles: readonly LaunchRole[];
   rights: NonNullable<SessionCreate["rights"]>;
+  /** Names of groups besides `group`, in order of preference. */
+  alternative_groups: string[];
   image: string;
   slots: Record<string, number>;
   env: EnvironmentRow[];
@@ -93,6 +95,7 @@ export const freshForm = (image: string, folder?: Pick<Folder, "id" | "name">): 
   retries: 0,
   ...ONE_CONTAINER,
   rights: "plain",
+  alternative_groups: [],
   image,
   slots: { cpu: 1000, mem: GIB },
   env: [],
@@ -147,6 +150,7 @@ export function toRequest(form: LaunchForm): SessionCreate {
     // Missing values are refused by the server, which names the field.
     slots: Object.fromEntries(Object.entries(form.slots).filter(([, amount]) => amount > 0)) as SlotRequest,
     ...given(form),
+    ...(form.alternative_groups.length > 0 ? { alternative_groups: form.alternative_groups } : {}),
     ...(form.start_at ? { start_at: new Date(form.start_at).toISOString() } : {}),
     ...(form.kind === "batch" ? { kind: form.kind, command: toCommand(form.script) } : {}),
     ...(form.rights === "root" ? { rights: form.rights } : {}),
@@ -216,7 +220,8 @@ export function toCheck(form: LaunchForm): CheckRequest {
 
 /** The request for a session like this one, without its name, which may still be in use. */
 export function requestLike(session: SessionDetail): SessionCreate {
-  const { group, priority } = session;
+  const { priority } = session;
+  const [group, ...others] = session.accepted_groups;
   return {
     image: session.image_name ?? session.image,
     slots: session.slots as SlotRequest,
@@ -232,9 +237,10 @@ export function requestLike(session: SessionDetail): SessionCreate {
       stop_signal: session.stop_signal === USUAL_SIGNAL ? null : session.stop_signal,
       grace_s: session.grace_s === USUAL_GRACE_S ? null : session.grace_s,
       project: session.project.name,
-      group: group.id === DEFAULT_GROUP ? "" : group.name,
+      group: !group || (group.id === DEFAULT_GROUP && others.length === 0) ? "" : group.name,
       priority: priority === USUAL_PRIORITY ? null : priority,
     }),
+    ...(others.length > 0 ? { alternative_groups: others.map(({ name }) => name) } : {}),
     ...(session.kind === "batch" ? { kind: session.kind, command: session.command } : {}),
     ...(session.rights === "root" ? { rights: session.rights } : {}),
     ...(session.retries ? { retries: session.retries } : {}),
@@ -264,7 +270,8 @@ export const formLike = (session: SessionDetail): LaunchForm =>
 /** The form values of a request, with rows for its folders and dependencies. */
 export function formOf(request: SessionCreate, mounts: MountRow[], after: AfterRow[]): LaunchForm {
   const { image, slots, env = {}, mounts: _, after: __, kind, command, retries, rights, ...others } = request;
-  const { on_dependency_failure, containers, placement, on_failure, roles, array, ...plain } = others;
+  const { on_dependency_failure, containers, placement, on_failure, roles, array, ...more } = others;
+  const { alternative_groups, ...plain } = more;
   return {
     ...freshForm(image),
     ...(plain as Partial<PlainFields>),
@@ -277,6 +284,7 @@ export function formOf(request: SessionCreate, mounts: MountRow[], after: AfterR
     on_failure: on_failure ?? ONE_CONTAINER.on_failure,
     roles: (roles ?? []).map(formRole),
     rights: rights ?? "plain",
+    alternative_groups: [...(alternative_groups ?? [])],
     slots: { ...slots } as Record<string, number>,
     env: environmentRows(env),
     mounts,

@@ -14,14 +14,15 @@ export function useLostChoices(
   project: string,
 ): string {
   const [lost, setLost] = useState("");
-  const code = error instanceof Problem ? error.code : "";
+  const { code, field } = error instanceof Problem ? error : { code: "", field: null };
   useEffect(() => {
-    if (code === "group.not_found" && values.group) {
+    if (code === "group.not_found" && field === "alternative_groups") setFieldValue(field, []);
+    else if (code === "group.not_found" && values.group) {
       setLost(values.group);
       setFieldValue("group", "");
       setFieldValue("node", "");
     }
     if (code === "project.not_found" && values.project !== project) setFieldValue("project", project);
-  }, [code, values.group, values.project, project, setFieldValue]);
+  }, [code, field, values.group, values.project, project, setFieldValue]);
   return values.group ? "" : lost;
 }

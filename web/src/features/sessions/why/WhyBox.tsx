@@ -79,8 +79,37 @@ function Answer({ why, session }: { why: Why; session: SessionDetail }) {
         </Stack>
       )}
       {why.nodes.length > 1 && <NodeCauses nodes={why.nodes} />}
+      {why.alternatives.map((one) => (
+        <Alternative key={one.group.id} one={one} owner={session.owner.id} />
+      ))}
       {why.changes.length > 0 && <Changes changes={why.changes} session={session} />}
       {why.position !== null && <PriorityForm key={session.priority} session={session} />}
     </Stack>
+  );
+}
+
+/** Why it does not start in another group that it accepts. */
+function Alternative({ one, owner }: { one: Why["alternatives"][number]; owner: string }) {
+  const reason = useReason();
+  return (
+    <div>
+      <Text size="sm" fw={600}>
+        <Trans>Also accepts {one.group.name}</Trans>
+      </Text>
+      {[one.reason, ...one.also].map((sentence) => (
+        <Text key={sentence} size="sm">
+          {reason(sentence)}
+        </Text>
+      ))}
+      <Link to="/scheduler" search={{ group: one.group.name }} className={styles.link}>
+        <Trans>
+          Queue position {one.position} of {one.queue_length} in {one.group.name}
+        </Trans>
+      </Link>
+      {one.limits.map((limit) => (
+        <LimitBar key={`${limit.scope}:${limit.slot}`} limit={limit} owner={owner} />
+      ))}
+      {one.nodes.length > 1 && <NodeCauses nodes={one.nodes} />}
+    </div>
   );
 }

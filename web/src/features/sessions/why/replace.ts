@@ -4,7 +4,8 @@ import { requestLike } from "@/features/sessions/launcher/request";
 /** The request for a pending session with a suggested change, under the same name. */
 export function changedRequest(session: SessionDetail, change: Change): SessionCreate {
   const request = { ...requestLike(session), name: session.name };
-  if (change.kind === "group" && change.group) return { ...request, group: change.group.name };
+  if (change.kind === "group" && change.group)
+    return { ...request, group: change.group.name, alternative_groups: [] };
   return change.kind === "smaller" ? { ...request, slots: change.slots as SessionCreate["slots"] } : request;
 }
 
