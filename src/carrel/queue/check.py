@@ -20,7 +20,7 @@ from carrel.queue.service import Answer, explain, least_of
 from carrel.scheduling.estimate import Headroom, StartEstimate, estimate_start, headroom
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.snapshot import DEFAULT_PRIORITY, PendingSession, ScopeSnapshot, Without
-from carrel.sessions import admission, allowed_rights, dependencies, mounting, resolution
+from carrel.sessions import admission, allowed_rights, dependencies, mounting, resolution, topology
 from carrel.sessions.admission import AdmittedSpec, DiskRange
 from carrel.sessions.dependencies import Dependency
 from carrel.sessions.mounting import MountPlan
@@ -94,7 +94,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
             project=project,
             scopes={scope: snapshot.scopes[scope] for scope in pending.scopes},
             slots=headroom(planning, at_once),
-            groups=[(one, estimate_start(planning, replace(at_once, group=one.id))) for one in usable],
+            groups=[(one, estimate_start(planning, _in_group(at_once, possible, one))) for one in usable],
             presets=[(one, with_preset(planning, one)) for one in presets],
             root_refused=root_refused,
             disk=disk,
@@ -137,6 +137,7 @@ def _pending(
     """The request as the scheduler would see it."""
     path = (actor.domain_id, project, actor.user_id)
     never = dependencies.cannot_be_met(after)
+    where = topology.where(len(spec.sizes), spec.placement, spec.topology, group.topology)
     later = spec.start_at if spec.start_at and spec.start_at > now else None
     return PendingSession(
         id=DRY_RUN,
@@ -147,7 +148,8 @@ def _pending(
         scopes=scopes_of(access_key_of(actor), path),
         priority=DEFAULT_PRIORITY if spec.priority is None else spec.priority,
         count=len(spec.sizes),
-        mode=loading.mode_of(len(spec.sizes), spec.placement),
+        mode=where.mode,
+        within=where.within,
         mixed=spec.mixed,
         node=NodeId(spec.node) if spec.node else None,
         architecture=architecture(image.architecture if image else None),
@@ -158,6 +160,11 @@ def _pending(
         not_before=None if never else later,
         after=frozenset() if never else dependencies.awaited(after),
     )
+
+
+def _in_group(pending: PendingSession, spec: SessionSpec, group: ResourceGroup) -> PendingSession:
+    where = topology.where(len(spec.sizes), spec.placement, spec.topology, group.topology)
+    return replace(pending, group=group.id, mode=where.mode, within=where.within)
 
 
 async def _presets(tx: AsyncSession, group: GroupId) -> Sequence[Preset]:

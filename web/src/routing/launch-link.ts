@@ -8,6 +8,7 @@ export interface LaunchLink {
   array?: string;
   containers?: number;
   placement?: "together" | "spread";
+  topology?: string;
   on_failure?: "end" | "continue";
   roles?: LinkedRole[];
   start_at?: string;
@@ -66,6 +67,7 @@ const TEXTS = [
   "project",
   "group",
   "node",
+  "topology",
   "bootstrap",
   "workdir",
   "timezone",
