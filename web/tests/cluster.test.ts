@@ -35,6 +35,17 @@ describe("a cluster in the launcher", () => {
     );
   });
 
+  test("is within one domain of a level", () => {
+    const placed = { ...form, placement: "together" as const, topology: "example.org/rack" };
+    expect(toCheck(placed)).toMatchObject({ placement: "together", topology: "example.org/rack" });
+    expect(createCommand(toRequest(placed))).toBe(
+      "carrel session create --image starter --cpu 1 --mem 1g --cluster-size 4 --placement together --topology example.org/rack",
+    );
+    expect(formOf(toRequest(placed), [], []).topology).toBe("example.org/rack");
+    expect(fromLink(launchLink(toLink(placed, form)), form)).toEqual(placed);
+    expect(toRequest({ ...placed, containers: 1 })).not.toHaveProperty("topology");
+  });
+
   test("has roles with names and amounts of their own, which only a file can express", () => {
     const roles = [{ name: "worker", count: 2 }];
     expect(toRequest({ ...form, containers: 1, roles })).toMatchObject({ roles });

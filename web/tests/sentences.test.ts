@@ -247,6 +247,8 @@ describe("the reason of a state", () => {
       '"has capacity for one container, not for all"',
       '"has capacity for some containers, but not for all"',
       '" on nodes that reach each other"',
+      'f" within one {',
+      'f"has no label {',
       'f"has capacity, but not for all {',
       'f"needs {format_slot(slot, requested)}, {free}"',
       'f"cannot reach {',

@@ -54,6 +54,7 @@ export function aDetail(id: string, differences: Partial<SessionDetail> = {}): S
     on_dependency_failure: "cancel",
     roles: [],
     placement: "spread",
+    topology: null,
     on_failure: "end",
     bootstrap: "",
     shm_bytes: null,

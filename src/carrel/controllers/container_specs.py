@@ -9,7 +9,7 @@ from carrel.db.encryption import SecretBox
 from carrel.engines import barrier
 from carrel.engines.port import IDLE, ContainerSpec, Mount, run_once
 from carrel.nodes.service import Address
-from carrel.sessions import clusters, environment, startup
+from carrel.sessions import clusters, environment, startup, topology
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.dotfiles import Dotfile
 from carrel.tables.session_states import ClusterPlacement, Rights, SessionKind
@@ -51,7 +51,7 @@ def container_spec(
         node=member.node.name,
         elastic=member.node.elastic,
         avoided=member.node.avoided,
-        together=session.placement == ClusterPlacement.TOGETHER,
+        together=session.placement == ClusterPlacement.TOGETHER or session.topology == topology.NODE,
         env={
             **startup.variables(requested, container.slots),
             "CARREL_SESSION_ID": session.id,

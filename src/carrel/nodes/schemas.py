@@ -12,7 +12,7 @@ from carrel.http.paging import PageQuery
 from carrel.http.query import QueryBool
 from carrel.http.validation import broken, says
 from carrel.nodes.engines.schemas import EngineRef
-from carrel.nodes.groups.schemas import GroupRef, NodeSelector
+from carrel.nodes.groups.schemas import LABEL, GroupRef, NodeSelector
 from carrel.tables.nodes import Draining, NodeState
 from carrel.tables.session_states import SessionState
 from carrel.tenancy.schemas import Ceilings, Ref, UserRef
@@ -23,7 +23,7 @@ Overcommit = Annotated[
     says("CPU over-commitment is a number from 1 to 100."),
 ]
 
-_LABEL = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+_LABEL = re.compile(LABEL)
 
 
 def _labels(labels: dict[str, str | None]) -> dict[str, str | None]:

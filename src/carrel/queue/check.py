@@ -20,7 +20,7 @@ from carrel.queue.service import Answer, explain, least_of
 from carrel.scheduling.estimate import Headroom, StartEstimate, estimate_start, headroom
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.snapshot import DEFAULT_PRIORITY, GroupChoice, PendingSession, ScopeSnapshot, Without
-from carrel.sessions import admission, allowed_rights, dependencies, mounting, resolution
+from carrel.sessions import admission, allowed_rights, dependencies, mounting, resolution, topology
 from carrel.sessions.admission import AdmittedSpec, DiskRange
 from carrel.sessions.dependencies import Dependency
 from carrel.sessions.mounting import MountPlan
@@ -100,7 +100,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
             project=project,
             scopes={scope: snapshot.scopes[scope] for scope in pending.scopes},
             slots=headroom(planning, at_once),
-            groups=[(one, estimate_start(planning, replace(at_once, group=one.id))) for one in usable],
+            groups=[(one, estimate_start(planning, _in_group(at_once, possible, one))) for one in usable],
             presets=[(one, with_preset(planning, one)) for one in presets],
             root_refused=root_refused,
             disk=disk,
@@ -143,18 +143,23 @@ def _pending(
     """The request as the scheduler would see it."""
     path = (actor.domain_id, project, actor.user_id)
     never = dependencies.cannot_be_met(after)
+    wheres = [
+        topology.where(len(spec.sizes), spec.placement, spec.topology, group.topology) for group in accepted
+    ]
+    choices = [GroupChoice(group.id, mode=where.mode) for group, where in zip(accepted, wheres, strict=True)]
     later = spec.start_at if spec.start_at and spec.start_at > now else None
     return PendingSession(
         id=DRY_RUN,
         slots=spec.slots,
         since=now,
         group=accepted[0].id,
-        choices=tuple([GroupChoice(group.id) for group in accepted]) if len(accepted) > 1 else (),
+        choices=tuple(choices) if len(accepted) > 1 else (),
         path=path,
         scopes=scopes_of(access_key_of(actor), path),
         priority=DEFAULT_PRIORITY if spec.priority is None else spec.priority,
         count=len(spec.sizes),
-        mode=loading.mode_of(len(spec.sizes), spec.placement),
+        mode=wheres[0].mode,
+        within=wheres[0].within,
         mixed=spec.mixed,
         node=NodeId(spec.node) if spec.node else None,
         architecture=architecture(image.architecture if image else None),
@@ -165,6 +170,11 @@ def _pending(
         not_before=None if never else later,
         after=frozenset() if never else dependencies.awaited(after),
     )
+
+
+def _in_group(pending: PendingSession, spec: SessionSpec, group: ResourceGroup) -> PendingSession:
+    where = topology.where(len(spec.sizes), spec.placement, spec.topology, group.topology)
+    return replace(pending, group=group.id, mode=where.mode, within=where.within)
 
 
 async def _presets(tx: AsyncSession, group: GroupId) -> Sequence[Preset]:

@@ -17,9 +17,9 @@ from carrel.limits.scopes import ceilings, scopes_of
 from carrel.nodes import ledger
 from carrel.nodes.groups import service as groups
 from carrel.scheduling.array_limits import REASON, ArrayLimit, set_aside
+from carrel.scheduling.node_domains import domains
 from carrel.scheduling.snapshot import (
     SESSIONS,
-    ClusterMode,
     ContainerPlacement,
     DeviceSnapshot,
     GroupChoice,
@@ -35,11 +35,11 @@ from carrel.scheduling.snapshot import (
     Strategy,
     Without,
 )
-from carrel.sessions import admission, allowed_rights, dependencies, mounting
+from carrel.sessions import allowed_rights, dependencies, mounting, topology
 from carrel.sessions.dependencies import Dependency
 from carrel.tables.groups import FairShareWeight, ScopeKind
 from carrel.tables.nodes import Allocation, Node
-from carrel.tables.session_states import LIFECYCLE, ClusterPlacement, Rights, SessionState
+from carrel.tables.session_states import LIFECYCLE, Rights, SessionState
 from carrel.tables.sessions import Container, Session
 
 PAST_HALF_LIVES = 10
@@ -84,7 +84,8 @@ async def snapshot(
 # placement.
 _NODES = text(f"""
     SELECT n.id, n.name, n.slots, n.reserved, n.cpu_overcommit, n.devices, n.group_id, n.state, n.cordoned, n.closed,
-        n.architecture, n.capabilities, n.engine_id, g.required_capabilities, n.elastic,
+        n.architecture, n.capabilities, n.engine_id, g.required_capabilities, n.elastic, g.topology,
+        CASE WHEN g.topology <> '{{}}' THEN n.labels || n.own_labels END AS labels,
         shared.group_id IS NOT NULL AS shared, coalesce(held.slots, '{{}}') AS held,
         coalesce(used.devices, '{{}}') AS on_devices
     FROM nodes n JOIN resource_groups g ON g.id = n.group_id
@@ -108,7 +109,7 @@ _NODES = text(f"""
 """)  # noqa: S608 - no input in it
 
 _GROUPS = text("""
-    SELECT id, name, scheduler, placement, slot_priority, patience_s, half_life_s
+    SELECT id, name, scheduler, placement, slot_priority, patience_s, half_life_s, topology
     FROM resource_groups WHERE active
 """)
 
@@ -137,14 +138,15 @@ _WAITING = f"""
         s.wanted_node, s.avoided_nodes, s.time_limit_s - s.limit_used_s AS left_s, s.rights, s.reason,
         CASE WHEN s.not_before > :now THEN s.not_before END AS not_before,
         (SELECT architecture FROM images WHERE reference = s.image LIMIT 1) AS architecture,
-        (SELECT count(*) FROM containers WHERE session_id = s.id) AS containers, s.placement,
+        (SELECT count(*) FROM containers WHERE session_id = s.id) AS containers, s.placement, s.topology,
+        g.topology AS levels,
         CASE WHEN s.mixed THEN
             (SELECT json_agg(c.slots ORDER BY c.index) FROM containers c WHERE c.session_id = s.id)
         END AS mixed,
         {_SHUT_OUT_OF_GROUP} AS shut_out,
         CASE WHEN s.accepted_groups <> '{{{{}}}}' THEN (
-            SELECT json_agg(json_build_array(g.id, {_SHUT_OUT_OF_GROUP}, {allowed_rights.forbidden_as_text()})
-                ORDER BY o.rank)
+            SELECT json_agg(json_build_array(g.id, {_SHUT_OUT_OF_GROUP}, {allowed_rights.forbidden_as_text()},
+                g.topology) ORDER BY o.rank)
             FROM unnest(s.accepted_groups) WITH ORDINALITY AS o(id, rank)
                 JOIN resource_groups g ON g.id = o.id)
         END AS choices,
@@ -251,6 +253,7 @@ def _request(row: Any, kept_back: str, after: Sequence[Dependency], without: Wit
     path = (row.domain_id, row.project_id, row.owner_id)
     # Nobody knows when storage is back; a condition that cannot be met stays so.
     for_ever = kept_back or dependencies.cannot_be_met(after)
+    where = topology.where(row.containers, row.placement, row.topology, row.levels)
     return PendingSession(
         id=row.id,
         slots=row.slots,
@@ -261,7 +264,8 @@ def _request(row: Any, kept_back: str, after: Sequence[Dependency], without: Wit
         scopes=scopes_of(row.access_key, path),
         priority=row.priority,
         count=row.containers,
-        mode=mode_of(row.containers, row.placement),
+        mode=where.mode,
+        within=where.within,
         mixed=tuple(row.mixed or ()),
         node=row.wanted_node,
         avoid=frozenset(row.avoided_nodes),
@@ -276,14 +280,16 @@ def _request(row: Any, kept_back: str, after: Sequence[Dependency], without: Wit
         array_most=row.max_parallel,
         behind=row.behind,
         choices=tuple(
-            [GroupChoice(group, _not_allowed(out, forbidden)) for group, out, forbidden in row.choices or ()]
+            [
+                GroupChoice(
+                    group,
+                    _not_allowed(out, forbidden),
+                    topology.where(row.containers, row.placement, row.topology, levels).mode,
+                )
+                for group, out, forbidden, levels in row.choices or ()
+            ]
         ),
     )
-
-
-def mode_of(containers: int, placement: ClusterPlacement) -> ClusterMode:
-    """Where its containers may be."""
-    return admission.MODES[placement] if containers > 1 else ClusterMode.SINGLE_NODE
 
 
 async def _running(tx: AsyncSession, now: datetime) -> tuple[RunningSession, ...]:
@@ -359,6 +365,7 @@ def _node(node: Any) -> NodeSnapshot:
         network=node.engine_id or "",
         root=ROOT_INSIDE in node.capabilities,
         elastic=node.elastic,
+        domains=domains(node.labels, node.topology) if node.topology else (),
     )
 
 
@@ -421,6 +428,7 @@ async def _group(
         shares,
         await _last_node(tx, group),
         timedelta(seconds=group.half_life_s),
+        tuple(group.topology),
     )
 
 

@@ -38,7 +38,7 @@ from carrel.scheduling.changes import Kind, SuggestedChange
 from carrel.scheduling.estimate import StartEstimate
 from carrel.scheduling.reasons import Blocked
 from carrel.sessions import service as sessions
-from carrel.sessions import session_json
+from carrel.sessions import session_json, topology
 from carrel.sessions.routes import Ref
 from carrel.sessions.schemas import SessionDetail, SessionResize
 from carrel.sessions.spec import SessionSpec
@@ -146,7 +146,13 @@ async def check(services: ServicesOf[QueueServices], actor: CurrentActor, body: 
             for key, one in result.scopes.items()
         ],
         groups=[
-            GroupRoom(id=one.id, name=one.name, verdict=_verdict(estimate), reason=estimate.reason)
+            GroupRoom(
+                id=one.id,
+                name=one.name,
+                topology=[topology.NODE, *one.topology],
+                verdict=_verdict(estimate),
+                reason=estimate.reason,
+            )
             for one, estimate in result.groups
         ],
         presets=[

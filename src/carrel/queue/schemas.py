@@ -133,8 +133,9 @@ class ScopeRoom(BaseModel):
 
 
 class GroupRoom(GroupRef):
-    """A resource group that you may use, and the result there."""
+    """A resource group that you may use, and the result there. topology: its levels, from narrow to wide."""
 
+    topology: list[str]
     verdict: Verdict
     reason: str
 

@@ -1,7 +1,12 @@
-"""Placement of the containers of one session one by one: where they differ, or where not all nodes are connected.
+"""Placement of the containers of one session one by one: where they differ, where not all nodes are connected, or where
+the group has a topology.
 
 The largest goes first, each to the best node that has room, on nodes of one network; what a failed attempt took is put
 back. That finds no placement where only another order of the containers would fit: then the session waits.
+
+With a topology, each goes to the best of the nodes that are the nearest to the others or the farthest from them. A
+session that is placed together tries single nodes first, then the domains of each level, the narrowest level first;
+among those of a level, the one that has the least room to spare, which leaves whole domains to larger sessions.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrel.scheduling.free_capacity import FreeCapacity, NodeState
+from carrel.scheduling.node_domains import Topology
 from carrel.scheduling.ranking import Ranking, RequirementsState, with_room
 from carrel.scheduling.requirements import Amounts, ContainerRequirements, SessionRequirements
 from carrel.scheduling.snapshot import ContainerPlacement, NodeSnapshot, Slots
@@ -25,10 +31,12 @@ class Members:
     def __init__(
         self,
         capacity: FreeCapacity,
+        topology: Topology,
         ranking: Ranking,
         known: Callable[[ContainerRequirements], RequirementsState],
     ) -> None:
         self._capacity = capacity
+        self._topology = topology
         self._ranking = ranking
         self._known = known
         names = [node.network for node in capacity.nodes]
@@ -64,35 +72,87 @@ class Members:
         order = _largest_first(members_of(request), self._capacity)
         first = members_of(request)[order[0]][0]
         could = self._known(first).kind.admits
-        masks = [could] if request.together else [mask & could for mask in self._networks]
+        masks = [could] if request.together else [mask & could for mask in self._widest(request)]
+        missing = self._capacity.missing(_sum_of(request) if request.together else first.slots, 1)
+        best: list[tuple[int, Slots]] = []
+        least = np.inf
         for mask in masks:
             nodes = np.flatnonzero(mask)
-            missing = self._capacity.missing(_sum_of(request) if request.together else first.slots, 1)[nodes]
             chosen: list[tuple[int, Slots]] = []
             left = [members_of(request)[number] for number in order]
-            for index in nodes[np.lexsort((nodes, missing))].tolist():
+            for index in nodes[np.lexsort((nodes, missing[nodes]))].tolist():
                 rest, taken = _filled(self._capacity.nodes[index], left)
                 if taken and not (request.together and rest):
                     chosen.append((index, taken))
                     left = rest
                 if not left:
-                    return chosen
-        return []
+                    break
+            released = missing[[index for index, _ in chosen]].sum()
+            if not left and released < least:
+                best, least = chosen, released
+        return best
 
     def _masks(self, request: SessionRequirements) -> Iterator[_Mask]:
-        """The sets of nodes that may take all of them: each network, or each node."""
-        if not request.together:
-            yield from self._networks
+        """The sets of nodes that may take all of them, the preferred one first."""
+        topology = self._topology
+        if request.within and request.within not in topology.levels:
             return
+        if request.together or request.narrowest:
+            yield from self._single(request)
+        narrower = (
+            topology.levels[: topology.levels.index(request.within)] if request.within else topology.levels
+        )
+        for level in narrower if request.narrowest else ():
+            yield from self._with_capacity(request, topology.domains(level))
+        if request.within:
+            yield from self._with_capacity(request, topology.domains(request.within))
+        elif not request.together:
+            yield from self._networks
+
+    def _widest(self, request: SessionRequirements) -> list[_Mask]:
+        """Each network, or each domain that all of them have to be within."""
+        if not request.within:
+            return self._networks
+        if request.within not in self._topology.levels:
+            return []
+        domains = self._topology.domains(request.within)
+        return [domains == number for number in range(domains.max(initial=-1) + 1)]
+
+    def _with_capacity(self, request: SessionRequirements, domains: NDArray[np.intp]) -> Iterator[_Mask]:
+        """The domains that have as much free as all of them need, the one with the least to spare first."""
+        among = np.flatnonzero(self._known(request.container).kind.admits & (domains >= 0))
+        if not len(among):
+            return
+        mine = domains[among]
+        devices = self._devices()
+        spare = np.full(int(mine.max()) + 1, np.inf)
+        enough = np.ones(len(spare), dtype=bool)
+        for slot, amount in _sum_of(request):
+            times = np.bincount(mine, weights=self._capacity.column(slot)[among]) / amount
+            spare = np.minimum(spare, times)
+            # Of devices, a column has what one container can get.
+            enough &= (times >= 1) | (slot in devices)
+        for number in np.argsort(spare, kind="stable").tolist():
+            if enough[number]:
+                yield domains == number
+
+    def _single(self, request: SessionRequirements) -> Iterator[_Mask]:
         largest = members_of(request)[_largest_first(members_of(request), self._capacity)[0]][0]
         state = self._known(largest)
-        devices = frozenset().union(*self._capacity.families)
+        devices = self._devices()
         total = [(slot, amount) for slot, amount in _sum_of(request) if slot not in devices]
-        nodes = with_room(self._capacity, state.kind.admits, total)
+        among = state.kind.admits
+        if request.within:
+            among = among & (self._topology.domains(request.within) >= 0)
+        nodes = with_room(self._capacity, among, total)
         for index in self._ranking.order(state, nodes).tolist():
             mask: _Mask = np.zeros(len(self._capacity.nodes), dtype=bool)
             mask[index] = True
             yield mask
+
+    def _devices(self) -> frozenset[str]:
+        """The slots of accelerators."""
+        return frozenset().union(*self._capacity.families)
 
     def _attempt(
         self, request: SessionRequirements, mask: _Mask, *, undo: bool = False
@@ -107,6 +167,10 @@ class Members:
             nodes = with_room(self._capacity, state.kind.admits & mask, container.slots)
             if not len(nodes):
                 break
+            if self._topology.levels:
+                used = [index for index, _ in placed.values()]
+                choose = self._topology.nearest if request.narrowest else self._topology.farthest
+                nodes = choose(nodes, used)
             index = int(self._ranking.order(state, nodes)[0])
             before.setdefault(index, self._capacity.state(index))
             placed[number] = (index, self._capacity.take(index, slots))

@@ -14,6 +14,7 @@ from carrel.core.ids import NodeId
 from carrel.scheduling import ranking, reasons
 from carrel.scheduling.cluster_placement import Members, members_of
 from carrel.scheduling.free_capacity import FreeCapacity, SlotAmountPairs
+from carrel.scheduling.node_domains import Topology
 from carrel.scheduling.ranking import (
     Indexes,
     RequirementsClass,
@@ -23,7 +24,14 @@ from carrel.scheduling.ranking import (
 )
 from carrel.scheduling.reasons import Blocked, NodeCause
 from carrel.scheduling.requirements import ContainerRequirements, SessionRequirements
-from carrel.scheduling.snapshot import ContainerPlacement, GroupSnapshot, NodeSnapshot, Slots, Without
+from carrel.scheduling.snapshot import (
+    Cause,
+    ContainerPlacement,
+    GroupSnapshot,
+    NodeSnapshot,
+    Slots,
+    Without,
+)
 
 _About = tuple[NodeId | None, frozenset[NodeId], str, bool, Without]
 
@@ -37,7 +45,8 @@ class Room:
         self.keeps = False
         self._capacity = FreeCapacity(self.nodes)
         self._ranking = ranking.ranking_of(group, self._capacity)
-        self._members = Members(self._capacity, self._ranking, self._known)
+        self._topology = Topology(group.topology, self.nodes)
+        self._members = Members(self._capacity, self._topology, self._ranking, self._known)
         self._is_connected = len({node.network for node in self.nodes}) < 2
         self._open = np.array([not node.closed for node in self.nodes], dtype=bool)
         elastic = np.array([node.elastic for node in self.nodes], dtype=bool)
@@ -146,8 +155,9 @@ class Room:
         return parts
 
     def _one_by_one(self, request: SessionRequirements) -> bool:
-        """True if its containers differ, or must be on connected nodes and not all are."""
-        return bool(request.mixed) or (request.count > 1 and not request.together and not self._is_connected)
+        """True if its containers differ, or it matters which nodes are connected or near each other."""
+        differ = self._topology.levels or request.within or not self._is_connected
+        return bool(request.mixed or (request.count > 1 and not request.together and differ))
 
     def _on_one(self, request: SessionRequirements) -> tuple[ContainerPlacement, ...] | None:
         index: int | None
@@ -240,6 +250,8 @@ class Room:
         return reasons.by_nodes([*causes, *self._causes(requirements, ~fits)])
 
     def _why_one_by_one(self, request: SessionRequirements) -> Blocked:
+        if request.within and request.within not in self._topology.levels:
+            return Blocked(Cause.GROUP, f"Its resource group has no topology label {request.within}.")
         if self.keeps and self._members.fits(request, kept_too=True):
             return self._held_back(self._open)
         # The first container that no node has room for explains it best.
@@ -250,13 +262,18 @@ class Room:
                 fits = fits & (self._capacity.with_kept(slot) >= amount)
             if not fits.any():
                 return reasons.by_nodes(self._causes(requirements, ~fits))
-        admitted = int(requirements.kind.admits.sum())
+        admitted = requirements.kind.admits
         text = "has capacity for some containers, but not for all"
-        if not self._is_connected and not request.together:
+        causes = []
+        if request.within:
+            text += f" within one {request.within}"
+            unlabelled = admitted & (self._topology.domains(request.within) < 0)
+            admitted = admitted & ~unlabelled
+            causes = [NodeCause(int(unlabelled.sum()), f"has no label {request.within}")]
+        elif not self._is_connected and not request.together:
             text += " on nodes that reach each other"
-        return reasons.by_nodes(
-            [NodeCause(admitted, text), *self._causes(requirements, ~requirements.kind.admits)]
-        )
+        causes = [one for one in (NodeCause(int(admitted.sum()), text), *causes) if one.count]
+        return reasons.by_nodes([*causes, *self._causes(requirements, ~requirements.kind.admits)])
 
     def _held_back(self, fits: NDArray[np.bool_]) -> Blocked:
         names = [self.nodes[index].name for index in sorted(self._capacity.kept) if fits[index]]

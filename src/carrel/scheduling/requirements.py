@@ -36,7 +36,7 @@ class SessionRequirements:
     scopes. together: several containers on one node. total: their sum, if room for the sum means room for each; 600
     and 600 shares need not fit into 1200 free on two devices. mixed: what each container needs, with its slots, if
     they differ; slots and container are then those of the first. elsewhere: the same without nodes to avoid, if there
-    are any.
+    are any. narrowest: as of the mode. within: as of the session.
     """
 
     group: GroupId
@@ -48,6 +48,8 @@ class SessionRequirements:
     demand: Mapping[str, int]
     mixed: tuple[tuple[ContainerRequirements, Amounts], ...] = ()
     elsewhere: "SessionRequirements | None" = None
+    narrowest: bool = False
+    within: str = ""
 
     @property
     def anywhere(self) -> "SessionRequirements":
@@ -80,6 +82,7 @@ class DistinctRequirements:
             one.architecture,
             one.root,
             one.without,
+            one.within,
         ]
         request = known.get(slots)
         if request is None:
@@ -98,7 +101,17 @@ def _request(one: PendingSession, amounts: Amounts, units: Units) -> SessionRequ
     mixed = tuple([_member(container, sizes, units) for sizes in one.mixed])
     elsewhere = _request(replace(one, avoid=frozenset()), amounts, units) if one.avoid else None
     return SessionRequirements(
-        one.group, slots, container, one.count, together, total, requested_amounts(one), mixed, elsewhere
+        one.group,
+        slots,
+        container,
+        one.count,
+        together,
+        total,
+        requested_amounts(one),
+        mixed,
+        elsewhere,
+        one.mode is ClusterMode.NARROWEST,
+        one.within,
     )
 
 

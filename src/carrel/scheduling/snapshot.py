@@ -42,6 +42,8 @@ class ClusterMode(StrEnum):
 
     SINGLE_NODE = "single_node"
     MULTI_NODE = "multi_node"
+    NARROWEST = "narrowest"
+    """On one node, or else in the narrowest domain of the group's topology that has room for all, or else on any."""
 
 
 Without = tuple[tuple[str, str], ...]
@@ -68,7 +70,8 @@ class NodeSnapshot:
     """capacity: for sessions, with over-commitment and reserve applied; used: allocated to sessions. closed: why
     nothing may be placed here, such as "cordoned" or "not ready"; "" if open. network: containers of one session reach
     each other on nodes with the same one, which have the same storage. root: its sessions can have root inside.
-    elastic: no machine, but the limit of an elastic group.
+    elastic: no machine, but the limit of an elastic group. domains: its value of each label of its group's topology,
+    "" if it lacks the label.
     """
 
     id: NodeId
@@ -82,6 +85,7 @@ class NodeSnapshot:
     network: str = ""
     root: bool = False
     elastic: bool = False
+    domains: tuple[str, ...] = ()
 
     def runs(self, architecture: str, *, root: bool, without: Without = ()) -> bool:
         """True if an image of this architecture runs here, or either architecture is unknown; with root inside, if
@@ -123,7 +127,8 @@ class GroupSnapshot:
     """shares: for DRF by (owner,); for the fair share by (domain,), (domain, project), (domain, project, owner).
 
     Missing claimants have no usage and weight 1. after: name of the last node that round robin chose. half_life: of
-    past usage; already applied to shares, and needed for forecasts.
+    past usage; already applied to shares, and needed for forecasts. topology: labels of nodes, from the narrowest
+    domains to the widest.
     """
 
     id: GroupId
@@ -135,6 +140,7 @@ class GroupSnapshot:
     shares: Mapping[tuple[str, ...], ShareSnapshot] = field(default_factory=dict)
     after: str = ""
     half_life: timedelta = timedelta(days=7)
+    topology: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +153,13 @@ class Awaited:
 
 @dataclass(frozen=True, slots=True)
 class GroupChoice:
-    """A resource group that a session accepts. aside: why it may not start there for now; "" if it may."""
+    """A resource group that a session accepts. aside: why it may not start there for now; "" if it may. mode: there, if
+    the topology of the group makes it another one than in the preferred group.
+    """
 
     group: GroupId
     aside: str = ""
+    mode: ClusterMode | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +169,8 @@ class PendingSession:
     slots: of each of its `count` containers; mixed: of each container in order, if they differ; slots is then that of
     the first. path: (domain, project, owner). scopes: keys of `Snapshot.scopes` that it counts against. node: the
     requested node. avoid: nodes used only if no other fits. root: it needs root inside. without: networks that do not
-    have storage of its folders. lasts: its time limit, if any.
+    have storage of its folders. within: a label of the topology of which all its nodes have one value. lasts: its
+    time limit, if any.
     aside: why it is skipped for now but keeps its queue position; "" if not. It ends at `not_before` and once all of
     `after` have ended; without either, that is not known. array: that it belongs to. array_most: how many of the array
     may run at once, if that is limited. in_array_queue: it is aside for this only. behind: how many more of its array
@@ -182,6 +192,7 @@ class PendingSession:
     architecture: str = ""
     root: bool = False
     without: Without = ()
+    within: str = ""
     lasts: timedelta | None = None
     aside: str = ""
     not_before: datetime | None = None
@@ -200,8 +211,8 @@ class PendingSession:
 
     def in_group(self, group: GroupId) -> "PendingSession":
         """The session as it is in the queue of one of its groups."""
-        aside = next((choice.aside for choice in self.choices if choice.group == group), "")
-        return replace(self, group=group, aside=self.aside or aside)
+        choice = next((choice for choice in self.choices if choice.group == group), GroupChoice(group))
+        return replace(self, group=group, aside=self.aside or choice.aside, mode=choice.mode or self.mode)
 
     @property
     def sizes(self) -> tuple[Slots, ...]:

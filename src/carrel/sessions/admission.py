@@ -18,6 +18,7 @@ from carrel.nodes import service as nodes
 from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor, Target, allows, refusal
 from carrel.scheduling import devices
+from carrel.scheduling.node_domains import domains
 from carrel.scheduling.placement import Room
 from carrel.scheduling.reasons import more_than_ever, too_large
 from carrel.scheduling.requirements import DistinctRequirements
@@ -31,7 +32,7 @@ from carrel.scheduling.snapshot import (
     NodeSnapshot,
     PendingSession,
 )
-from carrel.sessions import allowed_rights, dependencies
+from carrel.sessions import allowed_rights, dependencies, topology
 from carrel.sessions.dependencies import Dependency
 from carrel.sessions.spec import MOST_CONTAINERS, SchedulingSpec, SessionSpec
 from carrel.slot_kinds import service as slot_kinds
@@ -39,7 +40,7 @@ from carrel.tables.groups import ResourceGroup
 from carrel.tables.images import Image
 from carrel.tables.nodes import IS_MACHINE, Node, is_offered
 from carrel.tables.policies import KeypairPolicy
-from carrel.tables.session_states import ClusterPlacement, SessionKind, SessionState
+from carrel.tables.session_states import SessionKind, SessionState
 from carrel.tables.sessions import Container, Session
 
 _MANY = 1 << 31
@@ -96,6 +97,7 @@ async def admit(
         priority=priority,
         time_limit_s=time_limit(spec.time_limit_s, policy),
         node=node.id if node else None,
+        topology=topology.resolve(group, spec.topology),
         after=(),
     )
     # 2. check that it would start on an empty cluster, in one of its groups
@@ -109,7 +111,7 @@ async def admit(
             machines = [node] if node else await machines_of(tx, each)
             machines = await allowed_rights.able(tx, actor, project, each, spec.rights, machines)
             _require_architecture(architecture(image.architecture if image else None), machines)
-            _require_fit(spec, machines)
+            _require_fit(admitted, machines, each)
         except CarrelError as refused:
             refusals.append(refused)
     if len(refusals) > len(others):
@@ -332,18 +334,21 @@ async def _require_under_ceilings(
 _FIELDS = {SESSIONS: None, CONTAINERS: "containers"}
 
 
-def _require_fit(spec: SchedulingSpec, machines: Sequence[Node]) -> None:
+def _require_fit(spec: SchedulingSpec, machines: Sequence[Node], group: ResourceGroup) -> None:
     # A group that has no node yet may get one.
     if not machines:
         return
     for size in spec.sizes:
         if not any(how_many_fit(node, size) for node in machines):
             raise _too_large(size, machines)
-    if spec.containers == 1 or _could_hold(machines, spec):
+    where = topology.where(spec.containers, spec.placement, spec.topology, group.topology)
+    one_node = where.mode is ClusterMode.SINGLE_NODE
+    if spec.containers == 1 or _could_hold(machines, spec, where, group):
         return
-    if spec.mixed or spec.placement == ClusterPlacement.TOGETHER:
-        where = "No node has" if spec.placement == ClusterPlacement.TOGETHER else "The nodes do not have"
-        message, details = f"{where} room for all {spec.containers} containers at once.", {}
+    if spec.mixed or one_node or where.within:
+        what = "No node has" if one_node else "The nodes do not have"
+        within = f" within one {where.within}" if where.within else ""
+        message, details = f"{what} room for all {spec.containers} containers at once{within}.", {}
     else:
         by_engine: Counter[str] = Counter()
         for node in machines:
@@ -354,7 +359,9 @@ def _require_fit(spec: SchedulingSpec, machines: Sequence[Node]) -> None:
     raise Refused("session.too_large", message, hint="Request less.", field="containers", details=details)
 
 
-def _could_hold(machines: Sequence[Node], spec: SchedulingSpec) -> bool:
+def _could_hold(
+    machines: Sequence[Node], spec: SchedulingSpec, where: topology.Where, group: ResourceGroup
+) -> bool:
     """True if the scheduler would place all its containers on empty nodes."""
     empty = [
         NodeSnapshot(
@@ -365,6 +372,7 @@ def _could_hold(machines: Sequence[Node], spec: SchedulingSpec) -> bool:
                 DeviceSnapshot(one["id"], one["family"], 0, one["set"], one["slots"]) for one in node.devices
             ),
             network=node.engine_id or "",
+            domains=domains({**node.labels, **node.own_labels}, group.topology),
         )
         for node in machines
     ]
@@ -373,17 +381,12 @@ def _could_hold(machines: Sequence[Node], spec: SchedulingSpec) -> bool:
         spec.slots,
         datetime.min,
         count=spec.containers,
-        mode=MODES[spec.placement],
+        mode=where.mode,
+        within=where.within,
         mixed=spec.mixed,
     )
     request = DistinctRequirements(devices.units(empty)).of(pending)
-    return Room(GroupSnapshot(DEFAULT_GROUP), empty).could_hold(request)
-
-
-MODES = {
-    ClusterPlacement.TOGETHER: ClusterMode.SINGLE_NODE,
-    ClusterPlacement.SPREAD: ClusterMode.MULTI_NODE,
-}
+    return Room(GroupSnapshot(DEFAULT_GROUP, topology=tuple(group.topology)), empty).could_hold(request)
 
 
 def how_many_fit(node: Node, slots: Slots) -> int:

@@ -48,7 +48,9 @@ class SessionCreate(SessionSpec):
     it once one of them has not ended as needed, or let it wait until you cancel or replace it.
     containers: a cluster session of the main container and others like it, sub1, sub2 ... in a network of their own.
     roles: containers that differ, instead of that; main, if it is not among them, is as the session. placement:
-    together on one node, or spread over any nodes that reach each other. on_failure: whether the session ends when a
+    together on one node, or spread over any nodes that reach each other. In a group with a topology, together is also
+    in the narrowest domain that has room for all, and spread over different domains first. topology: a level of it, a
+    label or "node": all containers are within one domain, or wait. on_failure: whether the session ends when a
     container other than main fails, or continues.
 
     bootstrap: a script that runs once before the session is used: before the command of a batch session, and at the
@@ -250,6 +252,7 @@ class SessionDetail(SessionView):
     on_dependency_failure: DependencyFailure
     roles: list[ClusterRoleView]
     placement: ClusterPlacement
+    topology: str | None
     on_failure: OnFailure
     bootstrap: str
     shm_bytes: int | None

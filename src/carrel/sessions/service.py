@@ -221,6 +221,7 @@ def _row(
         slots=dict(spec.sizes[0]),
         mixed=bool(spec.mixed),
         placement=spec.placement,
+        topology=spec.topology,
         on_failure=spec.on_failure,
         rights=spec.rights,
         disk_limit_bytes=admitted.disk_limit_bytes,

@@ -129,7 +129,9 @@ class ContainerRole(StrEnum):
 
 
 class ClusterPlacement(StrEnum):
-    """together: all containers on one node. spread: on any nodes that reach each other."""
+    """together: all containers on one node; in a group with a topology, in the narrowest domain that has room for all.
+    spread: on any nodes that reach each other; in a group with a topology, in different domains first.
+    """
 
     TOGETHER = "together"
     SPREAD = "spread"

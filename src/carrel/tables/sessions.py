@@ -90,6 +90,7 @@ class ArrayCountChange(Table):
 
 class Session(Table):
     """slots: of each of its containers; if these differ (mixed), of the main one. placement, on_failure: of several.
+    topology: the level of its group's topology that all of them are within, a label or "node"; None: none is required.
     outcome: target state of TERMINATING, or the final state.
 
     warnings: codes such as "out_of_memory", each at most once. access_key: the keypair that requested it; None:
@@ -178,6 +179,7 @@ class Session(Table):
     placement: Mapped[ClusterPlacement] = mapped_column(
         String(10), default=ClusterPlacement.SPREAD, server_default=ClusterPlacement.SPREAD
     )
+    topology: Mapped[str | None] = mapped_column(String(317))
     on_failure: Mapped[OnFailure] = mapped_column(
         String(10), default=OnFailure.END, server_default=OnFailure.END
     )

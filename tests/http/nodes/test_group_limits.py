@@ -65,6 +65,8 @@ async def test_an_elastic_group_needs_a_selector_an_engine_that_adds_machines_an
     assert (await admin.post("/groups", part)).status_code == 422
     without = await admin.patch("/groups/burst", {"node_selector": None})
     assert status_and_code(without) == (422, "group.no_selector")
+    near = await admin.patch("/groups/burst", {"topology": ["rack"]})
+    assert status_and_code(near) == (422, "group.elastic_topology")
     await join(cluster.database, machine("docker"))
     await sql(cluster.database, "DELETE FROM nodes WHERE name <> 'docker' AND NOT elastic")
     plain = {"name": "more", "node_selector": "a", "elastic": ELASTIC_GROUP}

@@ -124,6 +124,7 @@ SESSION: Any = {
     "priority": 50,
     "rights": "root",
     "placement": "spread",
+    "topology": None,
     "on_failure": "end",
     "env": {"A": "b", "SECRET": HIDDEN},
     "mounts": [
@@ -186,6 +187,7 @@ def test_a_request_is_written_and_read_again_without_loss() -> None:
         "start_at": "2026-12-24T22:00:00+00:00",
         "on_failure": "continue",
         "placement": "together",
+        "topology": "rack",
         "rights": "root",
         "bootstrap": "make\n\n",
         "env": {"A": "yes", "B": "1"},

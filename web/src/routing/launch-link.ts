@@ -8,6 +8,7 @@ export interface LaunchLink {
   array?: string;
   containers?: number;
   placement?: "together" | "spread";
+  topology?: string;
   on_failure?: "end" | "continue";
   roles?: LinkedRole[];
   start_at?: string;
@@ -67,6 +68,7 @@ const TEXTS = [
   "project",
   "group",
   "node",
+  "topology",
   "bootstrap",
   "workdir",
   "timezone",

@@ -86,6 +86,9 @@ export const PROBLEMS: Record<string, Sentences> = {
   "group.no_selector": {
     detail: msg`An elastic group needs a node selector, which says on which nodes of the cluster its sessions may run.`,
   },
+  "group.elastic_topology": {
+    detail: msg`An elastic group has no topology: its cluster chooses the nodes.`,
+  },
   "group.not_elastic": {
     detail: msg`This engine cannot add machines: only a Kubernetes cluster has elastic groups.`,
   },
@@ -261,6 +264,10 @@ export const PROBLEMS: Record<string, Sentences> = {
   "session.too_large": {
     detail: msg`The nodes of the resource group are too small for this.`,
     hint: msg`Request less.`,
+  },
+  "session.unknown_topology": {
+    detail: msg`The topology of the resource group does not have this level.`,
+    hint: msg`Choose another one, or another resource group.`,
   },
   "session.wrong_architecture": {
     detail: msg`No node of this resource group has the architecture of the image.`,

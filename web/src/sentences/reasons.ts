@@ -23,6 +23,10 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
   [/^No node has joined its resource group yet\.$/, () => msg`No node has joined its resource group yet.`],
   [/^Its resource group is not active\.$/, () => msg`Its resource group is not active.`],
   [
+    /^Its resource group has no topology label (\S+)\.$/,
+    ([label = ""]) => msg`Its resource group has no topology label ${label}.`,
+  ],
+  [
     /^There is free capacity: it starts in the next scheduling cycle\.$/,
     () => msg`There is free capacity: it starts in the next scheduling cycle.`,
   ],
@@ -198,6 +202,11 @@ const CAUSES: readonly [text: RegExp, message: (words: string[]) => MessageDescr
     /^has capacity for some containers, but not for all on nodes that reach each other$/,
     () => msg`capacity for some containers, but not for all on nodes that reach each other`,
   ],
+  [
+    /^has capacity for some containers, but not for all within one (\S+)$/,
+    ([level = ""]) => msg`capacity for some containers, but not for all within one ${level}`,
+  ],
+  [/^has no label (\S+)$/, ([label = ""]) => msg`no label ${label}`],
   [
     /^has capacity, but not for all (\d+) containers$/,
     ([count = ""]) => msg`capacity, but not for all ${count} containers`,

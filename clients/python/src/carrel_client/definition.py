@@ -58,10 +58,11 @@ _COPIED = (
     "stop_signal",
     "grace_s",
     "placement",
+    "topology",
     "on_failure",
 )
 _ORDER = ("name", "image", "project", "group", "alternative_groups", "node", *_COPIED)
-_CLUSTER = ("placement", "on_failure")
+_CLUSTER = ("placement", "topology", "on_failure")
 _MAX_DEPTH = 50
 
 

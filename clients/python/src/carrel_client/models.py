@@ -247,6 +247,7 @@ class CheckRequest(TypedDict):
     slots: SlotRequest
     start_at: NotRequired[str | None]
     time_limit_s: NotRequired[int | None]
+    topology: NotRequired[str | None]
 
 
 class CheckView(TypedDict):
@@ -990,6 +991,8 @@ class GroupCreate(TypedDict):
     app_address: address of its apps; null: the installation's. node_selector: nodes whose labels meet it join by
     themselves, unless an administrator chose their group; of several such groups, the first by name gets a node.
     required_capabilities: nodes of the group without them take no new sessions.
+    topology: labels of nodes, from narrow to wide, such as rack and zone; nodes with the same value are a domain, by
+    which cluster sessions are placed. Not for an elastic group.
     elastic: its nodes are left to a Kubernetes cluster, which may add some; its sessions run on those that meet the
     node selector, which is required. null: sessions are placed on the nodes that there are."""
 
@@ -1011,6 +1014,7 @@ class GroupCreate(TypedDict):
     scheduler: NotRequired[QueueOrder]
     session_kinds: NotRequired[list[SessionKind]]
     slot_priority: NotRequired[list[str]]
+    topology: NotRequired[list[str]]
 
 
 class GroupList(TypedDict):
@@ -1038,11 +1042,12 @@ class GroupRef(TypedDict):
 
 
 class GroupRoom(TypedDict):
-    """A resource group that you may use, and the result there."""
+    """A resource group that you may use, and the result there. topology: its levels, from narrow to wide."""
 
     id: str
     name: str
     reason: str
+    topology: list[str]
     verdict: Verdict
 
 
@@ -1089,6 +1094,7 @@ class GroupUpdate(TypedDict):
     scheduler: NotRequired[QueueOrder]
     session_kinds: NotRequired[list[SessionKind]]
     slot_priority: NotRequired[list[str]]
+    topology: NotRequired[list[str]]
 
 
 class GroupView(TypedDict):
@@ -1121,6 +1127,7 @@ class GroupView(TypedDict):
     scheduler: QueueOrder
     session_kinds: list[str]
     slot_priority: list[str]
+    topology: list[str]
     used: dict[str, int]
     waiting_sessions: int
     weights: WeightsView | None
@@ -2543,7 +2550,9 @@ class SessionCreate(TypedDict):
     it once one of them has not ended as needed, or let it wait until you cancel or replace it.
     containers: a cluster session of the main container and others like it, sub1, sub2 ... in a network of their own.
     roles: containers that differ, instead of that; main, if it is not among them, is as the session. placement:
-    together on one node, or spread over any nodes that reach each other. on_failure: whether the session ends when a
+    together on one node, or spread over any nodes that reach each other. In a group with a topology, together is also
+    in the narrowest domain that has room for all, and spread over different domains first. topology: a level of it, a
+    label or "node": all containers are within one domain, or wait. on_failure: whether the session ends when a
     container other than main fails, or continues.
 
     bootstrap: a script that runs once before the session is used: before the command of a batch session, and at the
@@ -2584,6 +2593,7 @@ class SessionCreate(TypedDict):
     stop_signal: NotRequired[Literal["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] | None]
     time_limit_s: NotRequired[int | None]
     timezone: NotRequired[str | None]
+    topology: NotRequired[str | None]
     workdir: NotRequired[str | None]
 
 
@@ -2651,6 +2661,7 @@ class SessionDetail(TypedDict):
     template: TemplateOrigin | None
     time_limit_s: int | None
     timezone: str | None
+    topology: str | None
     warnings: list[str]
     workdir: str | None
 

@@ -249,6 +249,7 @@ class Definitions(Group):
         stop_signal: Literal["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] | None = UNSET,
         time_limit_s: int | None = UNSET,
         timezone: str | None = UNSET,
+        topology: str | None = UNSET,
         workdir: str | None = UNSET,
     ) -> models.DefinitionView:
         """Write a request for a session as a definition file, for `carrel run -f` and `carrel session create -f`."""
@@ -287,6 +288,7 @@ class Definitions(Group):
                 stop_signal=stop_signal,
                 time_limit_s=time_limit_s,
                 timezone=timezone,
+                topology=topology,
                 workdir=workdir,
             ),
         )
@@ -636,6 +638,7 @@ class Groups(Group):
         scheduler: models.QueueOrder = UNSET,
         session_kinds: Sequence[models.SessionKind] = UNSET,
         slot_priority: Sequence[str] = UNSET,
+        topology: Sequence[str] = UNSET,
     ) -> models.GroupView:
         """Create a resource group. Names are unique, case-insensitive."""
         answer: models.GroupView = self._transport.call(
@@ -660,6 +663,7 @@ class Groups(Group):
                 scheduler=scheduler,
                 session_kinds=session_kinds,
                 slot_priority=slot_priority,
+                topology=topology,
             ),
         )
         return answer
@@ -751,6 +755,7 @@ class Groups(Group):
         scheduler: models.QueueOrder = UNSET,
         session_kinds: Sequence[models.SessionKind] = UNSET,
         slot_priority: Sequence[str] = UNSET,
+        topology: Sequence[str] = UNSET,
     ) -> models.GroupView:
         """Update a resource group. Takes effect at the next scheduling decision."""
         answer: models.GroupView = self._transport.call(
@@ -775,6 +780,7 @@ class Groups(Group):
                 scheduler=scheduler,
                 session_kinds=session_kinds,
                 slot_priority=slot_priority,
+                topology=topology,
             ),
         )
         return answer
@@ -1579,6 +1585,7 @@ class Sessions(Group):
         roles: Sequence[models.ClusterRole] = UNSET,
         start_at: str | None = UNSET,
         time_limit_s: int | None = UNSET,
+        topology: str | None = UNSET,
     ) -> models.CheckView:
         """The result of creating such a session and your remaining capacity, without creating it."""
         answer: models.CheckView = self._transport.call(
@@ -1604,6 +1611,7 @@ class Sessions(Group):
                 slots=slots,
                 start_at=start_at,
                 time_limit_s=time_limit_s,
+                topology=topology,
             ),
         )
         return answer
@@ -1673,6 +1681,7 @@ class Sessions(Group):
         stop_signal: Literal["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] | None = UNSET,
         time_limit_s: int | None = UNSET,
         timezone: str | None = UNSET,
+        topology: str | None = UNSET,
         workdir: str | None = UNSET,
         replaces: str | None = None,
         template: str | None = None,
@@ -1716,6 +1725,7 @@ class Sessions(Group):
                 stop_signal=stop_signal,
                 time_limit_s=time_limit_s,
                 timezone=timezone,
+                topology=topology,
                 workdir=workdir,
             ),
             key=_key(idempotency_key),

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.audit import service as audit
 from carrel.core.clock import Clock
-from carrel.core.errors import Conflict
+from carrel.core.errors import Conflict, Invalid
 from carrel.core.ids import DEFAULT_GROUP, GroupId, new_id
 from carrel.db.database import notify
 from carrel.events import service as events
@@ -50,6 +50,7 @@ async def create(tx: AsyncSession, clock: Clock, actor: Actor, request: GroupCre
     if after["elastic"]:
         after["elastic"] = await elastic.resolve(tx, after["elastic"], request.node_selector)
     group = ResourceGroup(id=GroupId(new_id()), created_at=clock.now(), **after)
+    _require_own_placement(group)
     tx.add(group)
     await _flush(tx, request.name)
     await elastic.apply(tx, group, clock.now())
@@ -78,6 +79,7 @@ async def update_group(
     )
     for field, value in after.items():
         setattr(group, field, value)
+    _require_own_placement(group)
     await _flush(tx, changes.name)
     if "name" in after:
         # Domains list their groups by name.
@@ -101,6 +103,15 @@ async def update_group(
         nodes=moved,
     )
     return group.id
+
+
+def _require_own_placement(group: ResourceGroup) -> None:
+    if group.elastic and group.topology:
+        raise Invalid(
+            "group.elastic_topology",
+            "An elastic group has no topology: its cluster chooses the nodes.",
+            field="topology",
+        )
 
 
 async def _assign(tx: AsyncSession) -> dict[str, GroupId] | None:

@@ -19,6 +19,9 @@ from carrel.tenancy.schemas import Description, DomainRef, PlaceName, ProjectRef
 _YEAR_S = 365 * 24 * 3600
 _MOST_NAMED = 500
 
+LABEL = r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+"""Pattern of the name of a label."""
+
 SessionKinds = Annotated[
     list[SessionKind],
     Field(min_length=1, max_length=3),
@@ -43,6 +46,14 @@ def _selector(text: str) -> str:
     return text
 
 
+def _levels(levels: list[str]) -> list[str]:
+    if len({*levels}) < len(levels) or "node" in levels:
+        raise broken(
+            "A topology has each label once, from narrow to wide; a node is its narrowest level anyway."
+        )
+    return levels
+
+
 NodeSelector = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000), AfterValidator(_selector)
 ]
@@ -50,6 +61,15 @@ AppAddress = Annotated[
     str,
     StringConstraints(pattern=r"^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?$", max_length=300),
     says("The address of apps has a scheme, a host and optionally a port, such as https://apps.example.org."),
+]
+Topology = Annotated[
+    list[
+        Annotated[
+            str, StringConstraints(pattern=f"^{LABEL}$"), says("A level of a topology is a label of nodes.")
+        ]
+    ],
+    Field(max_length=8),
+    AfterValidator(_levels),
 ]
 Limit = Annotated[
     dict[SlotName, Annotated[int, Field(gt=0, le=2**62)]],
@@ -93,6 +113,8 @@ class GroupCreate(BaseModel):
     app_address: address of its apps; null: the installation's. node_selector: nodes whose labels meet it join by
     themselves, unless an administrator chose their group; of several such groups, the first by name gets a node.
     required_capabilities: nodes of the group without them take no new sessions.
+    topology: labels of nodes, from narrow to wide, such as rack and zone; nodes with the same value are a domain, by
+    which cluster sessions are placed. Not for an elastic group.
     elastic: its nodes are left to a Kubernetes cluster, which may add some; its sessions run on those that meet the
     node selector, which is required. null: sessions are placed on the nodes that there are.
     """
@@ -116,6 +138,7 @@ class GroupCreate(BaseModel):
     app_address: AppAddress | None = None
     node_selector: NodeSelector | None = None
     required_capabilities: Capabilities = []
+    topology: Topology = []
     elastic: ElasticGroup | None = None
 
 
@@ -226,6 +249,7 @@ class GroupView(BaseModel):
     app_address: str | None
     node_selector: str | None
     required_capabilities: list[str]
+    topology: list[str]
     elastic: ElasticGroup | None
     created_at: datetime
     nodes: int

@@ -629,6 +629,10 @@ export type CheckRequest = {
      * Time Limit S
      */
     time_limit_s?: number | null;
+    /**
+     * Topology
+     */
+    topology?: string | null;
 };
 
 /**
@@ -747,7 +751,8 @@ export type Clash = 'refuse' | 'replace' | 'rename';
 /**
  * ClusterPlacement
  *
- * together: all containers on one node. spread: on any nodes that reach each other.
+ * together: all containers on one node; in a group with a topology, in the narrowest domain that has room for all.
+ * spread: on any nodes that reach each other; in a group with a topology, in different domains first.
  */
 export type ClusterPlacement = 'together' | 'spread';
 
@@ -2478,6 +2483,8 @@ export type Greeting = {
  * app_address: address of its apps; null: the installation's. node_selector: nodes whose labels meet it join by
  * themselves, unless an administrator chose their group; of several such groups, the first by name gets a node.
  * required_capabilities: nodes of the group without them take no new sessions.
+ * topology: labels of nodes, from narrow to wide, such as rack and zone; nodes with the same value are a domain, by
+ * which cluster sessions are placed. Not for an elastic group.
  * elastic: its nodes are left to a Kubernetes cluster, which may add some; its sessions run on those that meet the
  * node selector, which is required. null: sessions are placed on the nodes that there are.
  */
@@ -2539,6 +2546,10 @@ export type GroupCreate = {
      * Slot Priority
      */
     slot_priority?: Array<string>;
+    /**
+     * Topology
+     */
+    topology?: Array<string>;
 };
 
 /**
@@ -2607,7 +2618,7 @@ export type GroupRef = {
 /**
  * GroupRoom
  *
- * A resource group that you may use, and the result there.
+ * A resource group that you may use, and the result there. topology: its levels, from narrow to wide.
  */
 export type GroupRoom = {
     /**
@@ -2622,6 +2633,10 @@ export type GroupRoom = {
      * Reason
      */
     reason: string;
+    /**
+     * Topology
+     */
+    topology: Array<string>;
     verdict: Verdict;
 };
 
@@ -2739,6 +2754,10 @@ export type GroupUpdate = {
      * Slot Priority
      */
     slot_priority?: Array<string>;
+    /**
+     * Topology
+     */
+    topology?: Array<string>;
 };
 
 /**
@@ -2833,6 +2852,10 @@ export type GroupView = {
      * Slot Priority
      */
     slot_priority: Array<string>;
+    /**
+     * Topology
+     */
+    topology: Array<string>;
     /**
      * Used
      */
@@ -6480,7 +6503,9 @@ export type SessionCounts = {
  * it once one of them has not ended as needed, or let it wait until you cancel or replace it.
  * containers: a cluster session of the main container and others like it, sub1, sub2 ... in a network of their own.
  * roles: containers that differ, instead of that; main, if it is not among them, is as the session. placement:
- * together on one node, or spread over any nodes that reach each other. on_failure: whether the session ends when a
+ * together on one node, or spread over any nodes that reach each other. In a group with a topology, together is also
+ * in the narrowest domain that has room for all, and spread over different domains first. topology: a level of it, a
+ * label or "node": all containers are within one domain, or wait. on_failure: whether the session ends when a
  * container other than main fails, or continues.
  *
  * bootstrap: a script that runs once before the session is used: before the command of a batch session, and at the
@@ -6599,6 +6624,10 @@ export type SessionCreate = {
      * Timezone
      */
     timezone?: string | null;
+    /**
+     * Topology
+     */
+    topology?: string | null;
     /**
      * Workdir
      */
@@ -6793,6 +6822,10 @@ export type SessionDetail = {
      * Timezone
      */
     timezone: string | null;
+    /**
+     * Topology
+     */
+    topology: string | null;
     /**
      * Warnings
      */

@@ -127,6 +127,13 @@ function GroupForm({ group, onDone, onMade }: FormProps) {
         splitChars={[",", " "]}
         {...form.getInputProps("required_capabilities")}
       />
+      <TagsInput
+        label={t`Topology`}
+        description={t`Labels of nodes, from narrow to wide. Cluster sessions that are placed together share the narrowest one that has room; others spread over different ones.`}
+        placeholder={form.values.topology.length === 0 ? "rack, topology.kubernetes.io/zone" : undefined}
+        splitChars={[",", " "]}
+        {...form.getInputProps("topology")}
+      />
       <ElasticFields form={form} />
       <GroupRules form={form} />
     </Form>

@@ -28,6 +28,7 @@ const FRESH: GroupValues = {
   app_address: "",
   node_selector: "",
   required_capabilities: [],
+  topology: [],
   elastic: null,
 };
 const FIELDS = Object.keys(FRESH) as (keyof GroupValues)[];
@@ -62,9 +63,8 @@ export function groupCommand(group: Group | undefined, changes: GroupUpdate): st
   const optional = (option: string, value: string | null | undefined) =>
     value === null ? [`--no-${option}`] : word(`--${option}`, value);
   const time = (seconds: number | undefined) => (seconds === undefined ? undefined : cliTime(seconds));
-  const required = given.required_capabilities?.length
-    ? given.required_capabilities.flatMap((one) => ["--require-capability", one])
-    : given.required_capabilities && ["--no-required-capabilities"];
+  const repeated = (option: string, values: string[] | undefined, none: string) =>
+    values?.length ? values.flatMap((one) => [option, one]) : values ? [none] : [];
   return commandLine(
     "carrel",
     "group",
@@ -85,7 +85,8 @@ export function groupCommand(group: Group | undefined, changes: GroupUpdate): st
     ...word("--max-rights", given.max_rights),
     ...optional("app-address", given.app_address),
     ...optional("node-selector", given.node_selector),
-    ...(required ?? []),
+    ...repeated("--require-capability", given.required_capabilities, "--no-required-capabilities"),
+    ...repeated("--topology", given.topology, "--no-topology"),
     ...elasticWords(given.elastic),
   );
 }

@@ -109,7 +109,12 @@ def scheduling_arguments(parser: Arguments) -> None:
     parser.add_argument(
         "--placement",
         choices=("together", "spread"),
-        help="all containers on one node, or on any nodes that reach each other (default spread)",
+        help="all containers on one node or near each other, or on any nodes that reach each other (default spread)",
+    )
+    parser.add_argument(
+        "--topology",
+        metavar="LEVEL",
+        help="all containers within one domain of this level of the resource group's topology, such as rack, or node",
     )
 
 
@@ -231,6 +236,7 @@ def check_request(args: argparse.Namespace, defined: Mapping[str, Any] | None = 
         "on_dependency_failure": args.on_dependency_failure,
         "containers": args.cluster_size,
         "placement": args.placement,
+        "topology": args.topology,
         "rights": "root" if args.root else None,
         "disk_bytes": args.disk,
     }

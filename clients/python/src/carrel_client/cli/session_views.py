@@ -343,11 +343,12 @@ def _state(one: models.DependencyView) -> str:
 
 
 def cluster_text(session: models.SessionDetail) -> str:
-    """Of a session of several containers: "3 containers, spread; continues without one that fails"."""
+    """Of a session of several containers: "3 containers, spread within one rack; continues without one that fails"."""
     if session["cluster_size"] == 1:
         return ""
     failure = "continues without one that fails" if session["on_failure"] == "continue" else "ends with any"
-    return f"{session['cluster_size']} containers, {session['placement']}; {failure}"
+    within = f" within one {session['topology']}" if session["topology"] else ""
+    return f"{session['cluster_size']} containers, {session['placement']}{within}; {failure}"
 
 
 def container_text(container: models.ContainerView) -> str:

@@ -371,6 +371,7 @@ class AsyncSessions:
         cluster_size: int = 1,
         roles: Sequence[models.ClusterRole] = (),
         placement: models.ClusterPlacement | None = None,
+        topology: str | None = None,
         on_failure: models.OnFailure | None = None,
         project: str | None = None,
         group: str | Sequence[str] | None = None,
@@ -408,8 +409,9 @@ class AsyncSessions:
         replaces: a pending session to cancel in the same step; its place for those that start after it is kept, and its
         name unless `name` is given.
         cluster_size: so many containers, main1, sub1, sub2 ... in a network of their own. roles: containers that
-        differ, instead. placement: "together" on one node, or "spread". on_failure: whether the session has to "end"
-        when a container besides the main one fails, or to "continue".
+        differ, instead. placement: "together" on one node or near each other, or "spread". topology: a level of the
+        group's topology, such as "rack" or "node", within one domain of which all containers are. on_failure: whether
+        the session has to "end" when a container besides the main one fails, or to "continue".
         bootstrap: text of a script that runs once before the session is used. shm: size of /dev/shm, as mem. workdir:
         working directory, absolute or relative to the home. timezone, locale: such as "Asia/Seoul", "ko_KR.UTF-8".
         stop_signal, grace: sent to the main process when the session is terminated, and the time until it is killed.
@@ -434,6 +436,7 @@ class AsyncSessions:
                     cluster_size=cluster_size,
                     roles=roles,
                     placement=placement,
+                    topology=topology,
                     on_failure=on_failure,
                     project=project,
                     group=group,

@@ -5,7 +5,10 @@ import { RoleFields } from "./RoleFields";
 import { type LaunchForm, ONE_CONTAINER } from "./request";
 import type { LaunchRole } from "./roles";
 
-type Fields = Pick<LaunchForm, "containers" | "placement" | "on_failure" | "roles" | "slots">;
+type Fields = Pick<LaunchForm, "containers" | "placement" | "topology" | "on_failure" | "roles" | "slots">;
+
+/** The narrowest level of every topology. */
+const NODE = "node";
 
 const FIRST_ROLES: LaunchRole[] = [
   { name: "main", count: 1 },
@@ -14,14 +17,17 @@ const FIRST_ROLES: LaunchRole[] = [
 
 interface Props extends Pick<ComponentProps<typeof RoleFields>, "slotNames" | "images"> {
   values: Fields;
+  /** The levels of the group's topology, from narrow to wide; the first is a node. */
+  levels: string[];
   /** The error of each field. */
   errors: { [Field in keyof Fields]?: ReactNode };
   onChange: (part: Partial<Fields>) => void;
 }
 
 /** How many containers the session has, and what holds for several. */
-export function ClusterFields({ values, errors, slotNames, images, onChange }: Props) {
+export function ClusterFields({ values, levels, errors, slotNames, images, onChange }: Props) {
   const { t } = useLingui();
+  const layered = levels.length > 1;
   const several = values.containers > 1 || values.roles.length > 0;
   return (
     <>
@@ -68,11 +74,27 @@ export function ClusterFields({ values, errors, slotNames, images, onChange }: P
             allowDeselect={false}
             data={[
               { value: "spread", label: t`On any nodes that reach each other` },
-              { value: "together", label: t`All on one node` },
+              { value: "together", label: layered ? t`On one node or near each other` : t`All on one node` },
             ]}
             value={values.placement}
             onChange={(placement) => placement && onChange({ placement: placement as Fields["placement"] })}
           />
+          {(layered || values.topology) && (
+            <Select
+              label={t`All within one`}
+              description={t`The session waits until one has room for all of its containers.`}
+              placeholder={t`not required`}
+              size="xs"
+              clearable
+              data={[...new Set([...levels, ...(values.topology ? [values.topology] : [])])].map((level) => ({
+                value: level,
+                label: level === NODE ? t`node` : level,
+              }))}
+              value={values.topology || null}
+              error={errors.topology}
+              onChange={(topology) => onChange({ topology: topology ?? "" })}
+            />
+          )}
           <Select
             label={t`If a container fails`}
             description={t`The session always ends with its main container.`}

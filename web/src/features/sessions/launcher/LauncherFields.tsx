@@ -98,6 +98,7 @@ export function LauncherFields({ form, images, projects, folders, check, verdict
       )}
       <ClusterFields
         values={form.values}
+        levels={check?.groups.find(({ id }) => id === check.group.id)?.topology ?? []}
         errors={form.errors}
         slotNames={Object.keys(check?.slots ?? {})}
         images={images}

@@ -33,7 +33,8 @@ export function RequestSummary({ request, nameOf = (id) => id }: Props) {
         [t`Image`, request.image],
         [cluster ? t`Resources of each container` : t`Resources`, <Amounts key="slots" {...request} />],
         [t`Containers`, cluster ? <Containers key="containers" {...{ containers, roles }} /> : null],
-        [t`Placement`, cluster ? placementText(request, t`All on one node`, t`Any nodes`) : null],
+        [t`Placement`, cluster ? placementText(request, t`Together`, t`Spread`) : null],
+        [t`All within one`, cluster && given(request.topology, request.topology)],
         [
           t`If a container fails`,
           cluster ? (request.on_failure === "continue" ? t`Continue without it` : t`End the session`) : null,

@@ -14,6 +14,7 @@ const PLAIN = [
   "array",
   "containers",
   "placement",
+  "topology",
   "on_failure",
   "stop_signal",
   "start_at",

@@ -56,6 +56,8 @@ export type LaunchForm = PlainFields & {
   /** How many that are alike; those of roles are besides. */
   containers: number;
   placement: NonNullable<SessionCreate["placement"]>;
+  /** The level of the group's topology that all of them are within; "": none. */
+  topology: string;
   on_failure: NonNullable<SessionCreate["on_failure"]>;
   roles: readonly LaunchRole[];
   rights: NonNullable<SessionCreate["rights"]>;
@@ -79,9 +81,13 @@ export function startable(slots: LaunchForm["slots"], room: Check["slots"]): Lau
 }
 
 /** The form values of a session that is not a cluster. */
-export const ONE_CONTAINER: Pick<LaunchForm, "containers" | "placement" | "on_failure" | "roles"> = {
+export const ONE_CONTAINER: Pick<
+  LaunchForm,
+  "containers" | "placement" | "topology" | "on_failure" | "roles"
+> = {
   containers: 1,
   placement: "spread",
+  topology: "",
   on_failure: "end",
   roles: [],
 };
@@ -165,12 +171,13 @@ export function toRequest(form: LaunchForm): SessionCreate {
 
 /** The fields of a cluster session that are not the default. */
 function toCluster(
-  form: Pick<LaunchForm, "containers" | "placement" | "on_failure"> & { roles: RequestRole[] },
+  form: Pick<LaunchForm, "containers" | "placement" | "topology" | "on_failure"> & { roles: RequestRole[] },
 ): Partial<SessionCreate> {
   if (form.containers < 2 && form.roles.length === 0) return {};
   return {
     ...(form.roles.length > 0 ? { roles: form.roles } : { containers: form.containers }),
     ...(form.placement === ONE_CONTAINER.placement ? {} : { placement: form.placement }),
+    ...(form.topology ? { topology: form.topology } : {}),
     ...(form.on_failure === ONE_CONTAINER.on_failure ? {} : { on_failure: form.on_failure }),
   };
 }
@@ -249,6 +256,7 @@ export function requestLike(session: SessionDetail): SessionCreate {
       ...session,
       roles: session.roles as RequestRole[],
       containers: session.cluster_size,
+      topology: session.topology ?? "",
     }),
     ...(Object.keys(session.env).length > 0 ? { env: session.env } : {}),
     ...(chosenMounts(session).length > 0 ? { mounts: chosenMounts(session).map(toMount) } : {}),
@@ -270,7 +278,7 @@ export const formLike = (session: SessionDetail): LaunchForm =>
 /** The form values of a request, with rows for its folders and dependencies. */
 export function formOf(request: SessionCreate, mounts: MountRow[], after: AfterRow[]): LaunchForm {
   const { image, slots, env = {}, mounts: _, after: __, kind, command, retries, rights, ...others } = request;
-  const { on_dependency_failure, containers, placement, on_failure, roles, array, ...more } = others;
+  const { on_dependency_failure, containers, placement, topology, on_failure, roles, array, ...more } = others;
   const { alternative_groups, ...plain } = more;
   return {
     ...freshForm(image),
@@ -281,6 +289,7 @@ export function formOf(request: SessionCreate, mounts: MountRow[], after: AfterR
     array: formatArray(array),
     containers: containers ?? 1,
     placement: placement ?? ONE_CONTAINER.placement,
+    topology: topology ?? "",
     on_failure: on_failure ?? ONE_CONTAINER.on_failure,
     roles: (roles ?? []).map(formRole),
     rights: rights ?? "plain",
