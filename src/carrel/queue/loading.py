@@ -83,7 +83,7 @@ async def snapshot(
 # placement.
 _NODES = text(f"""
     SELECT n.id, n.name, n.slots, n.reserved, n.cpu_overcommit, n.devices, n.group_id, n.state, n.cordoned, n.closed,
-        n.architecture, n.capabilities, n.engine_id, g.required_capabilities, n.elastic,
+        n.architecture, n.capabilities, n.engine_id, g.required_capabilities, g.runtime, n.elastic,
         shared.group_id IS NOT NULL AS shared, coalesce(held.slots, '{{}}') AS held,
         coalesce(used.devices, '{{}}') AS on_devices
     FROM nodes n JOIN resource_groups g ON g.id = n.group_id
@@ -333,7 +333,7 @@ def _node(node: Any) -> NodeSnapshot:
         {} if node.shared else ledger.offered(node),
         node.held,
         node.group_id,
-        _FILLED if node.shared else ledger.closed(node, node.required_capabilities),
+        _FILLED if node.shared else ledger.closed(node, node.required_capabilities, node.runtime),
         architecture(node.architecture),
         devices=tuple(
             [

@@ -40,6 +40,7 @@ async def test_a_group_is_made_with_defaults(api: Api):
         "app_address": None,
         "node_selector": None,
         "required_capabilities": [],
+        "runtime": None,
         "elastic": None,
         "nodes": 0,
         "ready_nodes": 0,
@@ -62,6 +63,7 @@ async def test_a_group_is_shown_changed_and_removed(api: Api):
         "pending_timeout_s": 3600,
         "app_address": "https://apps.example.org:8443",
         "required_capabilities": ["network-policy"],
+        "runtime": "gvisor",
     }
     changed = await admin.patch("/groups/gpu", changes)
     assert changed.status_code == 200, changed.text
@@ -88,6 +90,7 @@ async def test_a_group_is_shown_changed_and_removed(api: Api):
         "pending_timeout_s": None,
         "app_address": None,
         "required_capabilities": [],
+        "runtime": None,
     }
 
 

@@ -31,6 +31,11 @@ Capability = Annotated[
     says("A capability of a node has lowercase letters, digits and hyphens, such as network-policy."),
 ]
 Capabilities = Annotated[list[Capability], Field(max_length=20)]
+RuntimeName = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$"),
+    says("A runtime is named as in the engine, such as gvisor, kata or runsc."),
+]
 Seconds = Annotated[int, Field(ge=0, le=_YEAR_S), says("A time is a number of seconds, a year at most.")]
 SomeSeconds = Annotated[int, Field(ge=1, le=_YEAR_S), says("A time is 1 second to a year, in seconds.")]
 
@@ -93,6 +98,8 @@ class GroupCreate(BaseModel):
     app_address: address of its apps; null: the installation's. node_selector: nodes whose labels meet it join by
     themselves, unless an administrator chose their group; of several such groups, the first by name gets a node.
     required_capabilities: nodes of the group without them take no new sessions.
+    runtime: container runtime of its sessions: a RuntimeClass of a Kubernetes cluster, a runtime of a Docker daemon.
+    Nodes without it take no new sessions. null: the engine's usual one.
     elastic: its nodes are left to a Kubernetes cluster, which may add some; its sessions run on those that meet the
     node selector, which is required. null: sessions are placed on the nodes that there are.
     """
@@ -116,6 +123,7 @@ class GroupCreate(BaseModel):
     app_address: AppAddress | None = None
     node_selector: NodeSelector | None = None
     required_capabilities: Capabilities = []
+    runtime: RuntimeName | None = None
     elastic: ElasticGroup | None = None
 
 
@@ -226,6 +234,7 @@ class GroupView(BaseModel):
     app_address: str | None
     node_selector: str | None
     required_capabilities: list[str]
+    runtime: str | None
     elastic: ElasticGroup | None
     created_at: datetime
     nodes: int

@@ -1767,7 +1767,8 @@ export type ElasticGroup = {
  * EngineCheck
  *
  * sentence: the result of the check. versions: of the engines of its nodes. notes: sentences about how its apps are
- * reached, and the result of its self-test. capacity: of its nodes that take sessions. gaps: what it cannot do.
+ * reached, and the result of its self-test. capacity: of its nodes that take sessions. runtimes: container
+ * runtimes of its nodes, which resource groups may name. gaps: what it cannot do.
  */
 export type EngineCheck = {
     /**
@@ -1792,6 +1793,10 @@ export type EngineCheck = {
      * Ok
      */
     ok: boolean;
+    /**
+     * Runtimes
+     */
+    runtimes: Array<string>;
     /**
      * Sentence
      */
@@ -2468,6 +2473,8 @@ export type Greeting = {
  * app_address: address of its apps; null: the installation's. node_selector: nodes whose labels meet it join by
  * themselves, unless an administrator chose their group; of several such groups, the first by name gets a node.
  * required_capabilities: nodes of the group without them take no new sessions.
+ * runtime: container runtime of its sessions: a RuntimeClass of a Kubernetes cluster, a runtime of a Docker daemon.
+ * Nodes without it take no new sessions. null: the engine's usual one.
  * elastic: its nodes are left to a Kubernetes cluster, which may add some; its sessions run on those that meet the
  * node selector, which is required. null: sessions are placed on the nodes that there are.
  */
@@ -2520,6 +2527,10 @@ export type GroupCreate = {
      * Required Capabilities
      */
     required_capabilities?: Array<string>;
+    /**
+     * Runtime
+     */
+    runtime?: string | null;
     scheduler?: QueueOrder;
     /**
      * Session Kinds
@@ -2720,6 +2731,10 @@ export type GroupUpdate = {
      * Required Capabilities
      */
     required_capabilities?: Array<string>;
+    /**
+     * Runtime
+     */
+    runtime?: string | null;
     scheduler?: QueueOrder;
     /**
      * Session Kinds
@@ -2814,6 +2829,10 @@ export type GroupView = {
      * Required Capabilities
      */
     required_capabilities: Array<string>;
+    /**
+     * Runtime
+     */
+    runtime: string | null;
     scheduler: QueueOrder;
     /**
      * Session Kinds

@@ -7,7 +7,7 @@ import { slotWord } from "@/ui/slots";
 export type GroupValues = Required<Omit<GroupCreate, Optional>> & Record<Optional, string>;
 
 /** Texts that are null if they are empty. */
-const OPTIONAL = ["app_address", "node_selector"] as const;
+const OPTIONAL = ["app_address", "node_selector", "runtime"] as const;
 type Optional = (typeof OPTIONAL)[number];
 
 const FRESH: GroupValues = {
@@ -28,6 +28,7 @@ const FRESH: GroupValues = {
   app_address: "",
   node_selector: "",
   required_capabilities: [],
+  runtime: "",
   elastic: null,
 };
 const FIELDS = Object.keys(FRESH) as (keyof GroupValues)[];
@@ -86,6 +87,7 @@ export function groupCommand(group: Group | undefined, changes: GroupUpdate): st
     ...optional("app-address", given.app_address),
     ...optional("node-selector", given.node_selector),
     ...(required ?? []),
+    ...optional("runtime", given.runtime),
     ...elasticWords(given.elastic),
   );
 }

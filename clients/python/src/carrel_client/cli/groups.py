@@ -31,6 +31,7 @@ _EMPTIED: tuple[tuple[str, object, str], ...] = (
     ("app-address", "", "use the installation's address for apps"),
     ("node-selector", "", "no node joins by its labels"),
     ("required-capabilities", [], "nodes need no capabilities"),
+    ("runtime", "", "use each engine's usual runtime"),
     ("elastic", "", "place sessions on the nodes that there are"),
 )
 
@@ -300,6 +301,12 @@ def _settings(parser: Arguments) -> None:
         help="its nodes without it take no new sessions, such as network-policy; repeatable",
     )
     parser.add_argument(
+        "--runtime",
+        metavar="NAME",
+        help="container runtime of its sessions: a RuntimeClass of a cluster or a runtime of a Docker daemon, such as "
+        "gvisor; its nodes without it take no new sessions",
+    )
+    parser.add_argument(
         "--elastic",
         metavar="ENGINE",
         help="leave the nodes to this Kubernetes engine, which may add some; needs --node-selector and --limit",
@@ -344,9 +351,10 @@ def _fields(args: argparse.Namespace) -> dict[str, Any]:
         "app_address",
         "node_selector",
         "required_capabilities",
+        "runtime",
         "pending_timeout_s",
     )
-    for field in ("pending_timeout_s", "app_address", "node_selector"):
+    for field in ("pending_timeout_s", "app_address", "node_selector", "runtime"):
         if field in fields and not fields[field]:
             fields[field] = None
     return {**fields, **_elastic(args)}
@@ -463,6 +471,7 @@ def _print(group: models.GroupView) -> None:
             ("app address", group["app_address"] or ""),
             ("node selector", group["node_selector"] or ""),
             ("required of nodes", ", ".join(group["required_capabilities"])),
+            ("runtime", group["runtime"] or ""),
             ("elastic", _elastic_text(group["elastic"])),
             ("nodes", f"{group['nodes']}, {group['ready_nodes']} accept new sessions"),
             ("sessions", f"{group['live_sessions']} live, {group['waiting_sessions']} of them pending"),

@@ -53,6 +53,7 @@ const FIELDS: Readonly<Record<string, MessageDescriptor>> = {
   on_node_loss: msg`When a node is lost`,
   owner: msg`Owner`,
   required_capabilities: msg`Required capabilities`,
+  runtime: msg`Container runtime`,
   elastic: msg`Elastic`,
   password_classes: msg`Password character classes`,
   password_history: msg`Password history`,
