@@ -25,7 +25,7 @@ import signal
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -47,11 +47,19 @@ class OwnDockerd:
     """A private dockerd with its own containerd, data, network device and socket.
 
     data: where it keeps images and containers; None: in its scratch directory. remapped: it maps users as
-    docs/howto/root-inside.md recommends: user 1000 to itself, all others to nobody's numbers.
+    docs/howto/root-inside.md recommends: user 1000 to itself, all others to nobody's numbers. settings: as in its
+    daemon.json.
     """
 
-    def __init__(self, *, data: Path | None = None, remapped: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        data: Path | None = None,
+        remapped: bool = False,
+        settings: Mapping[str, object] | None = None,
+    ) -> None:
         self.data = data
+        self._settings = settings or {}
         self._remapped = remapped
         self._token = secrets.token_hex(3)
         self._bridge = f"tdk{self._token}"
@@ -68,7 +76,9 @@ class OwnDockerd:
         self.url = f"unix://{self.folder}/docker.sock"
         self._links = _pairs_here()
         self.folder.chmod(0o711)  # remapped users pass through it
-        (self.folder / "daemon.json").write_text("{}")  # so that the machine's own settings are not read
+        (self.folder / "daemon.json").write_text(
+            json.dumps(self._settings)
+        )  # so that the machine's own settings are not read
         # Without a device of its own it would take, and on the way out delete, docker0.
         _run("ip", "link", "add", "name", self._bridge, "type", "bridge")
         _run("ip", "addr", "add", f"10.214.{secrets.randbelow(250)}.1/24", "dev", self._bridge)

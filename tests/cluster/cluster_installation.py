@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import cluster_images
 import psycopg
@@ -251,7 +252,11 @@ class Pods:
         eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
         self._cluster.call("POST", f"{self.of(container)}/eviction", eviction)
 
+    def all(self) -> Sequence[Any]:
+        """As the API server has them."""
+        pods: Sequence[Any] = self._cluster.call("GET", f"{_PODS}?{self._selector}")["items"]
+        return pods
+
     def nodes(self) -> list[str]:
         """The node of each pod."""
-        pods = self._cluster.call("GET", f"{_PODS}?{self._selector}")["items"]
-        return sorted(pod["spec"].get("nodeName", "") for pod in pods)
+        return sorted(pod["spec"].get("nodeName", "") for pod in self.all())

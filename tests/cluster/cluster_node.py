@@ -119,6 +119,11 @@ class Node:
         for part in (self._containerd, self._kubelet, self._policies):
             part.check()
 
+    def times_second_ran(self) -> int:
+        """How often the handler `second` of its containerd, which is runc, was called."""
+        calls = self._home / "second-calls"
+        return len(calls.read_text().splitlines()) if calls.exists() else 0
+
     @property
     def _socket(self) -> Path:
         return self._home / "run/containerd.sock"
@@ -134,8 +139,13 @@ class Node:
         (self._home / "cni").mkdir(exist_ok=True)
         (self._home / "cni/10-pods.conflist").write_text(json.dumps(self._cni()))
         settings = self._home / "containerd.toml"
+        second = self._home / "second"
+        second.write_text(f'#!/bin/sh\necho "$@" >>{second}-calls\nexec runc "$@"\n')
+        second.chmod(0o755)
         settings.write_text(
-            _CONTAINERD.format(pause=cluster_images.PAUSE, cni=self._home / "cni", home=self._home)
+            _CONTAINERD.format(
+                pause=cluster_images.PAUSE, cni=self._home / "cni", home=self._home, second=second
+            )
         )
         options = [
             f"--config={settings}",
@@ -196,6 +206,11 @@ version = 2
   [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
     runtime_type = "io.containerd.runc.v2"
     [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+      SystemdCgroup = false
+  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.second]
+    runtime_type = "io.containerd.runc.v2"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.second.options]
+      BinaryName = "{second}"
       SystemdCgroup = false
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"

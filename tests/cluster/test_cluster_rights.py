@@ -9,7 +9,7 @@ import pytest
 from own_cluster import Cluster
 from service_accounts import ACCOUNT, NAMESPACE, by_token, create, documents, granted, used
 
-from carrel.engines import barrier
+from carrel.engines import barrier, runtimes
 from carrel.engines.conformance_kit import HarnessListener, ProgressLog, run
 from carrel.engines.kubernetes import KubernetesEngine
 from carrel.engines.port import Claimant, ContainerSpec, EngineError, InitialFile, PrivateNetwork
@@ -129,3 +129,19 @@ async def test_without_the_right_to_read_usage_it_is_not_known(cluster: Cluster)
         await engine.ensure(spec, ProgressLog())
         assert await engine.usage() == ()
         await engine.purge()
+
+
+async def test_without_the_right_to_list_runtime_classes_there_are_none(cluster: Cluster) -> None:
+    classes = "/apis/node.k8s.io/v1/runtimeclasses"
+    cluster.call("POST", classes, {"metadata": {"name": "unseen"}, "handler": "runc"})
+    account(cluster, "classless", "list", "runtimeclasses")
+    try:
+        async with engine_of(cluster, f"{ACCOUNT}-classless") as engine:
+            assert not any(runtimes.names(node.capabilities) for node in await engine.nodes())
+            slots = {"cpu": 100, "mem": 64 << 20}
+            spec = ContainerSpec("abc", cluster_images.tiny("work"), slots, runtime="unseen")
+            with pytest.raises(EngineError, match="does not have the runtime unseen"):
+                await engine.ensure(spec, ProgressLog())
+            await engine.purge()
+    finally:
+        cluster.call("DELETE", f"{classes}/unseen")

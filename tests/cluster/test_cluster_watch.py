@@ -37,7 +37,8 @@ def idle(name: str, node: str = "") -> ContainerSpec:
 
 async def watching(engine: KubernetesEngine) -> HarnessListener:
     listener = HarnessListener(engine)
-    lists = engine._watch.pods, engine._watch.machines, engine._watch.foreign
+    watch = engine._watch
+    lists = watch.pods, watch.machines, watch.foreign, watch.runtime_classes
     await eventually(lambda: all(one.is_watched for one in lists))
     return listener
 
@@ -83,7 +84,7 @@ async def test_a_watch_that_is_too_old_is_replaced_by_a_list(
     front: ApiFront, engine: KubernetesEngine
 ) -> None:
     made = await engine.ensure(idle("a"), ProgressLog())
-    front.instead("watch=true", *[too_old] * 3)
+    front.instead("watch=true", *[too_old] * 4)
     await asyncio.wait_for(HarnessListener(engine).task, 30)
     assert await engine.list() == (made,)
     listener = await watching(engine)

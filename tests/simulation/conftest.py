@@ -45,7 +45,7 @@ def empty(look: psycopg.Connection[Any]) -> None:
     look.execute("DELETE FROM engines WHERE id <> 'local'")
     look.execute(
         "UPDATE resource_groups SET on_node_loss = DEFAULT, node_loss_s = DEFAULT, pending_timeout_s = DEFAULT,"
-        " node_selector = DEFAULT, elastic = DEFAULT, required_capabilities = DEFAULT,"
+        " node_selector = DEFAULT, elastic = DEFAULT, required_capabilities = DEFAULT, runtime = DEFAULT,"
         " topology = DEFAULT"
     )
 

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -33,6 +34,21 @@ def test_sessions_behind_slow_pulls_wait_for_their_turn(play: Play) -> None:
         made = [await installation.create(f"image{number}:1", cpu=100) for number in range(20)]
         await installation.settle()
         assert {installation.state(session) for session in made} == {S.RUNNING}
+
+    play(story)
+
+
+def test_a_session_has_the_runtime_of_its_group_once_a_node_has_it(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        installation.set_group(runtime="gvisor")
+        session = await installation.create()
+        await installation.rounds(3, 12)
+        assert installation.state(session) == S.PENDING
+        (node,) = installation.world.nodes
+        installation.world.nodes = [replace(node, capabilities=node.capabilities | {"runtime:gvisor"})]
+        await installation.settle()
+        assert installation.state(session) == S.RUNNING
+        assert installation.world.containers[installation.main_of(session)].spec.runtime == "gvisor"
 
     play(story)
 

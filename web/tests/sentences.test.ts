@@ -243,6 +243,8 @@ describe("the reason of a state", () => {
       '"is not the requested node"',
       '"does not enforce network policies"',
       'f"does not have the capability {',
+      'f"does not have the runtime {',
+      'f"has no user namespaces with the runtime {',
       'f"is {node.architecture}, the image needs {',
       '"has capacity for one container, not for all"',
       '"has capacity for some containers, but not for all"',

@@ -48,9 +48,12 @@ async def terminal(
             await entry.stream.resize(size)
         else:
             if terminal:
-                ticket = RelayTicket(terminal, inside, actor.user_id, session.id)
-                if await _relayed(socket, services, ticket, size, offset):
-                    return
+                place = terminal, inside, actor.user_id
+                if (copy := await terminals.locations.elsewhere(*place)) is not None:
+                    ticket = RelayTicket(*place, session.id, copy.id)
+                    if await services.terminal_relay.carry(socket, copy.address, ticket, size, offset):
+                        return
+                    await terminals.locations.forget(terminal)
                 await sockets.say(socket, type="gone")
             async with services.database.transaction() as tx:
                 liked = (await tx.get_one(User, actor.user_id)).preferences.get("shell") or ""
@@ -62,20 +65,6 @@ async def terminal(
         )
 
     await _entering(socket, ref, container, serve)
-
-
-async def _relayed(
-    socket: WebSocket, services: AccessServices, ticket: RelayTicket, size: TerminalSize, offset: int | None
-) -> bool:
-    """Serve the client from the copy of the API that has its terminal. False: no copy has it."""
-    place = ticket.terminal, ticket.container, ticket.user
-    if (address := await services.terminals.locations.elsewhere(*place)) is None:
-        return False
-    authorization = terminal_relay.seal(services.seal, ticket, services.clock.now())
-    carried = await services.terminal_relay.carry(socket, address, authorization, size, offset)
-    if not carried:
-        await services.terminals.locations.forget(ticket.terminal)
-    return carried
 
 
 @router.websocket("/terminals/relayed")
@@ -94,9 +83,10 @@ async def relayed_terminal(
         await sockets.refuse(socket, Unauthorized("auth.required", "Only other copies may use this."))
         return
     entry = services.terminals.find(ticket.terminal, ticket.container, ticket.user)
-    if entry is None:
+    if entry is None or ticket.copy_id != services.terminals.locations.copy_id:
         await sockets.refuse(socket, terminal_relay.gone())
         return
+    await socket.send_bytes(terminal_relay.proof(services.seal, ticket))
     record_activity = services.activity.recorder_of(ticket.session)
     try:
         await entry.stream.resize(TerminalSize(cols, rows))

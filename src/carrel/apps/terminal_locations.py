@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
+from typing import NamedTuple
 
 import structlog
 from sqlalchemy import delete, func, select, update
 
 from carrel.core.clock import Clock
 from carrel.core.errors import Unavailable
-from carrel.core.ids import ContainerId, UserId
+from carrel.core.ids import ContainerId, UserId, new_id
 from carrel.db.database import Database
 from carrel.tables.open_terminals import OpenTerminal
 
@@ -21,10 +22,18 @@ _LOST_AFTER = timedelta(minutes=2)
 """A copy that confirms nothing for this long is gone, and its terminals with it."""
 
 
+class ApiCopy(NamedTuple):
+    """A copy of the API. id: of its process, which no other one ever has. address: its internal URL."""
+
+    id: str
+    address: str
+
+
 class TerminalLocations:
-    """The terminals of all copies. address: internal URL of this copy, different for each."""
+    """The terminals of all copies. address: internal URL of this copy."""
 
     def __init__(self, database: Database, clock: Clock, address: str) -> None:
+        self.copy_id = new_id()
         self._database = database
         self._clock = clock
         self._address = address
@@ -37,6 +46,7 @@ class TerminalLocations:
                     id=terminal,
                     container_id=container,
                     user_id=user,
+                    copy_id=self.copy_id,
                     address=self._address,
                     seen_at=self._clock.now(),
                 )
@@ -49,25 +59,26 @@ class TerminalLocations:
                 await tx.execute(delete(OpenTerminal).where(OpenTerminal.id == terminal))
 
     async def forget_own(self) -> None:
-        """This copy has no terminals: it starts or ends. Without a database their rows expire."""
+        """This copy ends, and has no terminals. Without a database their rows expire."""
         with suppress(Unavailable):
             async with self._database.transaction() as tx:
-                await tx.execute(delete(OpenTerminal).where(OpenTerminal.address == self._address))
+                await tx.execute(delete(OpenTerminal).where(OpenTerminal.copy_id == self.copy_id))
 
-    async def elsewhere(self, terminal: str, container: ContainerId, user: UserId) -> str | None:
-        """The address of the other copy that has this terminal of the user's, or None. Raises: Unavailable."""
+    async def elsewhere(self, terminal: str, container: ContainerId, user: UserId) -> ApiCopy | None:
+        """The other copy that has this terminal of the user's, or None. Raises: Unavailable."""
         async with self._database.transaction() as tx:
-            return (
+            row = (
                 await tx.execute(
-                    select(OpenTerminal.address).where(
+                    select(OpenTerminal.copy_id, OpenTerminal.address).where(
                         OpenTerminal.id == terminal,
                         OpenTerminal.container_id == container,
                         OpenTerminal.user_id == user,
-                        OpenTerminal.address != self._address,
+                        OpenTerminal.copy_id != self.copy_id,
                         OpenTerminal.seen_at > self._clock.now() - _LOST_AFTER,
                     )
                 )
-            ).scalar_one_or_none()
+            ).one_or_none()
+            return ApiCopy(*row) if row else None
 
     async def count_elsewhere(self, container: ContainerId) -> int:
         """The number of terminals in this container that other copies have. Raises: Unavailable."""
@@ -76,7 +87,7 @@ class TerminalLocations:
                 await tx.execute(
                     select(func.count()).where(
                         OpenTerminal.container_id == container,
-                        OpenTerminal.address != self._address,
+                        OpenTerminal.copy_id != self.copy_id,
                         OpenTerminal.seen_at > self._clock.now() - _LOST_AFTER,
                     )
                 )
@@ -98,6 +109,6 @@ class TerminalLocations:
         now = self._clock.now()
         async with self._database.transaction() as tx:
             await tx.execute(
-                update(OpenTerminal).where(OpenTerminal.address == self._address).values(seen_at=now)
+                update(OpenTerminal).where(OpenTerminal.copy_id == self.copy_id).values(seen_at=now)
             )
             await tx.execute(delete(OpenTerminal).where(OpenTerminal.seen_at < now - _LOST_AFTER))

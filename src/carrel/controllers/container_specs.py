@@ -18,12 +18,15 @@ from carrel.tables.sessions import Container, Session
 
 @dataclass(frozen=True)
 class PlacedContainer:
-    """One container to start. node: its name on the engine. devices: thousandths by device. dotfiles: of its owner."""
+    """One container to start. node: its name on the engine. devices: thousandths by device. dotfiles: of its owner.
+    runtime: of its resource group; empty: the engine's usual one.
+    """
 
     row: Container
     node: Address
     devices: Mapping[str, int]
     dotfiles: Sequence[Dotfile]
+    runtime: str = ""
 
     @property
     def engine(self) -> EngineId:
@@ -74,6 +77,7 @@ def container_spec(
         shm_bytes=own.shm_bytes,
         disk_bytes=session.disk_limit_bytes,
         workdir=startup.workdir(requested),
+        runtime=member.runtime,
         root=session.rights == Rights.ROOT,
         epoch=epoch,
     )

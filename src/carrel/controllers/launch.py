@@ -33,6 +33,7 @@ from carrel.folders.hosts import queries as hosts
 from carrel.nodes import ledger
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.connections import in_time
+from carrel.nodes.groups import service as groups
 from carrel.nodes.service import Address
 from carrel.sessions import announcements, containers, mounting, queries, updates
 from carrel.sessions.containers import ContainerChange
@@ -108,6 +109,7 @@ class Launch:
             lost = {node for node, rule in (await nodes.gone(tx, self._tools.clock.now())).items() if rule}
             homes = await dotfiles.of_users(tx, {session.owner_id for session in sessions})
             draining = {node.id for node in await nodes.draining(tx)}
+            runtimes = await groups.runtimes(tx)
         for session in sessions:
             key = session.id
             members = [
@@ -116,6 +118,7 @@ class Launch:
                     places.get(one.node_id or NodeId(""), _NOWHERE),
                     devices.get(one.id, {}),
                     homes.get(session.owner_id, ()),
+                    runtimes.get(session.group_id, ""),
                 )
                 for one in own.get(key, ())
             ]

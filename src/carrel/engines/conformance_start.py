@@ -9,6 +9,7 @@ from carrel.engines.conformance_kit import (
     ProgressLog,
     eventually,
     listed,
+    refused,
     require,
     run,
     spec,
@@ -21,6 +22,7 @@ from carrel.engines.port import (
     IN_PLACE_RESTART,
     WORK_HOME,
     ContainerSpec,
+    EngineError,
     InitialFile,
     ObservedState,
     bootstrapped,
@@ -34,7 +36,13 @@ def booting(harness: EngineHarness, script: str, command: tuple[str, ...] = IDLE
 
 
 class StartConformance:
-    """One test per statement of `InitialFile`, `bootstrapped` and `ContainerSpec.workdir`."""
+    """One test per statement of `InitialFile`, `bootstrapped`, `ContainerSpec.workdir` and `runtime`."""
+
+    async def test_a_runtime_that_the_engine_does_not_have_is_refused(self, harness: EngineHarness) -> None:
+        error = await refused(
+            EngineError, harness.engine.ensure(replace(spec(harness), runtime="nothing"), ProgressLog())
+        )
+        assert "does not have the runtime nothing" in error.message
 
     async def test_initial_files_are_there(self, harness: EngineHarness) -> None:
         files = (

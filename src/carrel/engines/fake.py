@@ -51,6 +51,7 @@ class FakeEngine(FakeAdjusting):
         # 1. Node and image.
         if not world.on_a_node(FakeContainer(spec, spec.node)):
             raise EngineError(f"The node {spec.node} is gone.", retriable=True)
+        world.require_runtime(spec)
         if spec.image in world.unknown_images or spec.image not in world.local_images:
             await self.fetch(spec.image, progress, step="ensure.pull")
         if spec.image in world.shellless_images:

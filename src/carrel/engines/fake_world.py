@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 
 from carrel.accelerators.port import Accelerators, Attachment
 from carrel.core.clock import Clock, SystemClock
-from carrel.engines import barrier, fake_files, fake_shell
+from carrel.engines import barrier, fake_files, fake_shell, runtimes
 from carrel.engines.accelerated import attachment_of, node_with
 from carrel.engines.hints import Hints
 from carrel.engines.optional import LIVE_LIMITS, DiskSpace, HostUsage
@@ -293,6 +293,13 @@ class FakeWorld:
             if fits and all(one.met_by(node.labels) for one in spec.elastic):
                 return node.name
         raise MachineAwaited("No node has the labels and room.")
+
+    def require_runtime(self, spec: ContainerSpec) -> None:
+        """Raises: EngineError if no node of its name, or none at all, has its runtime."""
+        nodes = [one for one in self.nodes if spec.node in ("", one.name)]
+        offered = {name for one in nodes for name in runtimes.names(one.capabilities)}
+        if spec.runtime and spec.runtime not in offered:
+            raise runtimes.missing(spec.runtime, offered)
 
     @property
     def away(self) -> bool:

@@ -352,6 +352,8 @@ class ContainerSpec:
     workdir: str = WORK_HOME
     """Working directory of its processes, absolute; created for the session's user if it is missing below the home."""
     pids_limit: int = 1024
+    runtime: str = ""
+    """The container runtime, of those that its node has; empty: the engine's usual one."""
     root: bool = False
     """Set-user-id programs work, and `sudo` needs no password. Refused on a node without ROOT_INSIDE."""
     epoch: int = 0

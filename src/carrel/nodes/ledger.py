@@ -8,6 +8,7 @@ from sqlalchemy import Select, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import ContainerId, NodeId
+from carrel.engines import runtimes
 from carrel.engines.optional import NETWORK_POLICY, USER_NAMESPACES
 from carrel.tables.nodes import Allocation, Node, NodeState
 
@@ -21,8 +22,9 @@ def offered(node: Node) -> dict[str, int]:
     return {**slots, "cpu": int(slots.get("cpu", 0) * node.cpu_overcommit)}
 
 
-def closed(node: Node, required: Collection[str]) -> str:
+def closed(node: Node, required: Collection[str], runtime: str | None) -> str:
     """Why nothing new is placed on a node, for `NodeSnapshot.closed`; empty if it is open. required: capabilities.
+    runtime: of the containers; None: the engine's usual one.
 
     Of an elastic group nothing is known before its cluster has had a node, so only what isolates sessions is required.
     """
@@ -30,11 +32,11 @@ def closed(node: Node, required: Collection[str]) -> str:
         return "not ready"
     if node.cordoned or node.closed:
         return "cordoned" if node.cordoned else node.closed
-    lacks = set(required) - set(node.capabilities)
+    lacks = set(runtimes.required(required, runtime)) - set(node.capabilities)
     if node.elastic and not node.capabilities:
-        lacks &= _ISOLATING
+        lacks = {one for one in lacks if one.partition(":")[0] in _ISOLATING}
     missing = min(lacks, default="")
-    return _LACKS.get(missing, f"does not have the capability {missing}") if missing else ""
+    return _LACKS.get(missing) or runtimes.lacking(missing) if missing else ""
 
 
 HELD = """

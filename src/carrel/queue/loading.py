@@ -84,7 +84,7 @@ async def snapshot(
 # placement.
 _NODES = text(f"""
     SELECT n.id, n.name, n.slots, n.reserved, n.cpu_overcommit, n.devices, n.group_id, n.state, n.cordoned, n.closed,
-        n.architecture, n.capabilities, n.engine_id, g.required_capabilities, n.elastic, g.topology,
+        n.architecture, n.capabilities, n.engine_id, g.required_capabilities, g.runtime, n.elastic, g.topology,
         CASE WHEN g.topology <> '{{}}' THEN n.labels || n.own_labels END AS labels,
         shared.group_id IS NOT NULL AS shared, coalesce(held.slots, '{{}}') AS held,
         coalesce(used.devices, '{{}}') AS on_devices
@@ -352,7 +352,7 @@ def _node(node: Any) -> NodeSnapshot:
         {} if node.shared else ledger.offered(node),
         node.held,
         node.group_id,
-        _FILLED if node.shared else ledger.closed(node, node.required_capabilities),
+        _FILLED if node.shared else ledger.closed(node, node.required_capabilities, node.runtime),
         architecture(node.architecture),
         devices=tuple(
             [

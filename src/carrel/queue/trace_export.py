@@ -93,9 +93,9 @@ async def policy(tx: AsyncSession) -> SchedulerPolicy:
     domains = (await tx.execute(select(Domain))).scalars().all()
     projects = (await tx.execute(select(Project))).scalars().all()
     slots = frozenset(slot for one in machines for slot in one.slots)
-    required = {one.id: one.required_capabilities for one in groups}
+    required = {one.id: (one.required_capabilities, one.runtime) for one in groups}
     return SchedulerPolicy(
-        nodes=[_node(one, required.get(one.group_id, ())) for one in machines],
+        nodes=[_node(one, *required.get(one.group_id, ((), None))) for one in machines],
         groups=[await _group(tx, one) for one in groups],
         ceilings=CeilingsOfPolicy(
             domains={one.id: one.ceilings for one in domains if one.ceilings},
@@ -106,7 +106,7 @@ async def policy(tx: AsyncSession) -> SchedulerPolicy:
     )
 
 
-def _node(node: Node, required: Collection[str]) -> NodesOfPolicy:
+def _node(node: Node, required: Collection[str], runtime: str | None) -> NodesOfPolicy:
     sets = Counter((device["family"], device["set"]) for device in node.devices)
     slots = {device["family"]: device["slots"] for device in node.devices}
     return NodesOfPolicy(
@@ -123,7 +123,7 @@ def _node(node: Node, required: Collection[str]) -> NodesOfPolicy:
             for (family, near), n in sorted(sets.items())
         ],
         architecture=node.architecture,
-        closed=ledger.closed(node, required),
+        closed=ledger.closed(node, required, runtime),
     )
 
 

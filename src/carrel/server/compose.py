@@ -198,7 +198,6 @@ async def api(
     listener.subscribe(ENGINES_CHANGED, engines.forget)
     listener.subscribe(authenticator.TOPIC, services.authenticator.forget)
     await services.events.start()
-    await services.terminals.locations.forget_own()
     async with AsyncExitStack() as stack:
         stack.push_async_callback(services.terminals.close)
         stack.push_async_callback(services.mailer.close)
@@ -258,7 +257,7 @@ def _services(
         container_engines=container_engines,
         activity=Activity(database, clock),
         terminals=terminals,
-        terminal_relay=TerminalRelay(settings.tls_cert),
+        terminal_relay=TerminalRelay(seal, clock, settings.tls_cert),
         app_starter=AppStarter(container_engines, StartLeases(database, clock)),
         session_changes=changes,
         access_watch=AccessWatch(database, changes, terminals),

@@ -5,6 +5,7 @@ import os
 import re
 import secrets
 import socket
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ _USUAL_PORT = 8700
 _KEY_BYTES = 32
 _PORTS = {"http": 80, "https": 443}
 _WILDCARDS = ("0.0.0.0", "::")
+_OUTSIDE = ("192.0.2.1", 9)
+"""An address that nobody has (RFC 5737)."""
 _SAYS_NOTHING = ("127.0.0.1", "::1", *_WILDCARDS)
 
 
@@ -216,10 +219,15 @@ class Settings(BaseSettings):
 
 
 def _own_address() -> str:
-    try:
-        return socket.gethostbyname(socket.gethostname())
-    except OSError:
-        return "127.0.0.1"
+    """The address of this machine's name, unless that is loopback as on Debian: that of the way out then."""
+    with suppress(OSError):
+        address = socket.gethostbyname(socket.gethostname())
+        if not address.startswith("127."):
+            return address
+    with suppress(OSError), socket.socket(type=socket.SOCK_DGRAM) as way_out:
+        way_out.connect(_OUTSIDE)  # sends nothing
+        return str(way_out.getsockname()[0])
+    return "127.0.0.1"
 
 
 def _given_ports(text: str, taken: set[int]) -> range:

@@ -39,10 +39,10 @@ class ResourceGroup(Table):
     slot. pending_timeout_s: pending sessions are cancelled after this; None: never. patience_s: how long others may
     overtake a pending session. half_life_s: decay of past usage for the fair share.
     max_rights: the most that its sessions may have inside. node_selector: of labels; nodes that meet it join by
-    themselves; None: none do. required_capabilities: of nodes; others take no new sessions. topology: labels of nodes
-    whose values are domains, the narrowest first; cluster sessions are placed by them. elastic: its nodes are left to
-    the cluster of an engine, which may add some: `engine`, its id; `limit`, the slots that its sessions may hold
-    together; `wait_s`, how long a start waits for a machine.
+    themselves; None: none do. required_capabilities: of nodes; others take no new sessions. runtime: of its containers;
+    None: the engine's usual one. topology: labels of nodes whose values are domains, the narrowest first; cluster
+    sessions are placed by them. elastic: its nodes are left to the cluster of an engine, which may add some: `engine`,
+    its id; `limit`, the slots that its sessions may hold together; `wait_s`, how long a start waits for a machine.
     """
 
     __tablename__ = "resource_groups"
@@ -76,6 +76,7 @@ class ResourceGroup(Table):
     node_selector: Mapped[str | None] = mapped_column(String(1000))
     required_capabilities: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     topology: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
+    runtime: Mapped[str | None] = mapped_column(String(63))
     elastic: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=text("now()"))
 

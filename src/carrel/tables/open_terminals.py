@@ -10,7 +10,9 @@ from carrel.db.tables import Table
 
 
 class OpenTerminal(Table):
-    """address: internal URL of the copy of the API that has the terminal. seen_at: when that copy last confirmed it."""
+    """copy_id: the copy of the API that has the terminal, each of which has a new id; empty: of a former version.
+    address: its internal URL, which several may have. seen_at: when that copy last confirmed it.
+    """
 
     __tablename__ = "terminals"
 
@@ -19,5 +21,6 @@ class OpenTerminal(Table):
         String, ForeignKey("containers.id", ondelete="CASCADE"), index=True
     )
     user_id: Mapped[UserId] = mapped_column(String, ForeignKey("users.id", ondelete="CASCADE"))
-    address: Mapped[str] = mapped_column(index=True)
+    copy_id: Mapped[str] = mapped_column(String, index=True, server_default="")
+    address: Mapped[str]
     seen_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))

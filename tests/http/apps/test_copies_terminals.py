@@ -5,6 +5,7 @@ import socket
 
 import pytest
 from access_kit import World
+from aiohttp import web
 from copies_kit import Copies
 from databases import sql
 from people import eventually
@@ -135,6 +136,52 @@ async def test_the_limit_counts_the_terminals_of_all_copies(
             pass
 
 
+async def test_copies_at_the_same_address_do_not_take_each_other_for_themselves(copies: Copies) -> None:
+    here, there = copies.copies
+    session = await here.session()
+    client = await left_at(here, session)
+    # As on machines whose name has a loopback address.
+    address = there.settings.effective_internal_url
+    await sql(here.database, "UPDATE terminals SET address = :address", address=address)
+    async with terminal(there, session, place(client)) as again:
+        # It asks there, and that one has another id than the copy that has the terminal.
+        assert [message["type"] for message in again.messages] == ["gone", "ready"]
+        rows = await sql(here.database, "SELECT id, copy_id, address FROM terminals")
+        assert rows == [(again.terminal, there.terminals.locations.copy_id, address)]
+
+
+async def test_nothing_is_typed_into_a_server_that_does_not_prove_to_be_the_copy(copies: Copies) -> None:
+    here, there = copies.copies
+    session = await here.session()
+    client = await left_at(here, session)
+    received: list[object] = []
+
+    async def pretend(request: web.Request) -> web.WebSocketResponse:
+        received.append(request.headers["Authorization"])
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        await socket.send_str('{"type":"ready","terminal":"x","offset":0}')
+        received.extend([message.data async for message in socket])
+        return socket
+
+    app = web.Application()
+    app.router.add_get(PATH, pretend)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    address = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    await sql(here.database, "UPDATE terminals SET address = :address", address=address)
+    async with terminal(there, session, place(client)) as again:
+        assert [message["type"] for message in again.messages] == ["gone", "ready"]
+    await runner.cleanup()
+    # Its ticket opens the terminal of no other copy.
+    (ticket,) = received
+    assert isinstance(ticket, str)
+    url = there.url.replace("http", "ws", 1) + PATH
+    async with connect(url, additional_headers={"Authorization": ticket}, proxy=None) as socket:
+        assert refusal(await Client(socket).end()) == (4404, "terminal.gone")
+
+
 async def test_a_terminal_of_a_lost_copy_is_gone(copies: Copies) -> None:
     here, there = copies.copies
     session = await here.session()
@@ -153,7 +200,7 @@ async def test_a_terminal_of_a_lost_copy_is_gone(copies: Copies) -> None:
     assert rows == [(there.settings.effective_internal_url,)]
 
 
-async def test_a_copy_that_starts_again_has_no_terminals(copies: Copies) -> None:
+async def test_a_copy_that_ends_has_no_terminals(copies: Copies) -> None:
     here, there = copies.copies
     session = await here.session()
     for world in copies.copies:
@@ -170,7 +217,8 @@ async def test_only_copies_with_the_key_are_let_in(copies: Copies) -> None:
     session = await here.session()
     client = await left_at(here, session)
     services, now = copies.services[0], SystemClock().now()
-    ticket = RelayTicket(client.terminal, main_of(session), here.people.user.user_id, session)
+    copy_id = here.terminals.locations.copy_id
+    ticket = RelayTicket(client.terminal, main_of(session), here.people.user.user_id, session, copy_id)
     url = here.url.replace("http", "ws", 1) + PATH
     valid = seal(services.seal, ticket, now)
     refused = [
@@ -184,4 +232,5 @@ async def test_only_copies_with_the_key_are_let_in(copies: Copies) -> None:
         async with connect(url, additional_headers=headers, proxy=None) as socket:
             assert refusal(await Client(socket).end()) == (4401, "auth.required")
     async with connect(url, additional_headers={"Authorization": valid}, proxy=None) as socket:
-        assert (await asyncio.wait_for(Client(socket).ready(), 10))["terminal"] == client.terminal
+        assert await socket.recv() not in (b"", valid)  # the proof
+        assert (await asyncio.wait_for(Client(socket).ready(), 30))["terminal"] == client.terminal

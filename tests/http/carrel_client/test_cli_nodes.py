@@ -32,19 +32,18 @@ async def test_a_group_is_made_changed_opened_weighed_and_removed(admin: Command
         "group create gpu --private --scheduler fair_share --patience 10m --slot-priority cuda.shares"
         " --pending-timeout 2h --app-address https://apps.example.org --require-capability network-policy"
         " --topology rack --topology example.org/zone"
+        " --runtime gvisor"
     )
     shown = await admin.as_json("group", "show", "gpu")
     assert (shown["public"], shown["scheduler"], shown["patience_s"]) == (False, "fair_share", 600)
     assert (shown["slot_priority"], shown["pending_timeout_s"]) == (["cuda.shares"], 7200)
-    assert shown["required_capabilities"] == ["network-policy"]
+    assert (shown["required_capabilities"], shown["runtime"]) == (["network-policy"], "gvisor")
     assert shown["topology"] == ["rack", "example.org/zone"]
     assert "node < rack < example.org/zone" in await admin.ok("group", "show", "gpu")
-    cleared = await admin.as_json(
-        *("group", "edit", "gpu", "--no-slot-priority", "--no-app-address", "--no-required-capabilities"),
-        "--no-topology",
-    )
-    emptied = ("slot_priority", "app_address", "required_capabilities", "topology")
-    assert [cleared[field] for field in emptied] == [[], None, [], []]
+    emptied = ("slot_priority", "app_address", "required_capabilities", "runtime", "topology")
+    without = [f"--no-{field.replace('_', '-')}" for field in emptied]
+    cleared = await admin.as_json("group", "edit", "gpu", *without)
+    assert [cleared[field] for field in emptied] == [[], None, [], None, []]
     changed = await admin.types(
         "group edit GPU --pending-timeout never --on-node-loss reschedule --node-loss 5m"
         " --max-rights plain --deactivate"

@@ -86,6 +86,7 @@ async def test_settings_are_checked_before_an_engine_is_added(api: Api):
     gaps = {gap["code"]: gap["sentence"] for gap in checked["gaps"]}
     assert gaps.keys() == {"accelerators", "root", "disk_limits"}
     assert gaps["root"] == "Sessions cannot have root inside."
+    assert checked["runtimes"] == []
     silent = {"kind": "docker", "settings": {"url": "unix:///nowhere.sock"}}
     refused = (await admin.post("/engines/check", silent)).json()
     assert (refused["ok"], refused["nodes"], refused["gaps"]) == (False, [], [])
@@ -118,13 +119,14 @@ async def test_a_check_says_how_apps_are_reached(
         return reachable
 
     async def listed(engine: FakeEngine) -> Sequence[NodeInfo]:
-        also = {FORWARDED} if forwarded else set()
+        also = {"runtime:kata", "runtime:gvisor"} | ({FORWARDED} if forwarded else set())
         return [replace(one, capabilities=one.capabilities | also) for one in await its_nodes(engine)]
 
     monkeypatch.setattr(FakeEngine, "reachable", answers)
     monkeypatch.setattr(FakeEngine, "nodes", listed)
     admin = await api.as_("superadmin")
     checked = (await admin.post("/engines/check", {"kind": "fake", "settings": {}})).json()
+    assert checked["runtimes"] == ["gvisor", "kata"]
     assert (checked["sentence"], checked["versions"]) == ("It responds: Fake 1.", ["Fake 1"])
     assert [given.startswith(note) for given, note in zip(checked["notes"], notes, strict=True)] == [
         True

@@ -136,3 +136,13 @@ async def test_a_group_has_the_capabilities_of_its_machines_or_while_there_are_n
     assert await capabilities(cluster, remapping) == {ELASTIC, NETWORK_POLICY}
     assert await capabilities(cluster, burst) == burst.capabilities
     assert await capabilities(cluster) == {ELASTIC, NETWORK_POLICY}
+
+
+async def test_what_a_machine_of_a_group_has_with_a_runtime_is_not_known_before_there_is_one(cluster: Api):
+    await (await cluster.as_("superadmin")).patch("/groups/burst", {"runtime": "kata"})
+    able = frozenset({ELASTIC, "runtime:kata", "user-namespaces:kata"})
+    assert await capabilities(cluster) == set()
+    assert await capabilities(cluster, replace(SYSTEM, capabilities=able)) == {ELASTIC, "runtime:kata"}
+    assert await capabilities(cluster, SYSTEM) == {ELASTIC, "runtime:kata"}
+    assert await capabilities(cluster, replace(BURST, capabilities=able)) == able
+    assert await capabilities(cluster, BURST) == BURST.capabilities

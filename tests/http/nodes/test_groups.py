@@ -41,6 +41,7 @@ async def test_a_group_is_made_with_defaults(api: Api):
         "node_selector": None,
         "required_capabilities": [],
         "topology": [],
+        "runtime": None,
         "elastic": None,
         "nodes": 0,
         "ready_nodes": 0,
@@ -64,6 +65,7 @@ async def test_a_group_is_shown_changed_and_removed(api: Api):
         "app_address": "https://apps.example.org:8443",
         "required_capabilities": ["network-policy"],
         "topology": ["nvidia.com/gpu.clique", "rack"],
+        "runtime": "gvisor",
     }
     changed = await admin.patch("/groups/gpu", changes)
     assert changed.status_code == 200, changed.text
@@ -91,6 +93,7 @@ async def test_a_group_is_shown_changed_and_removed(api: Api):
         "app_address": None,
         "required_capabilities": [],
         "topology": [],
+        "runtime": None,
     }
 
 

@@ -299,6 +299,36 @@ async def test_a_group_takes_sessions_only_on_nodes_with_the_capabilities_that_i
     assert status_and_code(refused) == (422, "invalid.request")
 
 
+async def test_a_group_with_a_runtime_takes_sessions_only_on_nodes_that_have_it(api: Api):
+    user, admin = await api.as_("user"), await api.as_("superadmin")
+
+    async def change(**fields: object) -> None:
+        changed = await admin.patch("/groups/default", fields)
+        assert changed.status_code == 200, changed.text
+
+    async def reason(*capabilities: str) -> str:
+        await join(api.database, replace(machine(), capabilities=frozenset(capabilities)))
+        return str((await check(user, image="debian:12"))["reason"])
+
+    await change(runtime=" gvisor ")
+    await join(api.database, machine())
+    pending = await user.start(image="debian:12")
+    why = (await user.get(f"/sessions/{pending['id']}/why")).json()
+    assert why["reason"] == "1 node: does not have the runtime gvisor."
+    assert (await admin.get("/groups/default")).json()["ready_nodes"] == 0
+    assert await reason("runtime:runc") == "1 node: does not have the runtime gvisor."
+    assert await reason("runtime:gvisor") == ""
+    # What isolates a session does so with its runtime, and not with another one.
+    await change(required_capabilities=["user-namespaces"])
+    without = "1 node: has no user namespaces with the runtime gvisor."
+    assert await reason("runtime:gvisor", "user-namespaces") == without
+    assert await reason("runtime:gvisor", "user-namespaces:gvisor") == ""
+    await change(runtime=None)
+    assert await reason("user-namespaces") == ""
+    refused = await admin.patch("/groups/default", {"runtime": "g visor"})
+    assert status_and_code(refused) == (422, "invalid.request")
+
+
 async def test_root_inside_needs_the_policy_and_a_node_that_can_give_it(api: Api):
     user = await api.as_("user")
     await join(api.database, machine())

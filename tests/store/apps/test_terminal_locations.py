@@ -20,9 +20,10 @@ async def test_a_copy_that_confirms_no_longer_is_not_found(
     terminal, user = new_id(), people.user.user_id
     owner, other = (TerminalLocations(database, clock, f"http://10.0.0.{number}") for number in (1, 2))
     await owner.record(terminal, container, user)
-    assert await other.elsewhere(terminal, container, user) == "http://10.0.0.1"
+    there = (owner.copy_id, "http://10.0.0.1")
+    assert await other.elsewhere(terminal, container, user) == there
     assert await owner.elsewhere(terminal, container, user) is None
     await sql(database, "UPDATE terminals SET seen_at = seen_at - :age", age=timedelta(minutes=3))
     assert await other.elsewhere(terminal, container, user) is None
     await owner.confirm()
-    assert await other.elsewhere(terminal, container, user) == "http://10.0.0.1"
+    assert await other.elsewhere(terminal, container, user) == there

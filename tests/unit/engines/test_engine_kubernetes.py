@@ -10,12 +10,11 @@ import pytest
 
 from carrel.engines.kubernetes.isolation import PRIVATE, Reachability, policy, refused_networks
 from carrel.engines.kubernetes.pod_answers import (
+    has_user_namespaces,
     nodes,
     not_placed,
     observed,
-    quantity,
     remapped_everywhere,
-    remapping,
     reservation,
     start_error,
 )
@@ -30,6 +29,8 @@ from carrel.engines.kubernetes.pods import (
     require_supported,
     secret_of,
 )
+from carrel.engines.kubernetes.quantities import quantity
+from carrel.engines.kubernetes.runtime_classes import kept, without_overhead
 from carrel.engines.kubernetes.settings import KubernetesSettings
 from carrel.engines.port import (
     IDLE,
@@ -364,26 +365,59 @@ def test_the_policy_has_the_gateway_and_the_networks_of_the_settings() -> None:
         KubernetesSettings(gateway_networks="anywhere")
 
 
-def test_users_are_remapped_where_the_runtime_of_the_class_can_do_it() -> None:
-    def machine(name: str, *handlers: str) -> Any:
-        features = {"features": {"userNamespaces": True}}
-        reported = [{"name": one, **features} for one in handlers]
-        return {"metadata": {"name": name}, "status": {"runtimeHandlers": reported} if handlers else {}}
+def machine_with(*handlers: str, **labels: str) -> Any:
+    """A node whose runtime has these handlers, which can remap users."""
+    reported = [{"name": one, "features": {"userNamespaces": True}} for one in handlers]
+    status = {"runtimeHandlers": reported} if handlers else {}
+    return {"metadata": {"name": "a", "labels": labels}, "status": status}
 
-    machines = [machine("a", "", "kata"), machine("b", "kata"), machine("c")]
-    assert remapping(machines, "") == {"a"}
-    assert remapping(machines, "kata") == {"a", "b"}
+
+def test_users_are_remapped_where_the_runtime_of_the_class_can_do_it() -> None:
+    machines = [machine_with("", "kata"), machine_with("kata"), machine_with()]
+    assert [has_user_namespaces(one, "") for one in machines] == [True, False, False]
+    assert [has_user_namespaces(one, "kata") for one in machines] == [True, True, False]
     assert pod_of(spec(), Sandbox("kata", user_namespaces=True))["hostUsers"] is False
     assert pod_of(spec(), Sandbox("kata"))["runtimeClassName"] == "kata"
     assert not {"hostUsers", "runtimeClassName"} & pod_of(spec()).keys()
 
 
 def test_a_pod_of_an_elastic_group_has_user_namespaces_if_all_nodes_to_which_it_may_go_have_them() -> None:
-    ready = {"a": {"pool": "burst"}, "b": {"pool": "burst"}, "system": dict[str, str]()}
     elastic = spec(elastic=(LabelRequirement("pool", frozenset({"burst"})),))
-    assert remapped_everywhere(elastic, ready, frozenset({"a", "b"}))
-    assert not remapped_everywhere(elastic, ready, frozenset({"a", "system"}))
+    able, unable = machine_with("", pool="burst"), machine_with("kata", pool="burst")
+    system = machine_with("")
+    assert remapped_everywhere(elastic, {"a": able, "b": able, "system": machine_with()}, "")
+    assert not remapped_everywhere(elastic, {"a": able, "b": unable, "system": system}, "")
     # What a machine has that does not exist yet is not known.
-    assert not remapped_everywhere(elastic, {"system": {}}, frozenset({"system"}))
-    assert remapped_everywhere(spec(node="a"), ready, frozenset({"a"}))
-    assert not remapped_everywhere(spec(node="b"), ready, frozenset({"a"}))
+    assert not remapped_everywhere(elastic, {"system": system}, "")
+    assert remapped_everywhere(spec(node="a"), {"a": able}, "")
+    assert not remapped_everywhere(spec(node="b"), {"a": able, "b": unable}, "")
+    assert not remapped_everywhere(spec(node="c"), {"a": able}, "")
+
+
+def runtime_class(**fields: object) -> Any:
+    return kept({"metadata": {"name": "gvisor"}, "handler": "runsc", **fields})
+
+
+def test_a_runtime_class_runs_where_its_labels_are_and_its_handler_unless_the_node_lists_none() -> None:
+    some, all_ = runtime_class(scheduling={"nodeSelector": {"pool": "gvisor"}}), runtime_class()
+    assert some.runs_on(machine_with("", "runsc", pool="gvisor", zone="a"))
+    assert not some.runs_on(machine_with("", "runsc", pool="other"))
+    assert not some.runs_on(machine_with("", "kata", pool="gvisor"))
+    assert some.runs_on(machine_with(pool="gvisor"))
+    assert all_.runs_on(machine_with())
+    assert not all_.runs_on(machine_with(""))
+
+
+def test_the_overhead_of_a_runtime_class_is_part_of_the_slots() -> None:
+    kata = runtime_class(overhead={"podFixed": {"cpu": "250m", "memory": "160Mi"}})
+    assert without_overhead({"cpu": 1000, "mem": 1 << 30}, kata) == {
+        "cpu": 750,
+        "mem": (1 << 30) - (160 << 20),
+    }
+    assert without_overhead({"cpu": 1000, "mem": 0}, runtime_class()) == {"cpu": 1000, "mem": 0}
+    with pytest.raises(
+        EngineError, match=r"gvisor needs 0\.25 CPUs for itself, and the container has 0\.25 CPUs"
+    ):
+        without_overhead({"cpu": 250, "mem": 1 << 30}, kata)
+    with pytest.raises(EngineError, match="gvisor needs 160 MiB for itself, and the container has 64 MiB"):
+        without_overhead({"cpu": 500, "mem": 64 << 20}, kata)

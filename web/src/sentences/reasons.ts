@@ -187,6 +187,11 @@ const CAUSES: readonly [text: RegExp, message: (words: string[]) => MessageDescr
   [/^is not the requested node$/, () => msg`not the requested node`],
   [/^does not enforce network policies$/, () => msg`does not enforce network policies`],
   [/^does not have the capability (\S+)$/, ([name = ""]) => msg`does not have the capability ${name}`],
+  [/^does not have the runtime (\S+)$/, ([name = ""]) => msg`does not have the runtime ${name}`],
+  [
+    /^has no user namespaces with the runtime (\S+)$/,
+    ([name = ""]) => msg`no user namespaces with the runtime ${name}`,
+  ],
   [/^cannot give root in a session$/, () => msg`cannot give root in a session`],
   [/^cannot reach the storage host (\S+)$/, ([host = ""]) => msg`cannot reach the storage host ${host}`],
   [

@@ -7,6 +7,7 @@ from typing import Any
 
 import aiodocker
 
+from carrel.engines import runtimes
 from carrel.engines.accelerated import cannot_attach
 from carrel.engines.docker.api import disk_full
 from carrel.engines.docker.container_config import LABEL_EPOCH, LABEL_ID
@@ -178,7 +179,9 @@ def node(
         architecture=info["Architecture"],
         slots={"cpu": info["NCPU"] * 1000, "mem": info["MemTotal"]},
         engine=f"{_product(version)} {version.get('Version', '')}".strip(),
-        capabilities=capabilities | {claim for claim, holds in claims.items() if holds},
+        capabilities=capabilities
+        | {claim for claim, holds in claims.items() if holds}
+        | {runtimes.capability(name) for name in info.get("Runtimes") or ()},
         images=frozenset(tag for image in images for tag in image.get("RepoTags") or () if tag != _NO_TAG),
         labels=dict(label.partition("=")[::2] for label in info.get("Labels") or ()),
     )

@@ -1,9 +1,11 @@
 """Accelerator attachments in container configurations."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from carrel.accelerators.port import Attachment
+from carrel.engines import runtimes
 from carrel.engines.accelerated import cannot_attach
 
 CDI = "cdi"
@@ -42,6 +44,22 @@ def binds(attachment: Attachment) -> list[dict[str, object]]:
     ]
 
 
+def with_runtime(attachment: Attachment, runtime: str, info: Mapping[str, Any]) -> Attachment:
+    """With the runtime of the resource group, if there is one.
+
+    Raises: EngineError if the accelerators need another one, or if the daemon does not have it.
+    """
+    offered = info.get("Runtimes") or {}
+    if runtime and runtime not in offered:
+        raise runtimes.missing(runtime, offered)
+    if runtime and attachment.runtime not in ("", runtime):
+        raise cannot_attach(
+            f"The accelerators need the runtime {attachment.runtime}, and sessions of the resource group have the "
+            f"runtime {runtime}."
+        )
+    return replace(attachment, runtime=runtime or attachment.runtime)
+
+
 def has_cdi(info: Mapping[str, Any]) -> bool:
     """True if the daemon supports CDI: it lists the specification directories. Off by default before Docker 28."""
     return bool(info.get("CDISpecDirs"))
@@ -54,9 +72,9 @@ def require(attachment: Attachment, info: Mapping[str, Any]) -> None:
             f"The accelerators {', '.join(attachment.cdi)} need CDI, which the container engine does not support "
             "or has disabled."
         )
-    runtimes = info.get("Runtimes") or {}
-    if attachment.runtime and attachment.runtime not in runtimes:
+    offered = info.get("Runtimes") or {}
+    if attachment.runtime and attachment.runtime not in offered:
         raise cannot_attach(
             f"The accelerators need the runtime {attachment.runtime}, and the container engine has "
-            f"{', '.join(sorted(runtimes)) or 'none'}."
+            f"{', '.join(sorted(offered)) or 'none'}."
         )

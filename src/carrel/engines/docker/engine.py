@@ -77,7 +77,7 @@ class DockerEngine(Adjusting):
     cannot connect to services of this machine), `seccomp-profile` (Carrel's; else the engine's own), `root-inside` (it
     remaps users), `disk-limit` (of what containers write), `live-limits` (of running containers),
     `in-place-restart`, `log-streams`, `oom-events`, `cdi` (Container Device Interface), `init`, `seccomp`, `apparmor`,
-    `rootless`, `cgroup-v2`, `memory-limit`, `swap-limit`, `cpu-limit`, `pids-limit`.
+    `rootless`, `cgroup-v2`, `memory-limit`, `swap-limit`, `cpu-limit`, `pids-limit`, and its `runtimes`.
     """
 
     def __init__(
@@ -293,9 +293,10 @@ class DockerEngine(Adjusting):
         with_profile = await self._knows_profile()
         network = await self._networks.join(spec.id, spec.network)
         attachment = attachment_of(self._accelerators, spec)
-        if attachment.cdi or attachment.runtime or spec.root:
+        if attachment.cdi or attachment.runtime or spec.runtime or spec.root:
             info = await self._api.call("GET", "info")
             attached.require(attachment, info)
+            attachment = attached.with_runtime(attachment, spec.runtime, info)
             rights.require(spec, info)
         with_init = bool(self._has_init)
         name = self._names.container(spec.id)

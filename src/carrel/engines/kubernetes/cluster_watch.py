@@ -1,4 +1,6 @@
-"""One watch of what controllers read all the time, shared by all watchers: our pods, the nodes, and pods of others."""
+"""One watch of what controllers read all the time, shared by all watchers: our pods, the nodes, pods of others, and
+runtime classes.
+"""
 
 import asyncio
 from collections import OrderedDict
@@ -8,11 +10,12 @@ from typing import Any
 import structlog
 
 from carrel.engines.hints import Hints
-from carrel.engines.kubernetes import pod_answers
+from carrel.engines.kubernetes import pod_answers, runtime_classes
 from carrel.engines.kubernetes.cluster_nodes import NODES, responding, trimmed
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
 from carrel.engines.kubernetes.pod_answers import ListedPod, Reservation
 from carrel.engines.kubernetes.pods import LABEL_INSTALLATION, PodNames
+from carrel.engines.kubernetes.runtime_classes import RUNTIME_CLASSES, RuntimeClass
 from carrel.engines.kubernetes.watched_list import WatchedList
 from carrel.engines.port import EngineError
 
@@ -39,6 +42,9 @@ class ClusterWatch:
         self.foreign: WatchedList[Reservation] = WatchedList(
             api, "api/v1/pods", others, pod_answers.reservation
         )
+        self.runtime_classes: WatchedList[RuntimeClass] = WatchedList(
+            api, RUNTIME_CLASSES, {}, runtime_classes.kept
+        )
         self.ends: OrderedDict[str, str] = OrderedDict()
         """Why the cluster ended and deleted containers, the latest of them."""
         self._task: asyncio.Task[None] | None = None
@@ -61,7 +67,7 @@ class ClusterWatch:
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self.pods.run())
-                for beside in (self.machines, self.foreign):
+                for beside in (self.machines, self.foreign, self.runtime_classes):
                     group.create_task(_if_allowed(beside))
         except* (EngineError, ApiError):
             pass  # the end of the stream tells watchers; 410: they list again

@@ -10,7 +10,15 @@ from dataclasses import replace
 from heapq import nsmallest
 from typing import Any
 
-from carrel.engines.kubernetes import pod_answers, pod_end, pod_events, pod_ports, pod_start
+from carrel.engines import runtimes
+from carrel.engines.kubernetes import (
+    pod_answers,
+    pod_end,
+    pod_events,
+    pod_ports,
+    pod_start,
+    runtime_classes,
+)
 from carrel.engines.kubernetes.claim_objects import ClaimObjects
 from carrel.engines.kubernetes.cluster_nodes import ClusterNodes, Responding, responding
 from carrel.engines.kubernetes.cluster_watch import ClusterWatch
@@ -28,6 +36,7 @@ from carrel.engines.kubernetes.pods import (
     node_of,
     require_supported,
 )
+from carrel.engines.kubernetes.runtime_classes import RuntimeClass, without_overhead
 from carrel.engines.kubernetes.self_test import SelfTest
 from carrel.engines.kubernetes.taints import Toleration
 from carrel.engines.label_claim import LabelClaim
@@ -65,9 +74,9 @@ class KubernetesEngine:
 
     A container that has ended is started again as a new pod: only its folders are kept.
     at_once: of containers that start; of each, the API server has a few requests and a watch.
-    Capabilities of its nodes: `cpu-limit`, `memory-limit`, `seccomp`, `elastic`; `user-namespaces` where pods have
-    them; `network-policy` since a self-test has found that the cluster enforces network policies; with forwards_ports,
-    `forwarded-ports`, and containers have no address.
+    Capabilities of its nodes: `cpu-limit`, `memory-limit`, `seccomp`, `elastic`; its runtime classes (`runtimes`);
+    `user-namespaces` where pods have them; `network-policy` since a self-test has found that the cluster enforces
+    network policies; with forwards_ports, `forwarded-ports`, and containers have no address.
     """
 
     volume_kinds = frozenset(VolumeKind)
@@ -98,10 +107,10 @@ class KubernetesEngine:
         self._isolation = Isolation(self._api, self._names, reachability)
         self._check_image = check_image
         self._sandbox = sandbox
-        self._remapping: frozenset[str] = frozenset()
-        """Names of nodes whose pods have user namespaces."""
-        self._ready: Mapping[str, Mapping[str, str]] = {}
-        """Labels of the nodes that are ready, by name."""
+        self._ready: Mapping[str, Mapping[str, Any]] = {}
+        """The nodes that are ready, by name."""
+        self._runtimes: Mapping[str, RuntimeClass] = {}
+        """The runtime classes by name."""
         self._ports = PodPorts(self._api, self._nodes)
         self._forwards_ports = forwards_ports
         self._summarized: dict[str, float] = {}
@@ -117,7 +126,7 @@ class KubernetesEngine:
         if self._forwards_ports:
             shared.add(FORWARDED)
         return tuple(
-            replace(node, capabilities=node.capabilities | shared | self._user_namespaces(node.name))
+            replace(node, capabilities=node.capabilities | shared | self._of_runtimes(node.name))
             for node in pod_answers.nodes(machines, foreign, self._names.tolerations)
         )
 
@@ -127,10 +136,9 @@ class KubernetesEngine:
         require_supported(spec)
         with sentences():
             await self.claim.require()
-            if not self._isolation.applied:
+            if not self._isolation.applied or (spec.runtime and spec.runtime not in self._runtimes):
                 await self._isolated()
-            remapped = pod_answers.remapped_everywhere(spec, self._ready, self._remapping)
-            sandbox = replace(self._sandbox, user_namespaces=remapped)
+            spec, sandbox = self._sandboxed(spec)
             # 1. Create it behind its gate, or adopt it; one that has ended makes room for another.
             pod = await pod_start.create(*self._place, spec, sandbox)
             while (seen := self._observed(pod)).state is ObservedState.EXITED and not spec.once:
@@ -289,18 +297,47 @@ class KubernetesEngine:
         await self._ports.close()
         await self._api.close()
 
-    def _user_namespaces(self, node: str) -> frozenset[str]:
-        """The capability of a node whose pods have user namespaces."""
-        return frozenset({USER_NAMESPACES} if node in self._remapping else ())
+    def _of_runtimes(self, node: str) -> frozenset[str]:
+        """Capabilities of a node by its runtimes."""
+        machine = self._ready[node]
+        there = [one for one in self._runtimes.values() if one.runs_on(machine)]
+        known = {runtimes.capability(one.name) for one in there}
+        if self._sandbox.user_namespaces:
+            handlers = {USER_NAMESPACES: self._handler(self._sandbox.runtime_class)}
+            handlers |= {runtimes.user_namespaces(one.name): one.handler for one in there}
+            known |= {
+                capability
+                for capability, handler in handlers.items()
+                if pod_answers.has_user_namespaces(machine, handler)
+            }
+        return frozenset(known)
+
+    def _sandboxed(self, spec: ContainerSpec) -> tuple[ContainerSpec, Sandbox]:
+        """The container with what its runtime class leaves of its slots, and its sandbox. Raises: EngineError."""
+        if spec.runtime and spec.runtime not in self._runtimes:
+            raise runtimes.missing(spec.runtime, self._runtimes)
+        name = spec.runtime or self._sandbox.runtime_class
+        if runtime := self._runtimes.get(name):
+            spec = replace(spec, slots=without_overhead(spec.slots, runtime))
+        remapped = self._sandbox.user_namespaces and pod_answers.remapped_everywhere(
+            spec, self._ready, self._handler(name)
+        )
+        return spec, Sandbox(name, remapped)
+
+    def _handler(self, runtime_class: str) -> str:
+        """Without the right to list runtime classes, the usual one: that of the same name."""
+        known = self._runtimes.get(runtime_class)
+        return known.handler if known else runtime_class
 
     async def _isolated(self) -> Sequence[Any]:
-        """The nodes that are ready. Afterwards the network policy of the installation is in place."""
+        """The nodes that are ready, and the runtime classes. Afterwards the network policy of the installation is in
+        place.
+        """
         machines = await self._nodes.all()
         await self._isolation.apply(machines)
         ready = [one for one in machines if responding(one) is Responding.READY]
-        self._ready = {one["metadata"]["name"]: one["metadata"].get("labels") or {} for one in ready}
-        if self._sandbox.user_namespaces:
-            self._remapping = pod_answers.remapping(ready, self._sandbox.runtime_class)
+        self._ready = {one["metadata"]["name"]: one for one in ready}
+        self._runtimes = {one.name: one for one in await runtime_classes.read(self._watch.runtime_classes)}
         return ready
 
     def _observed(self, pod: Mapping[str, Any]) -> Observed:

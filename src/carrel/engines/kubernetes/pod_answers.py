@@ -2,13 +2,14 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from carrel.engines.kubernetes import pod_events, pod_folders, taints
 from carrel.engines.kubernetes.pods import LABEL_EPOCH, LABEL_ID, OCCUPIED, PREPARE, SESSION
+from carrel.engines.kubernetes.quantities import quantity
 from carrel.engines.kubernetes.taints import Toleration
 from carrel.engines.port import (
     ELASTIC,
@@ -29,8 +30,6 @@ _KILLED = 137
 _PULLS_FAILED = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull")
 _CREATES_FAILED = ("CreateContainerConfigError", "CreateContainerError", "RunContainerError", "StartError")
 _NO_PROGRAM = re.compile(r"no such file or directory|executable file not found")
-_UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18}
-_BINARY = {f"{unit}i": 1 << (10 * power) for power, unit in enumerate("KMGTPE", 1)}
 _CAPABILITIES = frozenset({"cpu-limit", "memory-limit", "seccomp", ELASTIC})
 
 
@@ -197,27 +196,28 @@ def _create_error(spec: ContainerSpec, text: str, *, preparing: bool) -> EngineE
     return EngineError(f"The container could not be started: {text}.", retriable=True)
 
 
-def remapping(machines: Iterable[Mapping[str, Any]], runtime_class: str) -> frozenset[str]:
-    """Names of the machines whose pods can have user namespaces. Runtimes are usually named like their class."""
-    return frozenset(
-        machine["metadata"]["name"]
-        for machine in machines
-        for handler in machine["status"].get("runtimeHandlers") or ()
-        if handler.get("name", "") == runtime_class and (handler.get("features") or {}).get("userNamespaces")
+def has_user_namespaces(machine: Mapping[str, Any], handler: str) -> bool:
+    """True if pods with this handler can have user namespaces on the node."""
+    return any(
+        one.get("name", "") == handler and (one.get("features") or {}).get("userNamespaces")
+        for one in machine["status"].get("runtimeHandlers") or ()
     )
 
 
-def remapped_everywhere(
-    spec: ContainerSpec, ready: Mapping[str, Mapping[str, str]], remapping: Collection[str]
-) -> bool:
+def remapped_everywhere(spec: ContainerSpec, ready: Mapping[str, Mapping[str, Any]], handler: str) -> bool:
     """True if its pod has user namespaces on each node to which it may go, of which there is at least one.
 
-    ready: labels by node.
+    ready: nodes by name.
     """
     if spec.elastic is None:
-        return spec.node in remapping
-    suitable = [name for name, labels in ready.items() if all(one.met_by(labels) for one in spec.elastic)]
-    return bool(suitable) and all(name in remapping for name in suitable)
+        suitable = [ready[spec.node]] if spec.node in ready else []
+    else:
+        suitable = [
+            machine
+            for machine in ready.values()
+            if all(one.met_by(machine["metadata"].get("labels") or {}) for one in spec.elastic)
+        ]
+    return bool(suitable) and all(has_user_namespaces(one, handler) for one in suitable)
 
 
 def nodes(
@@ -272,17 +272,6 @@ def reservation(pod: Mapping[str, Any]) -> Reservation:
         for kind in (0, 1)
     )
     return Reservation(spec.get("nodeName") or "", cpu, mem)
-
-
-def quantity(text: str, scale: int = 1) -> int:
-    """A quantity of Kubernetes, such as "250m", "2" or "64Mi", times the scale; rounded up."""
-    match = re.fullmatch(r"([0-9.]+(?:e[0-9]+)?)([a-zA-Z]*)", text)
-    if match is None:
-        raise ValueError(f"{text!r} is no quantity")
-    number, unit = float(match[1]), match[2]
-    small = {"n": 10**9, "u": 10**6, "m": 1000}.get(unit)
-    exact = number * scale / small if small else number * scale * (_BINARY.get(unit) or _UNITS[unit])
-    return -int(-exact // 1)
 
 
 def usages(summary: Mapping[str, Any], ours: Mapping[str, str]) -> Iterable[ContainerUsage]:

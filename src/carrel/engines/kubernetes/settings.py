@@ -108,7 +108,8 @@ class KubernetesSettings(BaseModel):
     runtime_class: _OptionalName = Field(
         default="",
         title="Runtime class",
-        description="Runtime class of the pods, such as that of gVisor or Kata; empty: the cluster's default.",
+        description="Runtime class of the pods, such as that of gVisor or Kata, unless their resource group names "
+        "another one; empty: the cluster's default.",
     )
     user_namespaces: bool = Field(
         default=True,

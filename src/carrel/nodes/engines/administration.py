@@ -20,6 +20,7 @@ from carrel.core.ids import LOCAL_ENGINE, EngineId, new_id
 from carrel.core.units import add
 from carrel.db.database import Database, notify
 from carrel.db.encryption import SecretBox
+from carrel.engines import runtimes
 from carrel.engines.context import Closing, Purging
 from carrel.engines.optional import FORWARDED, PortForwarding, SelfTesting
 from carrel.engines.port import Engine, EngineError, NodeInfo
@@ -173,7 +174,14 @@ async def _checked(
                     await finish(engine, row.id)
     except Unavailable as error:
         return EngineCheck(
-            ok=False, sentence=error.message, versions=[], notes=[], nodes=[], capacity={}, gaps=[]
+            ok=False,
+            sentence=error.message,
+            versions=[],
+            notes=[],
+            nodes=[],
+            capacity={},
+            runtimes=[],
+            gaps=[],
         )
     versions = sorted({info.engine for info in nodes})
     capacity: dict[str, int] = {}
@@ -191,6 +199,7 @@ async def _checked(
             for info in nodes
         ],
         capacity=capacity,
+        runtimes=runtimes.names(set[str]().union(*(info.capabilities for info in nodes))),
         gaps=[EngineGap(code=gap, sentence=SENTENCES[gap]) for gap in missing],
     )
 

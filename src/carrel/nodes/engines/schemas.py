@@ -114,7 +114,8 @@ class EngineGap(BaseModel):
 
 class EngineCheck(BaseModel):
     """sentence: the result of the check. versions: of the engines of its nodes. notes: sentences about how its apps are
-    reached, and the result of its self-test. capacity: of its nodes that take sessions. gaps: what it cannot do.
+    reached, and the result of its self-test. capacity: of its nodes that take sessions. runtimes: container
+    runtimes of its nodes, which resource groups may name. gaps: what it cannot do.
     """
 
     ok: bool
@@ -123,4 +124,5 @@ class EngineCheck(BaseModel):
     notes: list[str]
     nodes: list[CheckedNode]
     capacity: dict[str, int]
+    runtimes: list[str]
     gaps: list[EngineGap]

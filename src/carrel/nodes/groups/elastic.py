@@ -4,7 +4,7 @@ The scheduler places on it as on any node, so its capacity, the group's limit, h
 containers move to their machines, once these are known; what they hold stays on this node.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Invalid, NotFound
 from carrel.core.ids import EngineId, GroupId, NodeId, new_id
+from carrel.engines import runtimes
 from carrel.engines.optional import USER_NAMESPACES
 from carrel.engines.port import ELASTIC, NodeInfo
 from carrel.nodes.groups import selectors
@@ -118,13 +119,13 @@ _REMOVED = text("""
 async def answers(tx: AsyncSession, engine: EngineId, nodes: Sequence[NodeInfo]) -> Sequence[NodeId]:
     """Record that the engine answers, with its nodes. Returns the elastic nodes that changed."""
     rows = await tx.execute(
-        select(Node.id, Node.capabilities, ResourceGroup.node_selector)
+        select(Node.id, Node.capabilities, ResourceGroup.node_selector, ResourceGroup.runtime)
         .join(ResourceGroup, ResourceGroup.id == Node.group_id)
         .where(Node.engine_id == engine, Node.elastic, IS_KNOWN)
     )
     changed: list[NodeId] = []
     for row in rows.all():
-        capabilities = sorted(_capabilities(row.capabilities, row.node_selector or "", nodes))
+        capabilities = sorted(_capabilities(row, nodes))
         bound = {
             "id": row.id,
             "ready": NodeState.READY.value,
@@ -134,14 +135,20 @@ async def answers(tx: AsyncSession, engine: EngineId, nodes: Sequence[NodeInfo])
     return changed
 
 
-def _capabilities(last: Iterable[str], selector: str, nodes: Sequence[NodeInfo]) -> frozenset[str]:
-    """What all machines with these labels can do; without one, all nodes of the cluster; without one, the last."""
-    requirements = selectors.parse(selector) if selector else ()
+def _capabilities(group: Any, nodes: Sequence[NodeInfo]) -> frozenset[str]:
+    """What all machines with its labels can do; without one, all nodes of the cluster; without one, the last.
+
+    group: row of its node.
+    """
+    requirements = selectors.parse(group.node_selector) if group.node_selector else ()
     if machines := [node for node in nodes if all(one.met_by(node.labels) for one in requirements)]:
         return frozenset.intersection(*[one.capabilities for one in machines])
-    known = frozenset.intersection(*[one.capabilities for one in nodes]) if nodes else frozenset(last)
-    # That depends on the machine which the cluster adds.
-    return known - {USER_NAMESPACES}
+    known = frozenset[str](group.capabilities)
+    if nodes:
+        known = frozenset.intersection(*[one.capabilities for one in nodes])
+    # The others depend on the machine which the cluster adds.
+    own = {runtimes.capability(group.runtime)} if group.runtime and known else set[str]()
+    return frozenset(one for one in known if one.partition(":")[0] != USER_NAMESPACES) | own
 
 
 async def removed(tx: AsyncSession, engine: EngineId, now: datetime) -> Sequence[NodeId]:

@@ -1,7 +1,7 @@
 """Reading resource groups: a fixed number of statements for a page, whatever its length."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Row, Select, func, select, text
@@ -91,7 +91,7 @@ async def _views(tx: AsyncSession, actor: Actor, rows: Sequence[Row[Any]]) -> li
         GroupView.model_validate(
             {
                 **row._mapping,
-                **_of_nodes(machines[row.id], held, row.required_capabilities),
+                **_of_nodes(machines[row.id], held, row),
                 "access": AccessView.model_validate(access[row.id]) if row.id in access else None,
                 "weights": WeightsView.model_validate(weights[row.id]) if row.id in weights else None,
             }
@@ -101,7 +101,7 @@ async def _views(tx: AsyncSession, actor: Actor, rows: Sequence[Row[Any]]) -> li
 
 
 def _of_nodes(
-    nodes: Sequence[Node], held: Mapping[Any, Mapping[str, int]], required: Collection[str]
+    nodes: Sequence[Node], held: Mapping[Any, Mapping[str, int]], group: Row[Any]
 ) -> dict[str, object]:
     capacity: dict[str, int] = {}
     used: dict[str, int] = {}
@@ -110,7 +110,7 @@ def _of_nodes(
     for node in nodes:
         if not node.elastic:
             count += 1
-            ready += not ledger.closed(node, required)
+            ready += not ledger.closed(node, group.required_capabilities, group.runtime)
         if node.elastic or not elastic:
             used = add(used, held.get(node.id, {}))
             if node.state == NodeState.READY:

@@ -34,6 +34,11 @@ Capability = Annotated[
     says("A capability of a node has lowercase letters, digits and hyphens, such as network-policy."),
 ]
 Capabilities = Annotated[list[Capability], Field(max_length=20)]
+RuntimeName = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$"),
+    says("A runtime is named as in the engine, such as gvisor, kata or runsc."),
+]
 Seconds = Annotated[int, Field(ge=0, le=_YEAR_S), says("A time is a number of seconds, a year at most.")]
 SomeSeconds = Annotated[int, Field(ge=1, le=_YEAR_S), says("A time is 1 second to a year, in seconds.")]
 
@@ -115,6 +120,8 @@ class GroupCreate(BaseModel):
     required_capabilities: nodes of the group without them take no new sessions.
     topology: labels of nodes, from narrow to wide, such as rack and zone; nodes with the same value are a domain, by
     which cluster sessions are placed. Not for an elastic group.
+    runtime: container runtime of its sessions: a RuntimeClass of a Kubernetes cluster, a runtime of a Docker daemon.
+    Nodes without it take no new sessions. null: the engine's usual one.
     elastic: its nodes are left to a Kubernetes cluster, which may add some; its sessions run on those that meet the
     node selector, which is required. null: sessions are placed on the nodes that there are.
     """
@@ -139,6 +146,7 @@ class GroupCreate(BaseModel):
     node_selector: NodeSelector | None = None
     required_capabilities: Capabilities = []
     topology: Topology = []
+    runtime: RuntimeName | None = None
     elastic: ElasticGroup | None = None
 
 
@@ -250,6 +258,7 @@ class GroupView(BaseModel):
     node_selector: str | None
     required_capabilities: list[str]
     topology: list[str]
+    runtime: str | None
     elastic: ElasticGroup | None
     created_at: datetime
     nodes: int

@@ -1,6 +1,6 @@
 """Access to resource groups, and lookup by id or name."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, exists, func, literal, literal_column, or_, select, true, union
@@ -85,6 +85,14 @@ def as_text() -> str:
     condition = or_(group.public, named) & lets_in(domain, group)
     dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
     return str(condition.compile(dialect=dialect, compile_kwargs={"literal_binds": True}))
+
+
+async def runtimes(tx: AsyncSession) -> Mapping[GroupId, str]:
+    """Container runtimes of the groups that name one."""
+    rows = await tx.execute(
+        select(ResourceGroup.id, ResourceGroup.runtime).where(ResourceGroup.runtime.is_not(None))
+    )
+    return {row.id: row.runtime for row in rows}
 
 
 async def audience(tx: AsyncSession, group: GroupId) -> set[str]:

@@ -14,6 +14,7 @@ const slotsText = (slots: Readonly<Record<string, number>>) =>
 export function EngineCheckResult({ check }: { check: EngineCheck }) {
   const { t, i18n } = useLingui();
   const capacity = slotsText(check.capacity) || t`none`;
+  const runtimes = check.runtimes.join(", ");
   const versions = check.versions.join(", ");
   const dangerous = check.gaps.some(({ code }) => DANGERS.includes(code));
   const sentence = !check.ok
@@ -61,6 +62,11 @@ export function EngineCheckResult({ check }: { check: EngineCheck }) {
                 </Table>
               </Table.ScrollContainer>
             </>
+          )}
+          {runtimes && (
+            <Text size="sm">
+              <Trans>Container runtimes that resource groups may name: {runtimes}</Trans>
+            </Text>
           )}
           {check.gaps.length > 0 && (
             <section>

@@ -157,6 +157,7 @@ function GroupFacts({ group, administers }: { group: Group; administers: boolean
           [t`Node selector`, group.node_selector],
           [t`Required capabilities`, group.required_capabilities.join(", ")],
           [t`Topology`, group.topology.join(", ")],
+          [t`Container runtime`, group.runtime],
           [
             t`Elastic`,
             group.elastic &&

@@ -134,6 +134,15 @@ function GroupForm({ group, onDone, onMade }: FormProps) {
         splitChars={[",", " "]}
         {...form.getInputProps("topology")}
       />
+      <TextInput
+        label={t`Container runtime`}
+        description={t`Of its sessions: a RuntimeClass of a Kubernetes cluster or a runtime of a Docker daemon. Nodes of the group without it take no new sessions. Empty: the usual one.`}
+        placeholder="gvisor"
+        spellCheck={false}
+        autoComplete="off"
+        maxLength={63}
+        {...form.getInputProps("runtime")}
+      />
       <ElasticFields form={form} />
       <GroupRules form={form} />
     </Form>

@@ -7,7 +7,7 @@ import { slotWord } from "@/ui/slots";
 export type GroupValues = Required<Omit<GroupCreate, Optional>> & Record<Optional, string>;
 
 /** Texts that are null if they are empty. */
-const OPTIONAL = ["app_address", "node_selector"] as const;
+const OPTIONAL = ["app_address", "node_selector", "runtime"] as const;
 type Optional = (typeof OPTIONAL)[number];
 
 const FRESH: GroupValues = {
@@ -29,6 +29,7 @@ const FRESH: GroupValues = {
   node_selector: "",
   required_capabilities: [],
   topology: [],
+  runtime: "",
   elastic: null,
 };
 const FIELDS = Object.keys(FRESH) as (keyof GroupValues)[];
@@ -87,6 +88,7 @@ export function groupCommand(group: Group | undefined, changes: GroupUpdate): st
     ...optional("node-selector", given.node_selector),
     ...repeated("--require-capability", given.required_capabilities, "--no-required-capabilities"),
     ...repeated("--topology", given.topology, "--no-topology"),
+    ...optional("runtime", given.runtime),
     ...elasticWords(given.elastic),
   );
 }

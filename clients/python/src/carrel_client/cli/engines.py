@@ -194,6 +194,7 @@ def _print_check(check: models.EngineCheck) -> None:
         ]
         print_table([Column(title) for title in ("NODE", "ARCHITECTURE", "OFFERS", "CLOSED")], rows)
         print_line(f"capacity for sessions: {slots_text(check['capacity']) or 'none'}")
+        print_line(f"runtimes for resource groups: {', '.join(check['runtimes']) or 'none'}")
     for gap in check["gaps"]:
         print_line(f"- {gap['sentence']}")
 

@@ -32,6 +32,7 @@ _EMPTIED: tuple[tuple[str, object, str], ...] = (
     ("node-selector", "", "no node joins by its labels"),
     ("required-capabilities", [], "nodes need no capabilities"),
     ("topology", [], "cluster sessions are placed without regard to labels"),
+    ("runtime", "", "use each engine's usual runtime"),
     ("elastic", "", "place sessions on the nodes that there are"),
 )
 
@@ -307,6 +308,12 @@ def _settings(parser: Arguments) -> None:
         help="label of nodes by which cluster sessions are placed, such as rack; repeatable, from narrow to wide",
     )
     parser.add_argument(
+        "--runtime",
+        metavar="NAME",
+        help="container runtime of its sessions: a RuntimeClass of a cluster or a runtime of a Docker daemon, such as "
+        "gvisor; its nodes without it take no new sessions",
+    )
+    parser.add_argument(
         "--elastic",
         metavar="ENGINE",
         help="leave the nodes to this Kubernetes engine, which may add some; needs --node-selector and --limit",
@@ -352,9 +359,10 @@ def _fields(args: argparse.Namespace) -> dict[str, Any]:
         "node_selector",
         "required_capabilities",
         "topology",
+        "runtime",
         "pending_timeout_s",
     )
-    for field in ("pending_timeout_s", "app_address", "node_selector"):
+    for field in ("pending_timeout_s", "app_address", "node_selector", "runtime"):
         if field in fields and not fields[field]:
             fields[field] = None
     return {**fields, **_elastic(args)}
@@ -472,6 +480,7 @@ def _print(group: models.GroupView) -> None:
             ("node selector", group["node_selector"] or ""),
             ("required of nodes", ", ".join(group["required_capabilities"])),
             ("topology", " < ".join(["node", *group["topology"]]) if group["topology"] else ""),
+            ("runtime", group["runtime"] or ""),
             ("elastic", _elastic_text(group["elastic"])),
             ("nodes", f"{group['nodes']}, {group['ready_nodes']} accept new sessions"),
             ("sessions", f"{group['live_sessions']} live, {group['waiting_sessions']} of them pending"),

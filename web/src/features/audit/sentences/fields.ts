@@ -54,6 +54,7 @@ const FIELDS: Readonly<Record<string, MessageDescriptor>> = {
   owner: msg`Owner`,
   required_capabilities: msg`Required capabilities`,
   topology: msg`Topology`,
+  runtime: msg`Container runtime`,
   elastic: msg`Elastic`,
   password_classes: msg`Password character classes`,
   password_history: msg`Password history`,

@@ -1,0 +1,21 @@
+"""ids of the copies of the API that have terminals"""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0078"
+down_revision = "0077"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column("terminals", sa.Column("copy_id", sa.String(), server_default="", nullable=False))
+    op.create_index(op.f("ix_terminals_copy_id"), "terminals", ["copy_id"])
+    op.drop_index(op.f("ix_terminals_address"), table_name="terminals")
+
+
+def downgrade() -> None:
+    op.create_index(op.f("ix_terminals_address"), "terminals", ["address"])
+    op.drop_index(op.f("ix_terminals_copy_id"), table_name="terminals")
+    op.drop_column("terminals", "copy_id")
