@@ -260,10 +260,10 @@ class SchedulingSpec:
     slots: of each container, in base units. project, group, node: id or name. alternative_groups: other groups that the
     session accepts, in order of preference; it starts in the first one that can take it, after `group`. containers: how
     many that are alike: main and sub1, sub2 ...; with roles, the number follows from them. roles: groups of containers
-    that differ. placement, topology: of several containers. start_at: earliest start. rights: of the user inside. disk_bytes:
-    what each container may write outside its folders; None: the default of the policy. after: the sessions that must
-    end first. on_dependency_failure: once one of them has not ended as needed. array: of batch sessions; each has the
-    other fields.
+    that differ. placement, topology: of several containers. start_at: earliest start. rights: of the user inside.
+    disk_bytes: what each container may write outside its folders; None: the default of the policy. after: the sessions
+    that must end first. on_dependency_failure: once one of them has not ended as needed. array: of batch sessions; each
+    has the other fields.
     """
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid")

@@ -65,6 +65,22 @@ async def test_what_fits_in_no_domain_is_refused(racks: Api) -> None:
     assert refused.json()["detail"] == "No node has room for all 3 containers at once."
 
 
+async def test_each_group_that_a_session_accepts_has_its_own_topology(racks: Api) -> None:
+    """One node of the preferred group would have to hold all; the other has a rack for them."""
+    user, admin = await racks.as_("user"), await racks.as_("superadmin")
+    assert (await admin.post("/groups", {"name": "flat"})).status_code == 201
+    assert (await admin.patch("/nodes/n4", {"group": "flat"})).status_code == 200
+    asked = request(
+        slots=LARGE, containers=2, placement="together", group="flat", alternative_groups=["default"]
+    )
+    check = {name: value for name, value in asked.items() if name != "env"}
+    verdict = (await user.post("/sessions/check", check)).json()
+    assert (verdict["verdict"], verdict["starts_in"]["name"]) == ("starts", "default")
+    made = (await user.post("/sessions", asked)).json()
+    why = (await user.get(f"/sessions/{made['id']}/why")).json()
+    assert why["reason"].startswith("There is free capacity")
+
+
 async def test_a_level_that_the_group_does_not_have_is_refused(racks: Api) -> None:
     user, admin = await racks.as_("user"), await racks.as_("superadmin")
     refused = await user.post("/sessions", request(containers=2, topology="leaf"))

@@ -694,13 +694,15 @@ class ElasticGroup(TypedDict):
 
 class EngineCheck(TypedDict):
     """sentence: the result of the check. versions: of the engines of its nodes. notes: sentences about how its apps are
-    reached, and the result of its self-test. capacity: of its nodes that take sessions. gaps: what it cannot do."""
+    reached, and the result of its self-test. capacity: of its nodes that take sessions. runtimes: container
+    runtimes of its nodes, which resource groups may name. gaps: what it cannot do."""
 
     capacity: dict[str, int]
     gaps: list[EngineGap]
     nodes: list[CheckedNode]
     notes: list[str]
     ok: bool
+    runtimes: list[str]
     sentence: str
     versions: list[str]
 
@@ -993,6 +995,8 @@ class GroupCreate(TypedDict):
     required_capabilities: nodes of the group without them take no new sessions.
     topology: labels of nodes, from narrow to wide, such as rack and zone; nodes with the same value are a domain, by
     which cluster sessions are placed. Not for an elastic group.
+    runtime: container runtime of its sessions: a RuntimeClass of a Kubernetes cluster, a runtime of a Docker daemon.
+    Nodes without it take no new sessions. null: the engine's usual one.
     elastic: its nodes are left to a Kubernetes cluster, which may add some; its sessions run on those that meet the
     node selector, which is required. null: sessions are placed on the nodes that there are."""
 
@@ -1011,6 +1015,7 @@ class GroupCreate(TypedDict):
     placement: NotRequired[Strategy]
     public: NotRequired[bool]
     required_capabilities: NotRequired[list[str]]
+    runtime: NotRequired[str | None]
     scheduler: NotRequired[QueueOrder]
     session_kinds: NotRequired[list[SessionKind]]
     slot_priority: NotRequired[list[str]]
@@ -1091,6 +1096,7 @@ class GroupUpdate(TypedDict):
     placement: NotRequired[Strategy]
     public: NotRequired[bool]
     required_capabilities: NotRequired[list[str]]
+    runtime: NotRequired[str | None]
     scheduler: NotRequired[QueueOrder]
     session_kinds: NotRequired[list[SessionKind]]
     slot_priority: NotRequired[list[str]]
@@ -1124,6 +1130,7 @@ class GroupView(TypedDict):
     public: bool
     ready_nodes: int
     required_capabilities: list[str]
+    runtime: str | None
     scheduler: QueueOrder
     session_kinds: list[str]
     slot_priority: list[str]

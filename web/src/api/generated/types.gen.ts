@@ -1782,7 +1782,8 @@ export type ElasticGroup = {
  * EngineCheck
  *
  * sentence: the result of the check. versions: of the engines of its nodes. notes: sentences about how its apps are
- * reached, and the result of its self-test. capacity: of its nodes that take sessions. gaps: what it cannot do.
+ * reached, and the result of its self-test. capacity: of its nodes that take sessions. runtimes: container
+ * runtimes of its nodes, which resource groups may name. gaps: what it cannot do.
  */
 export type EngineCheck = {
     /**
@@ -1807,6 +1808,10 @@ export type EngineCheck = {
      * Ok
      */
     ok: boolean;
+    /**
+     * Runtimes
+     */
+    runtimes: Array<string>;
     /**
      * Sentence
      */
@@ -2485,6 +2490,8 @@ export type Greeting = {
  * required_capabilities: nodes of the group without them take no new sessions.
  * topology: labels of nodes, from narrow to wide, such as rack and zone; nodes with the same value are a domain, by
  * which cluster sessions are placed. Not for an elastic group.
+ * runtime: container runtime of its sessions: a RuntimeClass of a Kubernetes cluster, a runtime of a Docker daemon.
+ * Nodes without it take no new sessions. null: the engine's usual one.
  * elastic: its nodes are left to a Kubernetes cluster, which may add some; its sessions run on those that meet the
  * node selector, which is required. null: sessions are placed on the nodes that there are.
  */
@@ -2537,6 +2544,10 @@ export type GroupCreate = {
      * Required Capabilities
      */
     required_capabilities?: Array<string>;
+    /**
+     * Runtime
+     */
+    runtime?: string | null;
     scheduler?: QueueOrder;
     /**
      * Session Kinds
@@ -2745,6 +2756,10 @@ export type GroupUpdate = {
      * Required Capabilities
      */
     required_capabilities?: Array<string>;
+    /**
+     * Runtime
+     */
+    runtime?: string | null;
     scheduler?: QueueOrder;
     /**
      * Session Kinds
@@ -2843,6 +2858,10 @@ export type GroupView = {
      * Required Capabilities
      */
     required_capabilities: Array<string>;
+    /**
+     * Runtime
+     */
+    runtime: string | null;
     scheduler: QueueOrder;
     /**
      * Session Kinds

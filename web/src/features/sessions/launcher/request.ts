@@ -278,7 +278,8 @@ export const formLike = (session: SessionDetail): LaunchForm =>
 /** The form values of a request, with rows for its folders and dependencies. */
 export function formOf(request: SessionCreate, mounts: MountRow[], after: AfterRow[]): LaunchForm {
   const { image, slots, env = {}, mounts: _, after: __, kind, command, retries, rights, ...others } = request;
-  const { on_dependency_failure, containers, placement, topology, on_failure, roles, array, ...more } = others;
+  const { on_dependency_failure, containers, placement, topology, on_failure, roles, array, ...more } =
+    others;
   const { alternative_groups, ...plain } = more;
   return {
     ...freshForm(image),
