@@ -21,6 +21,12 @@ RUN apt-get update -q && apt-get install -qy --no-install-recommends openmpi-bin
 RUN python3 -m venv /opt/dask && /opt/dask/bin/pip install -q distributed==2025.11.0
 USER work
 """
+ALL_REDUCE = """
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+print(world.rank, world.size, MPI.Get_processor_name(), world.allreduce(world.rank + 1))
+"""
+"""A program for `mpirun`: each process prints its rank, their number, its host, and the sum of all ranks from 1."""
 
 
 async def ensure_cluster_image() -> str:

@@ -104,9 +104,17 @@ class Installation:
         changes = ", ".join(f"{column} = %({column})s" for column in columns)
         self.look.execute(f"UPDATE resource_groups SET {changes}", columns)
 
-    async def create(self, node: str | None = None, image: str = "", cpu: int = 100) -> SessionId:
-        slots = {**SMALL, "cpu": cpu}
-        request = spec(image=image or cluster_images.tiny("work"), slots=slots, node=node)
+    async def create(
+        self,
+        node: str | None = None,
+        *,
+        image: str = "",
+        cpu: int = 100,
+        mem: int = SMALL["mem"],
+        **more: object,
+    ) -> SessionId:
+        slots = {"cpu": cpu, "mem": mem}
+        request = spec(image=image or cluster_images.tiny("work"), slots=slots, node=node, **more)
         return await service.enqueue(self.database, self.clock, self.actor, request)
 
     async def running(self, *nodes: str) -> Sequence[SessionId]:
@@ -198,6 +206,21 @@ class Installation:
             (session,),
         ).fetchall()
         return ", ".join(name for (name,) in rows)
+
+    def nodes_of(self, session: SessionId) -> dict[str, str]:
+        """The node of each of its containers, by host name."""
+        return dict(
+            self.look.execute(
+                "SELECT c.host, n.name FROM containers c JOIN nodes n ON n.id = c.node_id"
+                " WHERE c.session_id = %s ORDER BY c.index",
+                (session,),
+            ).fetchall()
+        )
+
+    def containers_of(self, session: SessionId) -> dict[str, str]:
+        """Their ids by host name."""
+        rows = self.look.execute("SELECT host, id FROM containers WHERE session_id = %s", (session,))
+        return dict(rows.fetchall())
 
     def main_of(self, session: SessionId) -> ContainerId:
         rows = self.look.execute("SELECT id FROM containers WHERE session_id = %s", (session,)).fetchall()

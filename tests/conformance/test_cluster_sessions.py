@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 
 import pytest
-from cluster_image import ensure_cluster_image
+from cluster_image import ALL_REDUCE, ensure_cluster_image
 from tiny_image import ensure_tiny_image
 
 from carrel.core.ids import SessionId, new_id
@@ -17,11 +17,6 @@ from carrel.sessions import clusters
 from carrel.sessions.spec import SessionSpec
 
 SEAL = SecretBox(b"k" * 32)
-ALL_REDUCE = """
-from mpi4py import MPI
-world = MPI.COMM_WORLD
-print(world.rank, world.size, MPI.Get_processor_name(), world.allreduce(world.rank + 1))
-"""
 DASK = """
 import socket
 from dask.distributed import Client

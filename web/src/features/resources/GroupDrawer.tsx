@@ -156,7 +156,7 @@ function GroupFacts({ group, administers }: { group: Group; administers: boolean
           [t`App domain`, group.app_address ?? t`default`],
           [t`Node selector`, group.node_selector],
           [t`Required capabilities`, group.required_capabilities.join(", ")],
-          [t`Topology`, group.topology.join(", ")],
+          [t`Topology`, group.topology.length > 0 && group.topology.join(", ")],
           [t`Container runtime`, group.runtime],
           [
             t`Elastic`,
