@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, Row, column, or_, select, table, text, update
+from sqlalchemy import ColumnElement, Row, column, or_, select, table, text, union, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Conflict, first_few
@@ -24,6 +24,8 @@ from carrel.scheduling.snapshot import DeviceSnapshot
 from carrel.slot_kinds import service as slot_kinds
 from carrel.tables.groups import NodeLoss, ResourceGroup
 from carrel.tables.nodes import CLOSED_LENGTH, IS_KNOWN, IS_MACHINE, Node, NodeState, is_offered
+from carrel.tables.session_states import LIFECYCLE, ContainerState
+from carrel.tables.sessions import Container, Session
 
 SYSTEM_MEM_BYTES = 1 << 30
 """Default memory reserve for the host on machines with more than 4 GiB."""
@@ -60,7 +62,8 @@ WITH reported AS (
     RETURNING n.id, n.name
 ), missing AS (
     UPDATE nodes SET state = :down, down_since = :now
-    WHERE engine_id = :engine AND down_since IS NULL AND NOT elastic AND name NOT IN (SELECT name FROM reported)
+    WHERE engine_id = :engine AND down_since IS NULL AND forgotten_at IS NULL AND NOT elastic
+        AND name NOT IN (SELECT name FROM reported)
     RETURNING id
 )
 SELECT written.id FROM written JOIN differing USING (name) WHERE differs UNION ALL SELECT id FROM missing
@@ -116,12 +119,21 @@ class EngineNode:
         return not self.name
 
 
+def _in_use() -> ColumnElement[bool]:
+    """A condition for the nodes that exist, or have containers of live sessions: the other ones on record are those of
+    past sessions, of which a cluster that adds and removes machines leaves any number.
+    """
+    on_it = Session.state.in_(sorted(LIFECYCLE.live)) | (Container.state == ContainerState.ABANDONED)
+    occupied = select(Container.node_id).join(Session, Session.id == Container.session_id).where(on_it)
+    return Node.id.in_(union(select(Node.id).where(IS_KNOWN), occupied))
+
+
 async def of_engine(tx: AsyncSession, engine: EngineId) -> Mapping[NodeId, EngineNode]:
-    """The nodes of this engine, including those that it no longer reports."""
+    """The nodes of this engine, including those that it no longer reports while containers are on them."""
     rows = await tx.execute(
         select(Node.id, Node.name, Node.elastic, Node.capabilities, Node.closed, ResourceGroup.on_node_loss)
         .join(ResourceGroup, ResourceGroup.id == Node.group_id)
-        .where(Node.engine_id == engine)
+        .where(Node.engine_id == engine, _in_use())
     )
     return {
         row.id: EngineNode(
@@ -177,11 +189,12 @@ class Address:
 
 
 async def addresses(tx: AsyncSession) -> dict[NodeId, Address]:
-    """The engine and name of every node."""
+    """The engine and name of every node that exists or has containers."""
     rows = await tx.execute(
         select(Node.id, Node.engine_id, Node.name, Node.elastic, ResourceGroup.node_selector)
         .add_columns(ResourceGroup.elastic.label("settings"))
         .join(ResourceGroup, ResourceGroup.id == Node.group_id)
+        .where(_in_use())
     )
     cordoned: defaultdict[EngineId | None, set[str]] = defaultdict(set)
     for engine, name in await tx.execute(select(Node.engine_id, Node.name).where(IS_MACHINE, Node.cordoned)):
@@ -230,13 +243,15 @@ async def _publish(
 
 
 async def gone(tx: AsyncSession, now: datetime) -> dict[NodeId, NodeLoss | None]:
-    """The nodes that are DOWN, with the rule for their sessions; None: still within the grace period."""
+    """The nodes that are DOWN, if they exist or have containers, with the rule for their sessions; None: still within
+    the grace period.
+    """
     rows = await tx.execute(
         select(
             Node.id, Node.down_since, Node.forgotten_at, ResourceGroup.on_node_loss, ResourceGroup.node_loss_s
         )
         .join(ResourceGroup, ResourceGroup.id == Node.group_id)
-        .where(Node.state == NodeState.DOWN)
+        .where(Node.state == NodeState.DOWN, _in_use())
     )
     return {
         row.id: NodeLoss(row.on_node_loss)

@@ -52,9 +52,10 @@ class Node(Table):
     not move it. closed: why the engine places nothing new there; empty if it does. cordoned: no new placements.
     draining: mode of its drain. reserved: slots kept for the system. cpu_overcommit: CPUs offered per physical one.
     down_since: since when the engine responds without listing it. forgotten_at: when an administrator declared it
-    permanently gone; only past sessions refer to it. engine_id: null when its engine was removed, and the node with
-    it. engine_version: its engine's, for display. elastic: no machine, but all those of an elastic group together,
-    which its cluster adds and removes: slots is the group's limit, and what its sessions hold is held here.
+    permanently gone, or it was lost as a machine of an elastic group; only past sessions refer to it. engine_id: null
+    when its engine was removed, and the node with it. engine_version: its engine's, for display. elastic: no machine,
+    but all those of an elastic group together, which its cluster adds and removes: slots is the group's limit, and what
+    its sessions hold is held here.
     """
 
     __tablename__ = "nodes"
@@ -64,6 +65,7 @@ class Node(Table):
         CheckConstraint("cpu_overcommit >= 1 AND cpu_overcommit <= 100", name="cpu_overcommit"),
         CheckConstraint(f"draining IN ({_DRAINING})", name="draining"),
         CheckConstraint("cordoned OR draining IS NULL", name="drained_behind_a_cordon"),
+        Index("ix_nodes_known", "engine_id", postgresql_where=text("forgotten_at IS NULL")),
     )
 
     id: Mapped[NodeId] = mapped_column(String, primary_key=True)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from databases import sql
 from installation import Api, Caller
+from node_kit import machine
 from people import eventually
 from people_kit import status_and_code
 from session_kit import SMALL
@@ -155,6 +156,33 @@ async def test_a_check_says_where_the_storage_is_not_the_same(living: Api):
     assert await problems() == [("local", "The storage host is nowhere on local.")]
     assert not living.engine.world.containers
     assert not list((root / "check").glob("*/*")), "nothing is left"
+
+
+async def test_a_check_is_on_nodes_that_take_containers_and_have_room(living: Api):
+    admin = await living.as_("superadmin")
+    names = ["full", "small", "third", "wide"]
+    slots = {"full": 150, "small": 50, "third": 1000, "wide": 1000}
+    living.engine.world.nodes = [machine(name, cpu=slots[name]) for name in names]
+
+    async def known() -> bool:
+        shown = (await admin.get("/nodes")).json()["items"]
+        return sorted(one["name"] for one in shown if one["state"] == "READY") == names
+
+    async def places() -> list[str]:
+        answer = await admin.post(f"{AT}/check", {"image": "debian:12"})
+        assert answer.status_code == 200, answer.text
+        return [step["place"] for step in answer.json()["steps"] if step["place"] != "server"]
+
+    await eventually(known)
+    assert await places() == ["full", "third"]
+    started = await admin.start(node="full", slots={"cpu": 100, "mem": 64 << 20})
+    await living.until(admin, started["id"], "RUNNING")
+    assert await places() == ["third", "wide"]
+    assert (await admin.patch("/nodes/third", {"cordoned": True})).status_code == 200
+    assert await places() == ["wide"]
+    # What the engine says of a node without room is better than no result.
+    assert (await admin.patch("/nodes/wide", {"cordoned": True})).status_code == 200
+    assert await places() == ["full", "small"]
 
 
 async def test_a_check_removes_only_folders_of_interrupted_ones(living: Api):

@@ -11,13 +11,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError, Conflict
-from carrel.core.ids import FolderId, StorageHostId
+from carrel.core.ids import EngineId, FolderId, StorageHostId
 from carrel.db.database import Database
 from carrel.engines import volumes
 from carrel.engines.port import ContainerSpec, Engine, EngineError
 from carrel.folders.hosts import service
 from carrel.folders.hosts.schemas import StorageCheck, StorageCheckStep
 from carrel.folders.hosts.storages import HostStorage, Storages
+from carrel.nodes import ledger
 from carrel.nodes.engines import queries as engines
 from carrel.nodes.engines.connections import Engines, in_time
 from carrel.nodes.engines.probes import LIFETIME, is_current, probe_id
@@ -59,7 +60,7 @@ async def check(
     engine: str,
     image: str | None,
 ) -> StorageCheck:
-    """Start a container on one or two nodes of the engine, which exchange files with the server.
+    """Start a container on one or two nodes of the engine with room for it, which exchange files with the server.
 
     image: one with a shell; None: one of the catalogue.
     Raises: NotFound, Forbidden; Conflict if there is no node or image to check with; Unavailable for the storage.
@@ -89,19 +90,7 @@ async def _subject(tx: AsyncSession, actor: Actor, ref: str, engine: str, image:
     row = await engines.find(tx, actor, engine)
     tx.expunge(row)
     located = await tx.get(StorageHostLocation, (host.id, row.id))
-    ready = (
-        select(Node)
-        .where(
-            Node.engine_id == row.id,
-            IS_MACHINE,
-            Node.state == NodeState.READY,
-            ~Node.cordoned,
-            Node.closed == "",
-        )
-        .order_by(Node.name)
-        .limit(_NODES)
-    )
-    nodes = (await tx.execute(ready)).scalars().all()
+    nodes = await _nodes(tx, row.id)
     if not nodes:
         raise Conflict(
             "storage_host.no_node",
@@ -116,6 +105,24 @@ async def _subject(tx: AsyncSession, actor: Actor, ref: str, engine: str, image:
         [node.name for node in nodes],
         image or await _image(tx, nodes),
     )
+
+
+async def _nodes(tx: AsyncSession, engine: EngineId) -> Sequence[Node]:
+    """Those that take containers and have room; without room anywhere, what the engine says is the result."""
+    is_open = (Node.engine_id == engine) & IS_MACHINE & (Node.state == NodeState.READY)
+    is_open &= ~Node.cordoned & (Node.closed == "")
+    rows = (await tx.execute(select(Node.id, Node.slots).where(is_open).order_by(Node.name))).all()
+    held = await ledger.held(tx)
+    roomy = [
+        row.id
+        for row in rows
+        if all(
+            row.slots.get(slot, 0) - held.get(row.id, {}).get(slot, 0) >= size
+            for slot, size in _SLOTS.items()
+        )
+    ]
+    chosen = (roomy or [row.id for row in rows])[:_NODES]
+    return (await tx.execute(select(Node).where(Node.id.in_(chosen)).order_by(Node.name))).scalars().all()
 
 
 async def _image(tx: AsyncSession, nodes: Sequence[Node]) -> str:
