@@ -47,6 +47,7 @@ def empty(look: psycopg.Connection[Any]) -> None:
         "UPDATE resource_groups SET on_node_loss = DEFAULT, node_loss_s = DEFAULT, pending_timeout_s = DEFAULT,"
         " node_selector = DEFAULT, elastic = DEFAULT, required_capabilities = DEFAULT"
     )
+    look.execute("DELETE FROM resource_groups WHERE id <> 'default'")
 
 
 Story = Callable[[Installation], Awaitable[None]]
