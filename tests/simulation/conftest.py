@@ -48,6 +48,7 @@ def empty(look: psycopg.Connection[Any]) -> None:
         " node_selector = DEFAULT, elastic = DEFAULT, required_capabilities = DEFAULT, runtime = DEFAULT,"
         " topology = DEFAULT"
     )
+    look.execute("DELETE FROM resource_groups WHERE id <> 'default'")
 
 
 Story = Callable[[Installation], Awaitable[None]]

@@ -40,6 +40,7 @@ def always(connection: psycopg.Connection[Any]) -> list[str]:
             *_folders_are_held(connection),
             *_nobody_starts_too_early(connection),
             *_arrays_hold_their_limits(connection),
+            *_sessions_are_in_a_group_that_they_accept(connection),
             *_each_planned_time_has_one_session(connection),
         ]
 
@@ -241,6 +242,21 @@ def _arrays_hold_their_limits(connection: psycopg.Connection[Any]) -> Iterable[s
             yield f"array {row['id']} shows the counts {row['shown']} instead of {row['counted']}"
         if row["max_parallel"] and row["placed"] > row["max_parallel"]:
             yield f"array {row['id']} has {row['placed']} sessions at once, and may have {row['max_parallel']}"
+
+
+def _sessions_are_in_a_group_that_they_accept(connection: psycopg.Connection[Any]) -> Iterable[str]:
+    query = """
+        SELECT s.id, s.state, s.group_id, s.accepted_groups, array_agg(DISTINCT n.group_id) AS placed
+        FROM sessions s JOIN containers c ON c.session_id = s.id LEFT JOIN nodes n ON n.id = c.node_id
+        WHERE s.accepted_groups <> '{}' GROUP BY s.id"""
+    for row in _rows(connection, query):
+        pending = row["state"] == SessionState.PENDING
+        if pending and row["group_id"] != row["accepted_groups"][0]:
+            yield f"{row['id']} is pending in {row['group_id']} and prefers {row['accepted_groups'][0]}"
+        if not pending and row["placed"] not in ([None], [row["group_id"]]):
+            yield f"{row['id']} is in {row['group_id']}, and its containers are in {row['placed']}"
+        if row["group_id"] not in row["accepted_groups"]:
+            yield f"{row['id']} is in {row['group_id']}, which it does not accept"
 
 
 def _each_planned_time_has_one_session(connection: psycopg.Connection[Any]) -> Iterable[str]:

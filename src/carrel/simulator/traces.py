@@ -94,6 +94,8 @@ def _arrival(record: Mapping[str, Any], number: int) -> TraceEntry:
         raise ValueError("a duration or a number of containers is too small")
     if not isinstance(record["slots"], dict):
         raise ValueError("its slots are no object")
+    if not isinstance(alternatives := record.get("alternative_groups", []), list):
+        raise ValueError("its alternative groups are no list")
     priority = int(record.get("priority", DEFAULT_PRIORITY))
     if not 0 <= priority <= 100:
         raise ValueError(f"{priority} is no priority from 0 to 100")
@@ -108,5 +110,5 @@ def _arrival(record: Mapping[str, Any], number: int) -> TraceEntry:
         count=count,
         mode=ClusterMode(record.get("mode", ClusterMode.SINGLE_NODE)),
         limit=None if limit_s is None else timedelta(seconds=float(limit_s)),
-        alternatives=tuple([GroupId(str(group)) for group in record.get("alternative_groups", ())]),
+        alternatives=tuple([GroupId(str(group)) for group in alternatives]),
     )

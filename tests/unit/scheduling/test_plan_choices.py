@@ -131,13 +131,13 @@ def accepting(name, *groups, cpu=1, **more):
     return pending(name, {"cpu": cpu}, group=groups[0], choices=tuple(map(GroupChoice, groups)), **more)
 
 
-def of_two_groups(*waiting, a=None, b=None, order=QueueOrder.FIFO, patience=NEVER, scopes=None):
+def of_two_groups(*waiting, a=None, b=None, patience=NEVER, scopes=None):
     nodes = tuple(
         node_with(f"{group}1", {"cpu": 2}, {"cpu": 2 - free}, group=group)
         for group, free in ((A, a), (B, b))
         if free is not None
     )
-    groups = tuple(GroupSnapshot(group, group, order, patience=patience) for group in (A, B))
+    groups = tuple(GroupSnapshot(group, group, patience=patience) for group in (A, B))
     return Snapshot(nodes, waiting, NOW, groups, scopes or {})
 
 
@@ -159,14 +159,24 @@ def test_it_keeps_its_turn_in_the_queue_of_each_group():
     assert placed(of_two_groups(before, earlier, a=0, b=2)) == {"before": B}
 
 
-def test_two_that_wait_for_each_other_in_two_queues_both_get_what_they_prefer():
-    # Last in, first out: each is first in the queue of the group that the other prefers.
-    order = QueueOrder.LIFO
-    x = accepting("x", A, B, cpu=2, since=NOW - timedelta(seconds=1))
-    y = accepting("y", B, A, cpu=2, since=NOW - timedelta(seconds=1))
-    newer = [pending(f"n{group}", {"cpu": 1}, group=group) for group in (A, B)]
-    assert placed(of_two_groups(x, y, a=2, b=2, order=order)) == {"x": A, "y": B}
-    assert placed(of_two_groups(x, y, *newer, a=2, b=2, order=order)) == {"na": A, "nb": B}
+def first_and_last_first(*waiting):
+    """Both groups are free. The newest is next in b; in a, the oldest."""
+    snapshot = of_two_groups(*waiting, a=2, b=2)
+    first, last = snapshot.groups
+    return replace(snapshot, groups=(first, replace(last, order=QueueOrder.LIFO)))
+
+
+def test_its_queue_waits_for_its_turn_in_the_preferred_one():
+    x = accepting("x", B, A, cpu=2, since=NOW - timedelta(seconds=60))
+    newer = pending("newer", {"cpu": 2}, NOW - timedelta(seconds=10), group=B)
+    behind = pending("behind", {"cpu": 2}, NOW - timedelta(seconds=5), group=A)
+    assert placed(first_and_last_first(x, newer, behind)) == {"newer": B, "x": A}
+
+
+def test_two_that_are_next_where_the_other_one_prefers_to_be_both_get_what_they_prefer():
+    x = accepting("x", A, B, cpu=2, since=NOW - timedelta(seconds=5))
+    y = accepting("y", B, A, cpu=2, since=NOW - timedelta(seconds=60))
+    assert placed(first_and_last_first(x, y)) == {"x": A, "y": B}
 
 
 def test_it_has_a_reservation_in_one_group_only():

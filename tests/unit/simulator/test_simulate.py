@@ -36,6 +36,7 @@ from carrel.simulator.traces import TraceEntry
 CUDA = {"cuda.device": WHOLE, "cuda.shares": 1}
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
+OTHER = GroupId("other")
 PATHS = [("d1", "p1", "ann"), ("d1", "p2", "bob"), ("d2", "p3", "eve")]
 
 
@@ -79,7 +80,11 @@ def installations(draw: st.DrawFn) -> SimulatedInstallation:
         )
     )
     pending = draw(st.sampled_from([{}, {DEFAULT_GROUP: seconds(50)}]))
-    return SimulatedInstallation(nodes, (group,), ceilings=ceilings, pending=pending)
+    groups: tuple[GroupSnapshot, ...] = (group,)
+    if draw(st.booleans()):
+        nodes = (*nodes, NodeSnapshot(NodeId("n3"), "n3", {"cpu": 4}, group=OTHER))
+        groups = (group, replace(group, id=OTHER, name=OTHER))
+    return SimulatedInstallation(nodes, groups, ceilings=ceilings, pending=pending)
 
 
 @st.composite
@@ -98,6 +103,7 @@ def traces(draw: st.DrawFn) -> list[TraceEntry]:
             count=draw(st.sampled_from([1, 1, 2])),
             mode=draw(st.sampled_from(ClusterMode)),
             limit=draw(st.sampled_from([None, seconds(20)])),
+            alternatives=draw(st.sampled_from([(), (), (OTHER,)])),
         )
         for number in range(draw(st.integers(1, 14)))
     ]
@@ -136,6 +142,19 @@ def test_what_is_left_out_of_a_replay_changes_nothing(arrivals, installation):
         patch.setattr(Planning, "decide", lambda planning: planning.run().placements)
         patch.setattr("carrel.simulator.simulate._Replaying._blocked_as_before", lambda *_: False)
         assert simulate(arrivals, installation) == replay
+
+
+def test_a_session_starts_in_another_group_that_it_accepts_when_that_is_sooner():
+    one = machine(1)
+    both = replace(
+        one,
+        nodes=(*one.nodes, NodeSnapshot(NodeId("spare"), "spare", {"cpu": 1}, group=OTHER)),
+        groups=(*one.groups, GroupSnapshot(OTHER, "other")),
+    )
+    line = [arrival(f"s{n}", 0, 60, alternatives=(OTHER,) if n else ()) for n in range(3)]
+    replay = simulate(line, both)
+    assert waits(replay) == [0, 0, 60]
+    assert [stay.parts[0].node for stay in replay.stays] == ["n0", "spare", "n0"]
 
 
 def test_who_comes_to_a_blocked_queue_is_not_planned_for(monkeypatch):

@@ -47,6 +47,7 @@ def test_what_is_written_is_what_is_read():
         4,
         ClusterMode.MULTI_NODE,
         timedelta(hours=1),
+        (GroupId("cloud"), GroupId("default")),
     )
     assert list(read([line(usual), "", line(unusual)])) == [usual, unusual]
 
@@ -67,6 +68,7 @@ def test_amounts_may_be_as_people_write_them_and_what_is_left_out_is_as_usual():
         ('{"at": "2026-01-05", "runs_s": 1e400, "slots": {}}', "cannot be read"),
         ('{"at": "2026-01-05", "runs_s": 1, "slots": {"cpu": "many"}}', "'many' is not a number of CPUs"),
         ('{"at": "2026-01-05", "runs_s": 1, "slots": {}, "mode": "any"}', "cannot be read"),
+        ('{"at": "2026-01-05", "runs_s": 1, "slots": {}, "alternative_groups": "b"}', "are no list"),
         ('{"id": "1", "at": "2026-01-05", "runs_s": 1, "slots": {}}', "of an earlier one"),
         ('{"at": "2026-01-05", "runs_s": 1, "slots": {"cpu": 1.5}}', "1.5 is not a whole number of cpu"),
         ('{"at": "2026-01-05", "runs_s": 1, "slots": {"cpu": true}}', "not a whole number of cpu"),
