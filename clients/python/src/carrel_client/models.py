@@ -995,7 +995,7 @@ class GroupCreate(TypedDict):
     required_capabilities: nodes of the group without them take no new sessions.
     topology: labels of nodes, from narrow to wide, such as rack and zone; nodes with the same value are a domain, by
     which cluster sessions are placed. Not for an elastic group.
-    runtime: container runtime of its sessions: a RuntimeClass of a Kubernetes cluster, a runtime of a Docker daemon.
+    runtime: container runtime of its sessions: a RuntimeClass of a Kubernetes cluster, or a runtime of another engine.
     Nodes without it take no new sessions. null: the engine's usual one.
     elastic: its nodes are left to a Kubernetes cluster, which may add some; its sessions run on those that meet the
     node selector, which is required. null: sessions are placed on the nodes that there are."""

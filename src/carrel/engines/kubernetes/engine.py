@@ -303,11 +303,11 @@ class KubernetesEngine:
         there = [one for one in self._runtimes.values() if one.runs_on(machine)]
         known = {runtimes.capability(one.name) for one in there}
         if self._sandbox.user_namespaces:
-            handlers = {USER_NAMESPACES: self._handler(self._sandbox.runtime_class)}
-            handlers |= {runtimes.user_namespaces(one.name): one.handler for one in there}
+            remapped = {USER_NAMESPACES: self._handler(self._sandbox.runtime_class)}
+            remapped |= {runtimes.user_namespaces(one.name): one.handler for one in there}
             known |= {
                 capability
-                for capability, handler in handlers.items()
+                for capability, handler in remapped.items()
                 if pod_answers.has_user_namespaces(machine, handler)
             }
         return frozenset(known)

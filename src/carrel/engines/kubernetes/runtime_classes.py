@@ -32,8 +32,8 @@ class RuntimeClass:
     def runs_on(self, machine: Mapping[str, Any]) -> bool:
         """True if the node has its labels, and its handler, unless it does not list its handlers."""
         labels = machine["metadata"].get("labels") or {}
-        handlers = {one.get("name", "") for one in machine["status"].get("runtimeHandlers") or ()}
-        return self.labels.items() <= labels.items() and (not handlers or self.handler in handlers)
+        listed = {one.get("name", "") for one in machine["status"].get("runtimeHandlers") or ()}
+        return self.labels.items() <= labels.items() and (not listed or self.handler in listed)
 
 
 def kept(runtime_class: Mapping[str, Any]) -> RuntimeClass:
