@@ -15,6 +15,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from carrel.core.slots import WHOLE
+from carrel.scheduling import devices
 from carrel.scheduling.free_capacity import FreeCapacity, NodeState
 from carrel.scheduling.node_domains import Topology
 from carrel.scheduling.ranking import Ranking, RequirementsState, with_room
@@ -39,6 +41,7 @@ class Members:
         self._topology = topology
         self._ranking = ranking
         self._known = known
+        self._units = devices.units(capacity.nodes)
         names = [node.network for node in capacity.nodes]
         self._networks: list[_Mask] = [
             np.array([name == one for name in names], dtype=bool) for one in sorted(set(names))
@@ -124,14 +127,15 @@ class Members:
         if not len(among):
             return
         mine = domains[among]
-        devices = self._devices()
         spare = np.full(int(mine.max()) + 1, np.inf)
         enough = np.ones(len(spare), dtype=bool)
         for slot, amount in _sum_of(request):
-            times = np.bincount(mine, weights=self._capacity.column(slot)[among]) / amount
-            spare = np.minimum(spare, times)
-            # Of devices, a column has what one container can get.
-            enough &= (times >= 1) | (slot in devices)
+            free, most = (
+                np.bincount(mine, weights=column[among])
+                for column in (self._capacity.column(slot), self._at_most(slot))
+            )
+            spare = np.minimum(spare, free / amount)
+            enough &= most >= amount
         for number in np.argsort(spare, kind="stable").tolist():
             if enough[number]:
                 yield domains == number
@@ -139,20 +143,22 @@ class Members:
     def _single(self, request: SessionRequirements) -> Iterator[_Mask]:
         largest = members_of(request)[_largest_first(members_of(request), self._capacity)[0]][0]
         state = self._known(largest)
-        devices = self._devices()
-        total = [(slot, amount) for slot, amount in _sum_of(request) if slot not in devices]
         among = state.kind.admits
         if request.within:
             among = among & (self._topology.domains(request.within) >= 0)
-        nodes = with_room(self._capacity, among, total)
-        for index in self._ranking.order(state, nodes).tolist():
+        for slot, amount in _sum_of(request):
+            among = among & (self._at_most(slot) >= amount)
+        for index in self._ranking.order(state, np.flatnonzero(among)).tolist():
             mask: _Mask = np.zeros(len(self._capacity.nodes), dtype=bool)
             mask[index] = True
             yield mask
 
-    def _devices(self) -> frozenset[str]:
-        """The slots of accelerators."""
-        return frozenset().union(*self._capacity.families)
+    def _at_most(self, slot: str) -> NDArray[np.int64]:
+        """By node, no less than what several containers can get together."""
+        # Of fractions of devices, a column has what one container can get.
+        if self._units.get(slot, ("", WHOLE))[1] < WHOLE:
+            return self._capacity.capacities(slot)
+        return self._capacity.column(slot)
 
     def _attempt(
         self, request: SessionRequirements, mask: _Mask, *, undo: bool = False
