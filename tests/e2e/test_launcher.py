@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 
 from e2e.conftest import Opener
 from e2e.desk import STARTS_MS, Desk
+from e2e.people import fresh
 
 
 def test_form_survives_a_reload_and_a_link(desk: Desk, open_desk: Opener) -> None:
@@ -117,3 +118,27 @@ def test_batch_session_runs_a_command_and_shows_its_result(desk: Desk) -> None:
     expect(details.get_by_text("exit code 3").first).to_be_visible()
     details.get_by_role("tab", name="Logs").click()
     expect(details.get_by_text("started", exact=True)).to_be_visible()
+
+
+def test_session_starts_in_another_group_that_it_accepts(desk: Desk) -> None:
+    page, group = desk.page, fresh("empty")
+    desk.carrel.carrel("group", "create", group)
+    try:
+        drawer = desk.filled_launcher(Name="either_group", CPU_cores="0.25", Memory="0.25")
+        drawer.get_by_role("combobox", name="Resource group").click()
+        page.get_by_role("option", name=group).click()
+        expect(drawer.locator("[data-verdict=waits]")).to_be_visible()
+        drawer.get_by_role("button", name="More options").click()
+        others = drawer.get_by_role("combobox", name="Also accept these groups")
+        others.click()
+        page.get_by_role("option", name="default", exact=True).click()
+        expect(drawer.locator("[data-verdict=starts]")).to_contain_text("Starts now, in default.")
+        expect(drawer.locator("code")).to_contain_text(re.compile(f"--group {group} .*--group default"))
+        others.press("Escape")
+        drawer.get_by_role("button", name="Start", exact=True).click()
+        expect(drawer).to_be_hidden()
+        details = desk.detail("either_group")
+        expect(details.get_by_text(f"{group}, default", exact=True)).to_be_visible()
+        desk.carrel.carrel("session", "rm", "--yes", "either_group", "--force")
+    finally:
+        desk.carrel.carrel("group", "edit", group, "--deactivate")

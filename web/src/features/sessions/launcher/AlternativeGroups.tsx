@@ -18,6 +18,8 @@ export function AlternativeGroups({ groups, value, error, onChange }: Props) {
       label={t`Also accept these groups`}
       description={t`The session starts in the first one that has room: the resource group above, then these in your order.`}
       size="xs"
+      searchable
+      nothingFoundMessage={t`Nothing found`}
       data={[...new Set([...groups, ...value])]}
       value={value}
       error={error}
