@@ -47,6 +47,7 @@ def test_directories_of_tests_mirror_the_packages():
 # Who may let time pass in a test, and why. All others wait for what they wait for: `eventually`, `wait_until`.
 SLEEPING = {
     "people.py": "looks again, in the helpers that wait",
+    "slow_background.py": "slowness itself",
     "simulation/": "virtual time",
     "unit/controllers/test_loop.py": "virtual time",
     "conformance/test_docker.py": "time of a real engine, for the suite that engines share",

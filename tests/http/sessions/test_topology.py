@@ -70,13 +70,13 @@ async def test_each_group_that_a_session_accepts_has_its_own_topology(racks: Api
     user, admin = await racks.as_("user"), await racks.as_("superadmin")
     assert (await admin.post("/groups", {"name": "flat"})).status_code == 201
     assert (await admin.patch("/nodes/n4", {"group": "flat"})).status_code == 200
-    asked = request(
+    wish = request(
         slots=LARGE, containers=2, placement="together", group="flat", alternative_groups=["default"]
     )
-    check = {name: value for name, value in asked.items() if name != "env"}
+    check = {name: value for name, value in wish.items() if name != "env"}
     verdict = (await user.post("/sessions/check", check)).json()
     assert (verdict["verdict"], verdict["starts_in"]["name"]) == ("starts", "default")
-    made = (await user.post("/sessions", asked)).json()
+    made = (await user.post("/sessions", wish)).json()
     why = (await user.get(f"/sessions/{made['id']}/why")).json()
     assert why["reason"].startswith("There is free capacity")
 

@@ -3,11 +3,12 @@
 import heapq
 from dataclasses import replace
 from datetime import datetime, timedelta
+from fractions import Fraction
 from itertools import count
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from plan_kit import CUDA, NOW, node_with, pending
 
@@ -183,11 +184,13 @@ def test_without_patience_for_it_a_large_session_would_starve():
     ),
     st.booleans(),
 )
+@example([{"cpu": 1, "mem": 6}, {"cpu": 1, "mem": 8}, {"cpu": 1, "mem": 1}, {"cpu": 1, "mem": 1}], True)
 @settings(max_examples=30)
 def test_drf_gives_everybody_the_ideal_share_within_one_request(requests, waited):
     """Everybody wants more than there is, on one node, so that requests are small parts of it."""
     capacity = {"cpu": 400, "mem": 300}
-    parts = [max(slots[slot] / capacity[slot] for slot in capacity) for slots in requests]
+    # Exact: equal shares must compare equal.
+    parts = [max(Fraction(slots[slot], capacity[slot]) for slot in capacity) for slots in requests]
     # All dominant shares grow alike until one slot is used up.
     rate = max(
         sum(w[slot] / part for w, part in zip(requests, parts, strict=True)) / capacity[slot]
@@ -201,16 +204,16 @@ def test_drf_gives_everybody_the_ideal_share_within_one_request(requests, waited
     )
     node = node_with("n", capacity, group=GROUP)
     groups = (GroupSnapshot(GROUP, order=QueueOrder.DRF, patience=PATIENCE),)
-    left, levels = dict(capacity), [0.0] * len(requests)
+    left, levels = dict(capacity), [Fraction(0)] * len(requests)
     for placement in plan(Snapshot((node,), line, NOW, groups)).placements:
-        lowest = levels.index(min(levels))
-        if any(requests[lowest][slot] > left[slot] for slot in capacity):
+        lowest = [wants for wants, level in zip(requests, levels, strict=True) if level == min(levels)]
+        if any(wants[slot] > left[slot] for wants in lowest for slot in capacity):
             # From here on others fill what is left over.
             break
         owner = int(placement.session.partition("-")[0])
         levels[owner] += parts[owner]
         left = {slot: left[slot] - requests[owner][slot] for slot in capacity}
-    assert all(abs(level - 1 / rate) <= max(parts) + 1e-9 for level in levels)
+    assert all(abs(level - 1 / rate) <= max(parts) for level in levels)
 
 
 @pytest.mark.parametrize("weights", [(1.0, 1.0), (1.0, 3.0), (2.0, 1.0)])
