@@ -56,7 +56,7 @@ async def test_what_a_container_prints_while_it_is_stopped_is_stored(
             async def has_read() -> bool:
                 return batch.age_s > 0
 
-            await eventually(has_read, within_s=10, every_s=0.05)
+            await eventually(has_read, every_s=0.05)
             following.cancel()
         async with collection.until_gone(container, engine, exited=False):
             await engine.remove(container, grace_s=10)

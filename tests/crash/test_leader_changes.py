@@ -109,7 +109,7 @@ async def test_the_other_one_leads_within_seconds_and_starts_nothing_twice(
             now = planes.leader()
             return now if now and now[0] != before[0] and now[1] > before[1] else None
 
-        await eventually(changed, within_s=30, every_s=0.02)
+        await eventually(changed, every_s=0.02)
         took_s = time.monotonic() - at
         await asyncio.wait(sessions)
     assert took_s < WITHIN_S, f"seed {seed}"

@@ -29,7 +29,7 @@ async def test_whatever_is_killed_is_back_at_once_and_nothing_else_ends(supervis
         plane.kill_database()
         plane.kill_children(*names)
         killed += len(names)
-        await eventually(partial(_noticed, plane, killed), within_s=30, every_s=0.05)
+        await eventually(partial(_noticed, plane, killed), every_s=0.05)
         await eventually(plane.is_whole, within_s=60, every_s=0.05)
     reading.cancel()
     ends = plane.ends()
@@ -47,7 +47,7 @@ async def test_the_api_waits_for_its_database_and_says_503_meanwhile(supervised:
     assert isinstance(plane, Supervised)
     with plane.database_kept_down():
         plane.kill_children("api,controllers")
-        await eventually(partial(_noticed, plane, 1), within_s=30, every_s=0.05)
+        await eventually(partial(_noticed, plane, 1), every_s=0.05)
         supervised.client.refusals.clear()
 
         async def refused() -> bool:
@@ -72,7 +72,7 @@ async def test_a_killed_fork_server_ends_no_role(supervised: Place) -> None:
     assert isinstance(plane, Supervised)
     before = plane.children()
     plane.kill_children(FORK_SERVER)
-    await eventually(partial(_noticed, plane, 1), within_s=30, every_s=0.05)
+    await eventually(partial(_noticed, plane, 1), every_s=0.05)
     plane.kill_children("gateway")
     await eventually(partial(_noticed, plane, 2), within_s=60, every_s=0.05)
     await eventually(plane.is_whole, within_s=60, every_s=0.05)
@@ -93,6 +93,6 @@ async def test_a_killed_supervisor_takes_all_processes_along_and_starts_again(su
     async def gone() -> bool:
         return not any(process.is_running() for process in children.values())
 
-    await eventually(gone, within_s=30, every_s=0.05)
+    await eventually(gone, every_s=0.05)
     await plane.start()
     assert {*plane.children()} == {FORK_SERVER, *ROLES}

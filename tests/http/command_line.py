@@ -132,7 +132,7 @@ class Screen:
             return text in self.shown
 
         try:
-            await eventually(appears, within_s=20)
+            await eventually(appears)
         except AssertionError:
             raise AssertionError(f"no {text!r} in {self.shown!r}") from None
         self.shown = self.shown.partition(text)[2]

@@ -11,6 +11,7 @@ from people import People
 from sso_kit import Sso, single_sign_on
 
 from carrel.db.database import Database
+from carrel.signin.logins import authenticator
 
 
 @pytest.fixture
@@ -41,7 +42,10 @@ async def sso(api: Api, tmp_path: Path) -> AsyncIterator[Sso]:
 
 
 @pytest.fixture
-async def copies(database: Database, people: People, tmp_path: Path) -> AsyncIterator[Copies]:
-    """Two copies of the application behind a load balancer without affinity."""
+async def copies(
+    database: Database, people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Copies]:
+    """Two copies of the application behind a load balancer without affinity. No cached credential expires."""
+    monkeypatch.setattr(authenticator, "_CACHE_S", 3600.0)
     async with two_copies(database, people, tmp_path) as running:
         yield running

@@ -45,7 +45,7 @@ async def in_state(caller: Caller, ref: str, state: str) -> dict[str, Any]:
         shown = (await caller.get(f"/vfolders/{ref}")).json()
         return shown if shown.get("state") == state else None
 
-    return await eventually(reached, within_s=20)
+    return await eventually(reached)
 
 
 async def ended(caller: Caller, task: str) -> dict[str, Any]:
@@ -55,7 +55,7 @@ async def ended(caller: Caller, task: str) -> dict[str, Any]:
         shown = (await caller.get(f"/vfolder-tasks/{task}")).json()
         return shown if shown["ended_at"] else None
 
-    return await eventually(reached, within_s=20)
+    return await eventually(reached)
 
 
 async def invited(api: Api, owner: Caller, ref: str, name: str, permission: str = "ro") -> str:

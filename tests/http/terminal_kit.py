@@ -31,7 +31,7 @@ class Client:
         return next(str(message["terminal"]) for message in self.messages if message["type"] == "ready")
 
     async def step(self) -> None:
-        message = await asyncio.wait_for(self.socket.recv(), 10)
+        message = await asyncio.wait_for(self.socket.recv(), 60)
         if isinstance(message, bytes):
             self.output += message
         else:

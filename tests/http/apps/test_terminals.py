@@ -199,7 +199,7 @@ async def test_client_that_takes_nothing_for_long_counts_as_gone(
         async def ran_on() -> bool:
             return finished.exists()
 
-        await eventually(ran_on, within_s=30)
+        await eventually(ran_on)
         client.socket.transport.abort()
     async with terminal(world, session, f"?terminal={client.terminal}&offset=0") as again:
         assert again.terminal == client.terminal

@@ -60,7 +60,7 @@ async def test_folders_on_btrfs_from_their_making_to_their_end(
     async def has_limit() -> bool:
         return str(8 * MIB) in printed("qgroup", "show", "--raw", "-r", str(disk))
 
-    await eventually(has_limit, within_s=20)
+    await eventually(has_limit)
     # 2. What a session wrote meanwhile, nobody has counted yet but the kernel.
     (data.files / "of-a-session").write_bytes(os.urandom(6 * MIB))
     content = os.urandom(4 * MIB)
@@ -80,7 +80,7 @@ async def test_folders_on_btrfs_from_their_making_to_their_end(
         shown = (await user.get("/vfolders/data")).json()
         return shown["measured_at"] is not None and 3 * MIB <= shown["used_bytes"] < 4 * MIB
 
-    await eventually(measured, within_s=20)
+    await eventually(measured)
     # 4. A clone shares its blocks; it counts in full for its owner.
     copy = (await user.post("/vfolders/data/clone", {"name": "copy"})).json()
     await in_state(user, copy["id"], "READY")

@@ -357,7 +357,7 @@ async def test_whose_account_goes_leaves_their_folders_to_somebody(living: Api):
             ("theirs", "READY"),
         ]
 
-    await eventually(arrived, within_s=20)
+    await eventually(arrived)
     assert (await user.get("/vfolders/data-2")).json()["id"] == kept["id"]
     # Who had it by a share keeps it; what was shared with who is gone is not any more.
     assert (await colleague.get(f"/vfolders/{kept['id']}")).json()["my_permission"] == "ro"
@@ -366,7 +366,7 @@ async def test_whose_account_goes_leaves_their_folders_to_somebody(living: Api):
     async def emptied() -> bool:
         return (await admin.get(f"/vfolders/{thrown['id']}")).status_code == 404
 
-    await eventually(emptied, within_s=20)
+    await eventually(emptied)
 
 
 async def test_folders_go_along_to_another_domain_and_nobody_keeps_them_across(living: Api):

@@ -269,7 +269,7 @@ async def test_the_trash_empties_itself_after_the_days_that_the_site_says(
     async def gone() -> bool:
         return (await user.get(f"/vfolders/{old['id']}")).status_code == 404
 
-    await eventually(gone, within_s=20)
+    await eventually(gone)
     assert (await user.get(f"/vfolders/{young['id']}")).json()["state"] == "TRASHED"
     assert [row[2].get("reason") for row in await trail(living) if row[0] == "vfolder.remove"] == [
         "It was in the trash for 7 days.",
@@ -300,7 +300,7 @@ async def test_a_folder_that_its_host_cannot_make_leaves_no_trace(
         trash = (await user.get("/vfolders", params={"state": "trash"})).json()["items"]
         return trash == []
 
-    await eventually(tidy, within_s=20)
+    await eventually(tidy)
 
 
 async def test_what_a_dead_request_began_to_make_is_finished(living: Api):

@@ -283,7 +283,7 @@ async def test_a_copy_for_somebody_else_that_fails_leaves_them_nothing(
     async def gone() -> bool:
         return (await colleague.get(f"/vfolders/{copy['id']}")).status_code == 404
 
-    await eventually(gone, within_s=20)
+    await eventually(gone)
 
 
 @pytest.fixture
@@ -334,7 +334,7 @@ async def test_what_is_being_copied_stays_and_a_cancelled_copy_goes(living: Api,
     async def gone() -> bool:
         return (await user.get(f"/vfolders/{copy['id']}")).status_code == 404
 
-    await eventually(gone, within_s=20)
+    await eventually(gone)
     assert not files.parent.exists()
     assert (await user.get(f"/vfolders/{source['id']}")).json()["state"] == "READY"
     assert (await user.post(f"/vfolder-tasks/{task}/cancel")).json()["state"] == "cancelled"

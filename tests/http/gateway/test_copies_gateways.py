@@ -62,7 +62,7 @@ async def test_a_session_that_ends_is_closed_at_both(copies: Copies, gates: tupl
     async def closed() -> bool:
         return {(await gate.get(session, cookie=cookie)).status for gate in (here, there)} == {404}
 
-    await eventually(closed, within_s=5)
+    await eventually(closed)
 
 
 async def test_a_revoked_share_closes_connections_of_both(

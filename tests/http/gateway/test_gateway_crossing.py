@@ -271,7 +271,7 @@ async def test_client_that_leaves_ends_the_apps_work(gate: Gate) -> None:
     assert b"chunked" in await head_of(reader)
     assert await reader.readexactly(14) == b"9\r\ndata: 1\n\n\r\n", "events pass at once"
     writer.close()
-    await asyncio.wait_for(ended.wait(), 10)
+    await asyncio.wait_for(ended.wait(), 60)
 
 
 async def scripted(gate: Gate, *answers: bytes) -> tuple[int, list[bytes]]:
@@ -363,7 +363,7 @@ async def test_answer_without_a_length_ends_with_its_connection(gate: Gate) -> N
     reader, _ = await gate.speak(
         f"GET / HTTP/1.0\r\nHost: {gate.host(session)}\r\nCookie: {cookie}\r\n\r\n".encode()
     )
-    answer = await asyncio.wait_for(reader.read(), 10)
+    answer = await asyncio.wait_for(reader.read(), 60)
     assert answer.endswith(b"\r\n\r\nold"), "a client of HTTP/1.0 knows no chunks"
 
 

@@ -126,7 +126,7 @@ async def test_session_that_ends_closes_its_door_at_once(gate: Gate, monkeypatch
     async def closed() -> bool:
         return (await gate.get(session, cookie=cookie)).status == 404
 
-    await eventually(closed, within_s=30)
+    await eventually(closed)
     refused(await gate.get(session, cookie=cookie), 404, "gateway.ended")
 
 

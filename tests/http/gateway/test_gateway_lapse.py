@@ -78,7 +78,7 @@ class Visit:
         async def refused() -> bool:
             return await self.status() == 401
 
-        await eventually(refused, within_s=30)
+        await eventually(refused)
         assert (await self._line.receive(30)).type in (aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.CLOSE)
         await asyncio.wait([self._download], timeout=30)
         assert self._download.done()

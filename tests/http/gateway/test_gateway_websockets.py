@@ -66,7 +66,7 @@ async def test_pings_subprotocols_and_compression_are_between_the_ends(gate: Gat
         assert socket.subprotocol == "chat"
         assert socket.response
         assert "permessage-deflate" in socket.response.headers["Sec-WebSocket-Extensions"]
-        await asyncio.wait_for(await socket.ping(b"hello"), 10)
+        await asyncio.wait_for(await socket.ping(b"hello"), 60)
         await socket.send("x" * 100_000)
         assert await socket.recv() == "x" * 100_000
 
@@ -75,7 +75,7 @@ async def test_apps_goodbye_reaches_the_client(gate: Gate) -> None:
     async with await dial(gate, await gate.app(echo)) as socket:
         await socket.send("bye")
         with pytest.raises(ConnectionClosed) as closed:
-            await asyncio.wait_for(socket.recv(), 10)
+            await asyncio.wait_for(socket.recv(), 60)
     assert closed.value.rcvd
     assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (4321, "so long")
 
@@ -93,12 +93,12 @@ async def test_client_that_leaves_closes_the_apps_side(gate: Gate, politely: boo
         return socket
 
     async with await dial(gate, await gate.app(handle)) as socket:
-        await asyncio.wait_for(await socket.ping(), 10)
+        await asyncio.wait_for(await socket.ping(), 60)
         if politely:
             await socket.close(3333)
         else:
             socket.transport.abort()
-    assert await asyncio.wait_for(codes.get(), 10) == (3333 if politely else 1006)
+    assert await asyncio.wait_for(codes.get(), 60) == (3333 if politely else 1006)
 
 
 async def test_what_the_app_says_with_its_agreement_is_not_lost(gate: Gate) -> None:
@@ -107,7 +107,7 @@ async def test_what_the_app_says_with_its_agreement_is_not_lost(gate: Gate) -> N
         await reader.read()
 
     async with await dial(gate, await gate.raw_app(handle)) as socket:
-        assert await asyncio.wait_for(socket.recv(), 10) == "early"
+        assert await asyncio.wait_for(socket.recv(), 60) == "early"
         socket.transport.abort()
 
 
@@ -137,7 +137,7 @@ async def test_end_that_does_not_read_holds_the_other_back(gate: Gate) -> None:
     async with await dial(gate, await gate.app(handle), max_queue=1, compression=None) as socket:
         assert await stops_growing(lambda: sent) < 60, "MiB, most of them in the kernel"
         for _ in range(100):
-            assert await asyncio.wait_for(socket.recv(), 10) == bytes(1 << 20)
+            assert await asyncio.wait_for(socket.recv(), 60) == bytes(1 << 20)
         socket.transport.abort()
 
 

@@ -46,7 +46,7 @@ async def test_what_ends_in_another_process_ends_here_at_once(api: Api, monkeypa
         async def out(caller: Caller = caller) -> bool:
             return (await caller.get("/auth/me")).status_code == 401
 
-        await eventually(out, within_s=30)
+        await eventually(out)
 
 
 async def test_a_person_sees_where_they_are_signed_in(api: Api):

@@ -30,7 +30,7 @@ async def ends(caller: Caller, status: int, path: str = "/auth/me") -> None:
     async def refused() -> bool:
         return await both(caller, path) == {status}
 
-    await eventually(refused, within_s=5)
+    await eventually(refused)
 
 
 async def test_a_browser_signs_in_here_and_out_there(copies: Copies) -> None:
@@ -91,7 +91,7 @@ async def test_settings_apply_in_both_copies(copies: Copies) -> None:
     async def applies() -> bool:
         return await limits() == {"5000"}
 
-    await eventually(applies, within_s=5)
+    await eventually(applies)
 
 
 async def test_guesses_are_counted_together(copies: Copies) -> None:

@@ -57,7 +57,7 @@ async def test_a_commit_wakes_the_sealer(
     try:
         for _ in range(3):
             await write(database, people.user, 1)
-            await eventually(all_sealed, within_s=30)
+            await eventually(all_sealed)
     finally:
         for task in tasks:
             task.cancel()

@@ -25,7 +25,7 @@ async def test_the_second_waits_until_the_first_resigns(database: Database):
     await waiting_for_locks(database)
     assert not waiting.done()
     await first.resign()
-    second = await asyncio.wait_for(waiting, 10)
+    second = await asyncio.wait_for(waiting, 60)
     assert second.epoch > first.epoch
     await second.resign()
     await second.resign()
@@ -54,7 +54,7 @@ async def test_a_leader_who_was_replaced_is_fenced(database: Database):
     async with database.transaction() as tx:
         await old.require(tx)
     await cut(database, old)
-    new = await asyncio.wait_for(lead(database.url), 10)
+    new = await asyncio.wait_for(lead(database.url), 60)
 
     async def write_late() -> None:
         async with database.transaction() as tx:
@@ -81,7 +81,7 @@ async def test_a_new_leader_waits_for_what_the_old_one_is_writing(
         waiting = asyncio.create_task(lead(database.url))
         await waiting_for_locks(database)
         assert not waiting.done()
-    new = await asyncio.wait_for(waiting, 10)
+    new = await asyncio.wait_for(waiting, 60)
     await new.resign()
 
 
@@ -89,15 +89,15 @@ async def test_a_lost_lock_is_noticed(database: Database):
     leader = await lead(database.url)
     lost = asyncio.create_task(leader.until_lost())
     await cut(database, leader)
-    await asyncio.wait_for(lost, 10)
+    await asyncio.wait_for(lost, 60)
 
 
 async def test_a_leader_that_is_silent_loses_the_lock(database: Database, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("carrel.db.leader.SILENT_S", 0.2)
     silent = await lead(database.url)
-    new = await asyncio.wait_for(lead(database.url), 10)
+    new = await asyncio.wait_for(lead(database.url), 60)
     assert new.epoch > silent.epoch
-    await asyncio.wait_for(silent.until_lost(), 10)
+    await asyncio.wait_for(silent.until_lost(), 60)
     await new.resign()
 
 
@@ -108,7 +108,7 @@ async def test_a_transaction_that_a_lost_leader_left_open_is_ended(database: Dat
         async with database.transaction() as tx:
             await old.require(tx)
             await cut(database, old)
-            await (await asyncio.wait_for(lead(database.url), 10)).resign()
+            await (await asyncio.wait_for(lead(database.url), 60)).resign()
 
     with pytest.raises(Unavailable):
         await hang()
@@ -126,7 +126,7 @@ async def test_whoever_stops_waiting_leaves_no_lock_behind(database: Database):
     waiting.cancel()
     await asyncio.wait([waiting])
     await first.resign()
-    second = await asyncio.wait_for(lead(database.url), 10)
+    second = await asyncio.wait_for(lead(database.url), 60)
 
     async def alone() -> bool:
         async with database.transaction() as tx:

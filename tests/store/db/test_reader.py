@@ -61,7 +61,7 @@ async def test_whoever_leaves_in_the_middle_leaves_nothing_open(database: Databa
     await eventually(asleep)
     waiting.cancel()
     await asyncio.wait([waiting])
-    assert await asyncio.wait_for(reader.texts("SELECT 'well'", {}), 10) == ["well"]
+    assert await asyncio.wait_for(reader.texts("SELECT 'well'", {}), 60) == ["well"]
     await reader.close()
 
 

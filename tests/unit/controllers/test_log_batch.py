@@ -45,7 +45,7 @@ async def until(holds: Callable[[], bool]) -> None:
     async def it_holds() -> bool:
         return holds()
 
-    await eventually(it_holds, within_s=10, every_s=0.01)
+    await eventually(it_holds, every_s=0.01)
 
 
 async def has_read(batch: LogBatch) -> None:
