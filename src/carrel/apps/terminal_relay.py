@@ -67,9 +67,9 @@ def unseal(box: SecretBox, authorization: str, now: datetime) -> RelayTicket | N
     scheme, _, sealed = authorization.partition(" ")
     try:
         content = box.open(base64.b64decode(sealed, validate=True), _PURPOSE)
+        terminal, container, user, session, copy_id, nonce, until = orjson.loads(content)
     except (ValueError, Unavailable):
         return None
-    terminal, container, user, session, copy_id, nonce, until = orjson.loads(content)
     if f"{scheme} " != _SCHEME or datetime.fromisoformat(until) <= now:
         return None
     return RelayTicket(terminal, ContainerId(container), UserId(user), SessionId(session), copy_id, nonce)

@@ -64,6 +64,9 @@ class Reap:
             places = await nodes.addresses(tx)
 
         for session in sessions:
+            if any(one.node_id and one.node_id not in places for one in own.get(session.id, ())):
+                # It ended while this was read, and its machine had been removed before.
+                continue
             ending = [
                 Ending(
                     one.id,

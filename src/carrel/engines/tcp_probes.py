@@ -15,8 +15,9 @@ _PROBES = 3
 def probing(after_s: int, every_s: int, *, unanswered_s: int = 0) -> SocketFactoryType:
     """For `TCPConnector`. after_s: without traffic; a peer that misses three probes is gone.
 
-    unanswered_s: so is one that acknowledges nothing of what was sent for so long, or reads nothing of it; 0: the
-    kernel's default for the former, about 15 minutes, and never for the latter.
+    unanswered_s: a peer is gone only, and at the latest, when it has answered no probe or acknowledged nothing of what
+    was sent for so long, or has read nothing of it. 0: three probes count, what was sent is given up after about 15
+    minutes, as is the kernel's default, and unread input never.
     """
 
     def made(address: AddrInfoType) -> socket.socket:

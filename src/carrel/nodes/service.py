@@ -24,8 +24,8 @@ from carrel.scheduling.snapshot import DeviceSnapshot
 from carrel.slot_kinds import service as slot_kinds
 from carrel.tables.groups import NodeLoss, ResourceGroup
 from carrel.tables.nodes import CLOSED_LENGTH, IS_KNOWN, IS_MACHINE, Node, NodeState, is_offered
-from carrel.tables.session_states import LIFECYCLE, ContainerState
-from carrel.tables.sessions import Container, Session
+from carrel.tables.session_states import ContainerState
+from carrel.tables.sessions import IS_LIVE, Container, Session
 
 SYSTEM_MEM_BYTES = 1 << 30
 """Default memory reserve for the host on machines with more than 4 GiB."""
@@ -123,9 +123,11 @@ def _in_use() -> ColumnElement[bool]:
     """A condition for the nodes that exist, or have containers of live sessions: the other ones on record are those of
     past sessions, of which a cluster that adds and removes machines leaves any number.
     """
-    on_it = Session.state.in_(sorted(LIFECYCLE.live)) | (Container.state == ContainerState.ABANDONED)
-    occupied = select(Container.node_id).join(Session, Session.id == Container.session_id).where(on_it)
-    return Node.id.in_(union(select(Node.id).where(IS_KNOWN), occupied))
+    of_live = Container.session_id.in_(select(Session.id).where(IS_LIVE))
+    # A literal, as in the partial index.
+    abandoned = Container.state == text(f"'{ContainerState.ABANDONED}'")
+    occupied = [select(Container.node_id).where(each) for each in (of_live, abandoned)]
+    return Node.id.in_(union(select(Node.id).where(IS_KNOWN), *occupied))
 
 
 async def of_engine(tx: AsyncSession, engine: EngineId) -> Mapping[NodeId, EngineNode]:

@@ -10,6 +10,7 @@ from carrel_client import Carrel
 from command_line import command_line
 from databases import scalar
 from installation import Api, Caller
+from people import eventually
 from people_kit import project_admin, status_and_code
 from queue_kit import waits
 from session_kit import SMALL, force_state, overwrite, request
@@ -252,8 +253,12 @@ async def test_the_command_line_starts_after_others_and_draws_the_graph(living: 
     graph = await command.as_json("session", "graph", "prepare-data")
     assert {node["name"] for node in graph["nodes"]} == {"prepare-data", "desk", "train"}
     await line("session", "rm", "--yes", "prepare-data")
-    ended = await line("session", "ls", "--ended")
-    assert "prepare-data was cancelled, and this session was to start after its failure." in ended
+
+    async def explained() -> bool:
+        cause = "prepare-data was cancelled, and this session was to start after its failure."
+        return cause in await line("session", "ls", "--ended")
+
+    await eventually(explained)
 
 
 async def test_the_sdk_takes_dependencies_as_words(living: Api):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from controller_kit import tools
-from databases import sql
+from databases import scalar, sql
 from limit_kit import limit
 from node_kit import GIB, join, machine
 from session_kit import SMALL, enqueue
@@ -197,3 +197,27 @@ async def test_controllers_that_have_nothing_to_do_ask_little(database, people):
         costs[controller.name] = len(taken)
     await leader.resign()
     assert costs == {"schedule": 2, "launch": 1, "reap": 1, "logs": 1, "folders": 3}
+
+
+async def test_a_session_that_ends_while_its_removal_begins_stops_no_other_removal(
+    database, people, monkeypatch
+):
+    """Its removed machine is then no longer in use."""
+    await join(database, *MACHINES)
+    await enqueue(database, people.user)
+    await sql(database, "UPDATE sessions SET state = 'TERMINATING', outcome = 'TERMINATED'")
+    await sql(database, "UPDATE containers SET state = 'RUNNING', node_id = (SELECT min(id) FROM nodes)")
+    leader = await lead(database.url)
+    own = tools(database, leader)
+    launch, logs = Launch(own), LogCollection(own)
+    reap = Reap(own, launch, logs)
+
+    async def none_in_use(_tx):
+        return {}
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(nodes, "addresses", none_in_use)
+        await reap.step()
+    await reap.close()
+    await leader.resign()
+    assert await scalar(database, "SELECT state FROM containers") == "RUNNING"

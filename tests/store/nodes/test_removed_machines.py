@@ -3,7 +3,7 @@
 from databases import scalar, sql
 from node_kit import join, machine
 from people import People
-from session_kit import enqueue
+from session_kit import enqueue, fill_history
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -32,15 +32,17 @@ async def with_removed_machines(database: Database) -> None:
 
 
 async def rows_read(tx: AsyncSession) -> int:
-    """Rows of nodes that this transaction has read so far."""
-    counted = "SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables"
-    return int(await tx.scalar(text(f"{counted} WHERE relname = 'nodes'")) or 0)
+    """Rows of nodes, sessions and containers that this transaction has read so far."""
+    counted = "SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) FROM pg_stat_xact_user_tables"
+    tables = "('nodes', 'sessions', 'containers')"
+    return int(await tx.scalar(text(f"{counted} WHERE relname IN {tables}")) or 0)
 
 
 async def test_the_scheduler_and_the_observer_read_no_machines_that_are_gone(
     database: Database, people: People
 ) -> None:
     await with_removed_machines(database)
+    await fill_history(database, people, 5_000)
     clock = SystemClock()
     await enqueue(database, people.user)
     async with database.transaction() as tx:
