@@ -1,6 +1,6 @@
 """What the engine leaves in the cluster, against a small API server."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 
 import pytest
 from aiohttp import web
@@ -8,6 +8,7 @@ from tiny_api_server import TinyApiServer, machine, status
 
 from carrel.engines.conformance_kit import ProgressLog
 from carrel.engines.kubernetes import KubernetesEngine, self_test
+from carrel.engines.kubernetes.pod_answers import Reservation
 from carrel.engines.port import Claimant, ContainerSpec, EngineError
 
 _POD = "api/v1/namespaces/carrel/pods/carrel-lab-abc"
@@ -111,3 +112,18 @@ async def test_pods_of_a_self_test_end_by_themselves_if_they_cannot_be_deleted(
     pods = server.paths("pods")
     assert len(pods) == 2
     assert all(server.objects[path]["spec"]["activeDeadlineSeconds"] <= 120 for path in pods)
+
+
+async def test_nodes_that_vanish_during_another_call_are_still_listed_by_this_one(
+    server: TinyApiServer, engine: KubernetesEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    foreign = engine._watch.foreign
+    read = foreign.read
+
+    async def read_after_another_call() -> Collection[Reservation]:
+        if server.objects.pop("api/v1/nodes/a", None):
+            assert not await engine.nodes()
+        return await read()
+
+    monkeypatch.setattr(foreign, "read", read_after_another_call)
+    assert [node.name for node in await engine.nodes()] == ["a"]

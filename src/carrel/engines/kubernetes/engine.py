@@ -125,9 +125,10 @@ class KubernetesEngine:
         shared = {NETWORK_POLICY} if self._isolation.enforced else set[str]()
         if self._forwards_ports:
             shared.add(FORWARDED)
+        nodes = pod_answers.nodes(machines, foreign, self._names.tolerations)
         return tuple(
-            replace(node, capabilities=node.capabilities | shared | self._of_runtimes(node.name))
-            for node in pod_answers.nodes(machines, foreign, self._names.tolerations)
+            replace(node, capabilities=node.capabilities | shared | self._of_runtimes(machine))
+            for node, machine in zip(nodes, machines, strict=True)
         )
 
     async def ensure(
@@ -297,9 +298,8 @@ class KubernetesEngine:
         await self._ports.close()
         await self._api.close()
 
-    def _of_runtimes(self, node: str) -> frozenset[str]:
+    def _of_runtimes(self, machine: Mapping[str, Any]) -> frozenset[str]:
         """Capabilities of a node by its runtimes."""
-        machine = self._ready[node]
         there = [one for one in self._runtimes.values() if one.runs_on(machine)]
         known = {runtimes.capability(one.name) for one in there}
         if self._sandbox.user_namespaces:
