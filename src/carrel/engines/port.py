@@ -356,6 +356,8 @@ class ContainerSpec:
     """The container runtime, of those that its node has; empty: the engine's usual one."""
     root: bool = False
     """Set-user-id programs work, and `sudo` needs no password. Refused on a node without ROOT_INSIDE."""
+    helper: bool = False
+    """It is no session's, but made for a check: what its runtime needs for itself comes on top of its slots."""
     epoch: int = 0
     """Fencing epoch of the requesting leader, stored as a label."""
 

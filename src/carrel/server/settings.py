@@ -90,7 +90,8 @@ class Settings(BaseSettings):
     internal_url: str = Field(
         default="",
         description="URL at which the other copies of the API reach this one, such as http://10.0.0.5:8700; empty: "
-        "host and port, or the address of this machine's name if the host is not specific.",
+        "host and port, or the address of this machine's name if the host is not specific; where that is a loopback "
+        "address, as on Debian, the address from which this machine reaches others.",
     )
     metrics_port: int = Field(
         default=0,

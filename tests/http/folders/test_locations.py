@@ -2,7 +2,9 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
+import pytest
 from databases import sql
 from installation import Api, Caller
 from node_kit import machine
@@ -11,7 +13,8 @@ from people_kit import status_and_code
 from session_kit import SMALL
 
 from carrel.core.ids import FolderId, StorageHostId
-from carrel.engines.port import Mount
+from carrel.engines.fake import FakeEngine
+from carrel.engines.port import ContainerSpec, Mount
 from carrel.folders.hosts import locations
 from carrel.nodes.engines.probes import probe_id
 from carrel.storage.port import FolderLocation
@@ -133,7 +136,15 @@ async def test_locations_are_for_superadmins(api: Api):
     assert (await user.ask("PUT", AT, json={"location": None})).status_code == 403
 
 
-async def test_a_check_says_where_the_storage_is_not_the_same(living: Api):
+async def test_a_check_says_where_the_storage_is_not_the_same(living: Api, monkeypatch: pytest.MonkeyPatch):
+    specs: list[ContainerSpec] = []
+    ensure = FakeEngine.ensure
+
+    def noted(engine: FakeEngine, spec: ContainerSpec, *rest: Any) -> Any:
+        specs.append(spec)
+        return ensure(engine, spec, *rest)
+
+    monkeypatch.setattr(FakeEngine, "ensure", noted)
     admin = await living.as_("superadmin")
     root = Path((await admin.get("/storage-hosts/local")).json()["root"])
 
@@ -154,6 +165,8 @@ async def test_a_check_says_where_the_storage_is_not_the_same(living: Api):
     assert (place, "is not there" in problem) == (node, True)
     await admin.ask("PUT", AT, json={"location": None})
     assert await problems() == [("local", "The storage host is nowhere on local.")]
+    assert specs
+    assert all(spec.helper for spec in specs)
     assert not living.engine.world.containers
     assert not list((root / "check").glob("*/*")), "nothing is left"
 

@@ -14,7 +14,9 @@ from typing import Any
 import aiodocker
 import pytest
 
-from carrel.engines.docker import DockerEngine, answers, rights
+from carrel.accelerators.port import Attachment
+from carrel.engines import runtimes
+from carrel.engines.docker import DockerEngine, answers, attached, rights
 from carrel.engines.docker.container_config import LABEL_ID, Names, configuration, home_archive
 from carrel.engines.docker.daemon_events import DaemonEvents
 from carrel.engines.docker.firewall import delete_script, insert_script
@@ -70,6 +72,24 @@ def test_root_inside_needs_an_engine_on_which_root_is_nobody(option: str) -> Non
         with pytest.raises(EngineError) as refused:
             rights.require(rooted, {"SecurityOptions": options})
         assert (refused.value.code, refused.value.retriable) == ("root_unsupported", False)
+
+
+def test_podman_has_no_runtimes_to_choose_since_it_ignores_the_choice() -> None:
+    info = {
+        "Name": "n",
+        "Architecture": "x86_64",
+        "NCPU": 1,
+        "MemTotal": 1,
+        "Runtimes": {"runc": {}, "runsc": {}},
+    }
+    docker = {"Components": [{"Name": "Engine"}]}
+    podman = {"Components": [{"Name": "Podman Engine"}]}
+    for version, names in ((docker, ["runc", "runsc"]), (podman, [])):
+        assert runtimes.names(answers.node(info, version, (), frozenset()).capabilities) == names
+    offered = answers.offered_runtimes(info, docker)
+    assert attached.with_runtime(Attachment(), "runsc", offered).runtime == "runsc"
+    with pytest.raises(EngineError, match="does not have the runtime runsc; it has none"):
+        attached.with_runtime(Attachment(), "runsc", answers.offered_runtimes(info, podman))
 
 
 def test_root_inside_needs_no_password() -> None:

@@ -1,14 +1,18 @@
 """What the engine leaves in the cluster, against a small API server."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
+from dataclasses import replace
 
 import pytest
 from aiohttp import web
-from tiny_api_server import TinyApiServer, machine, status
+from tiny_api_server import TinyApiServer, machine, running, status
 
 from carrel.engines.conformance_kit import ProgressLog
 from carrel.engines.kubernetes import KubernetesEngine, self_test
-from carrel.engines.port import Claimant, ContainerSpec, EngineError
+from carrel.engines.kubernetes.pod_answers import Reservation
+from carrel.engines.kubernetes.pods import Sandbox
+from carrel.engines.kubernetes.quantities import quantity
+from carrel.engines.port import Claimant, ContainerSpec, EngineError, ObservedState
 
 _POD = "api/v1/namespaces/carrel/pods/carrel-lab-abc"
 _SPEC = ContainerSpec("abc", "python:3.12", {"cpu": 500, "mem": 64 << 20}, env={"TOKEN": "s3cret"})
@@ -111,3 +115,55 @@ async def test_pods_of_a_self_test_end_by_themselves_if_they_cannot_be_deleted(
     pods = server.paths("pods")
     assert len(pods) == 2
     assert all(server.objects[path]["spec"]["activeDeadlineSeconds"] <= 120 for path in pods)
+
+
+async def test_nodes_that_vanish_during_another_call_are_still_listed_by_this_one(
+    server: TinyApiServer, engine: KubernetesEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    foreign = engine._watch.foreign
+    read = foreign.read
+
+    async def read_after_another_call() -> Collection[Reservation]:
+        if server.objects.pop("api/v1/nodes/a", None):
+            assert not await engine.nodes()
+        return await read()
+
+    monkeypatch.setattr(foreign, "read", read_after_another_call)
+    assert [node.name for node in await engine.nodes()] == ["a"]
+
+
+@pytest.fixture
+async def kata(server: TinyApiServer) -> AsyncIterator[KubernetesEngine]:
+    """An engine whose runtime class takes more than all slots of the container."""
+    server.objects["apis/node.k8s.io/v1/runtimeclasses/kata"] = {
+        "metadata": {"name": "kata", "uid": "kata", "resourceVersion": "1"},
+        "handler": "kata",
+        "overhead": {"podFixed": {"cpu": "600m", "memory": "160Mi"}},
+    }
+    engine = KubernetesEngine(server.access(), "lab", sandbox=Sandbox("kata"))
+    yield engine
+    await engine.close()
+
+
+async def test_a_pod_that_runs_is_adopted_even_if_its_runtime_class_would_leave_nothing_now(
+    server: TinyApiServer, kata: KubernetesEngine
+) -> None:
+    with pytest.raises(EngineError, match="runtime class kata needs"):
+        await kata.ensure(_SPEC, ProgressLog())
+    server.objects[_POD] = running("abc")
+    assert (await kata.ensure(_SPEC, ProgressLog())).state is ObservedState.RUNNING
+    # Nor if the cluster does not have it any more.
+    gone = replace(_SPEC, runtime="gone")
+    assert (await kata.ensure(gone, ProgressLog())).state is ObservedState.RUNNING
+    server.objects[_POD]["spec"]["schedulingGates"] = [{"name": "carrel"}]
+    with pytest.raises(EngineError, match="does not have the runtime gone"):
+        await kata.ensure(gone, ProgressLog())
+
+
+async def test_the_overhead_of_a_runtime_class_comes_on_top_of_the_slots_of_a_check(
+    server: TinyApiServer, kata: KubernetesEngine
+) -> None:
+    with pytest.raises(EngineError, match="Another leader"):
+        await kata.ensure(replace(_SPEC, helper=True), ProgressLog(), refuses_to_start)
+    [main] = server.objects[_POD]["spec"]["containers"]
+    assert quantity(main["resources"]["limits"]["cpu"], 1000) == 500

@@ -1,7 +1,7 @@
 """Conversion of the daemon's responses to port types. Pure: decoded JSON in, port types out."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -181,10 +181,17 @@ def node(
         engine=f"{_product(version)} {version.get('Version', '')}".strip(),
         capabilities=capabilities
         | {claim for claim, holds in claims.items() if holds}
-        | {runtimes.capability(name) for name in info.get("Runtimes") or ()},
+        | {runtimes.capability(name) for name in offered_runtimes(info, version)},
         images=frozenset(tag for image in images for tag in image.get("RepoTags") or () if tag != _NO_TAG),
         labels=dict(label.partition("=")[::2] for label in info.get("Labels") or ()),
     )
+
+
+def offered_runtimes(info: Mapping[str, Any], version: Mapping[str, Any]) -> Collection[str]:
+    """The runtimes that containers can have. Podman's API ignores the choice, and lists runtimes that are not
+    installed.
+    """
+    return info.get("Runtimes") or () if _product(version) == "Docker" else ()
 
 
 def has_seccomp(info: Mapping[str, Any]) -> bool:

@@ -1,6 +1,6 @@
 """Accelerator attachments in container configurations."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -44,20 +44,19 @@ def binds(attachment: Attachment) -> list[dict[str, object]]:
     ]
 
 
-def with_runtime(attachment: Attachment, runtime: str, info: Mapping[str, Any]) -> Attachment:
-    """With the runtime of the resource group, if there is one.
+def with_runtime(attachment: Attachment, runtime: str, offered: Collection[str]) -> Attachment:
+    """With the runtime of the resource group. offered: those of the daemon.
 
     Raises: EngineError if the accelerators need another one, or if the daemon does not have it.
     """
-    offered = info.get("Runtimes") or {}
-    if runtime and runtime not in offered:
+    if runtime not in offered:
         raise runtimes.missing(runtime, offered)
-    if runtime and attachment.runtime not in ("", runtime):
+    if attachment.runtime not in ("", runtime):
         raise cannot_attach(
             f"The accelerators need the runtime {attachment.runtime}, and sessions of the resource group have the "
             f"runtime {runtime}."
         )
-    return replace(attachment, runtime=runtime or attachment.runtime)
+    return replace(attachment, runtime=runtime)
 
 
 def has_cdi(info: Mapping[str, Any]) -> bool:

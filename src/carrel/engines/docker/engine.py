@@ -296,7 +296,9 @@ class DockerEngine(Adjusting):
         if attachment.cdi or attachment.runtime or spec.runtime or spec.root:
             info = await self._api.call("GET", "info")
             attached.require(attachment, info)
-            attachment = attached.with_runtime(attachment, spec.runtime, info)
+            if spec.runtime:
+                offered = answers.offered_runtimes(info, await self._api.call("GET", "version"))
+                attachment = attached.with_runtime(attachment, spec.runtime, offered)
             rights.require(spec, info)
         with_init = bool(self._has_init)
         name = self._names.container(spec.id)

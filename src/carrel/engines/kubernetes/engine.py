@@ -125,9 +125,10 @@ class KubernetesEngine:
         shared = {NETWORK_POLICY} if self._isolation.enforced else set[str]()
         if self._forwards_ports:
             shared.add(FORWARDED)
+        nodes = pod_answers.nodes(machines, foreign, self._names.tolerations)
         return tuple(
-            replace(node, capabilities=node.capabilities | shared | self._of_runtimes(node.name))
-            for node in pod_answers.nodes(machines, foreign, self._names.tolerations)
+            replace(node, capabilities=node.capabilities | shared | self._of_runtimes(machine))
+            for node, machine in zip(nodes, machines, strict=True)
         )
 
     async def ensure(
@@ -138,12 +139,11 @@ class KubernetesEngine:
             await self.claim.require()
             if not self._isolation.applied or (spec.runtime and spec.runtime not in self._runtimes):
                 await self._isolated()
-            spec, sandbox = self._sandboxed(spec)
             # 1. Create it behind its gate, or adopt it; one that has ended makes room for another.
-            pod = await pod_start.create(*self._place, spec, sandbox)
+            pod = await self._pod(spec)
             while (seen := self._observed(pod)).state is ObservedState.EXITED and not spec.once:
                 await self._delete(pod)
-                pod = await pod_start.create(*self._place, spec, sandbox)
+                pod = await self._pod(spec)
             self._watch.pods.put(pod)
             if node := pod["spec"].get("nodeName"):
                 await self._nodes.require(node)
@@ -297,9 +297,8 @@ class KubernetesEngine:
         await self._ports.close()
         await self._api.close()
 
-    def _of_runtimes(self, node: str) -> frozenset[str]:
+    def _of_runtimes(self, machine: Mapping[str, Any]) -> frozenset[str]:
         """Capabilities of a node by its runtimes."""
-        machine = self._ready[node]
         there = [one for one in self._runtimes.values() if one.runs_on(machine)]
         known = {runtimes.capability(one.name) for one in there}
         if self._sandbox.user_namespaces:
@@ -312,12 +311,26 @@ class KubernetesEngine:
             }
         return frozenset(known)
 
+    async def _pod(self, spec: ContainerSpec) -> Any:
+        """The pod of the container: the existing one, or a new one behind its gate.
+
+        One that has been permitted to start is adopted even if its runtime class has changed since.
+        Raises: EngineError, ApiError.
+        """
+        try:
+            sandboxed, sandbox = self._sandboxed(spec)
+        except EngineError:
+            if adopted := await pod_start.permitted(self._api, self._names, spec):
+                return adopted
+            raise
+        return await pod_start.create(*self._place, sandboxed, sandbox)
+
     def _sandboxed(self, spec: ContainerSpec) -> tuple[ContainerSpec, Sandbox]:
         """The container with what its runtime class leaves of its slots, and its sandbox. Raises: EngineError."""
         if spec.runtime and spec.runtime not in self._runtimes:
             raise runtimes.missing(spec.runtime, self._runtimes)
         name = spec.runtime or self._sandbox.runtime_class
-        if runtime := self._runtimes.get(name):
+        if not spec.helper and (runtime := self._runtimes.get(name)):
             spec = replace(spec, slots=without_overhead(spec.slots, runtime))
         remapped = self._sandbox.user_namespaces and pod_answers.remapped_everywhere(
             spec, self._ready, self._handler(name)

@@ -57,6 +57,17 @@ async def create(
     return pod
 
 
+async def permitted(api: KubernetesApi, names: PodNames, spec: ContainerSpec) -> Any:
+    """The existing pod of this container on its node, if it has been permitted to start; None otherwise.
+
+    Raises: ApiError, EngineUnavailable.
+    """
+    pod = await _existing(api, names, spec.id)
+    if pod is None or "deletionTimestamp" in pod["metadata"] or is_gated(pod):
+        return None
+    return pod if spec.node in ("", node_of(pod)) else None
+
+
 async def _existing(api: KubernetesApi, names: PodNames, container: str) -> Any:
     """The pod of this container; None if it is gone again."""
     try:

@@ -181,7 +181,9 @@ class _Exchange:
         """Read and write in a container on the node; the problem, "" if there is none."""
         part = PurePosixPath(self._files.relative_to(self._storage.backend.root))
         mount = self._location.mount(part, _AT, subpath="", read_only=False)
-        spec = ContainerSpec(probe_id(self._clock.now()), subject.image, _SLOTS, node=node, mounts=(mount,))
+        spec = ContainerSpec(
+            probe_id(self._clock.now()), subject.image, _SLOTS, node=node, mounts=(mount,), helper=True
+        )
         try:
             engine = await connections.of(subject.engine.id)
             async with _container(engine, spec):
