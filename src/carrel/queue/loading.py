@@ -455,7 +455,7 @@ _PAST = text("""
         exp(-:rate * extract(epoch FROM :now - coalesce(a.released_at, :now)))
         - exp(-:rate * extract(epoch FROM :now - a.created_at)))) AS amount
     FROM allocations a JOIN sessions s ON s.id = a.session_id
-    WHERE s.group_id = :group AND (a.released_at IS NULL OR a.released_at > :since)
+    WHERE coalesce(a.group_id, s.group_id) = :group AND (a.released_at IS NULL OR a.released_at > :since)
     GROUP BY 1, 2, 3, 4
 """)
 

@@ -164,10 +164,10 @@ WITH given AS (
     UPDATE containers c SET state = 'SCHEDULED', node_id = g.node_id
     FROM given g JOIN waiting w ON w.id = g.session_id
     WHERE c.session_id = g.session_id AND c.index = g.index AND c.state = 'PENDING'
-    RETURNING c.id, c.session_id, c.node_id, c.slots, g.devices
+    RETURNING c.id, c.session_id, c.node_id, c.slots, g.devices, g.group_id
 ), entered AS (
-    INSERT INTO allocations (session_id, container_id, node_id, slot, amount, devices, created_at)
-    SELECT p.session_id, p.id, p.node_id, s.key, CAST(s.value AS bigint), p.devices -> s.key, :now
+    INSERT INTO allocations (session_id, container_id, node_id, group_id, slot, amount, devices, created_at)
+    SELECT p.session_id, p.id, p.node_id, p.group_id, s.key, CAST(s.value AS bigint), p.devices -> s.key, :now
     FROM placed p, jsonb_each_text(p.slots) s WHERE CAST(s.value AS bigint) > 0
 ), elsewhere AS (
     UPDATE sessions s SET group_id = g.group_id FROM waiting w, given g

@@ -136,8 +136,8 @@ _RELEASE = text("""
     RETURNING a.slot, a.node_id
 """)
 _ENTER = text("""
-    INSERT INTO allocations (session_id, container_id, node_id, slot, amount, created_at)
-    VALUES (:session, :id, :node_id, :slot, :amount, :now)
+    INSERT INTO allocations (session_id, container_id, node_id, group_id, slot, amount, created_at)
+    VALUES (:session, :id, :node_id, (SELECT group_id FROM sessions WHERE id = :session), :slot, :amount, :now)
 """)
 
 

@@ -116,8 +116,9 @@ class Allocation(Table):
     """One slot of one container on one node, or of an elastic group's limit, from SCHEDULED until the engine confirms
     that the container is gone.
 
-    session_id: denormalized from the container, because every sum by user, project or domain uses it. devices: device
-    -> amount, in thousandths of it, for accelerator slots.
+    session_id: denormalized from the container, because every sum by user, project or domain uses it. group_id: of the
+    session at that time, which may move between the groups that it accepts; None: written before schema 0079. devices:
+    device -> amount, in thousandths of it, for accelerator slots.
 
     Usage is always a sum over the rows whose released_at is null; there are no separate counters.
     """
@@ -140,6 +141,7 @@ class Allocation(Table):
     session_id: Mapped[SessionId] = mapped_column(String, ForeignKey("sessions.id"))
     container_id: Mapped[ContainerId] = mapped_column(String, ForeignKey("containers.id"))
     node_id: Mapped[NodeId] = mapped_column(String, ForeignKey("nodes.id"))
+    group_id: Mapped[GroupId | None] = mapped_column(String)
     slot: Mapped[str] = mapped_column(String(60))
     amount: Mapped[int] = mapped_column(BigInteger)
     devices: Mapped[dict[str, int] | None] = mapped_column(JSONB(none_as_null=True))

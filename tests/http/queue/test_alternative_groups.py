@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from command_line import command_line
@@ -10,7 +11,10 @@ from installation import Api, Caller
 from node_kit import GIB, group, join, machine
 from people_kit import status_and_code
 from queue_kit import ALL, waits
+from sqlalchemy import text
 from template_kit import started
+
+from carrel.queue import loading
 
 
 async def clusters(api: Api, *names: str) -> None:
@@ -85,6 +89,14 @@ async def test_one_that_is_requeued_prefers_its_first_group_again(living: Api):
     await living.until(user, moved["id"], "RUNNING")
     assert (await shown(user, moved["id"]))[0] == "a100"
     assert await held(living) == [(moved["id"], "a100")]
+    # What it held in the other group counts there.
+    past = "UPDATE allocations SET created_at = now() - interval '9 days', released_at = now() WHERE node_id = :id"
+    [(cloud,)] = await sql(living.database, "SELECT id FROM nodes WHERE name = 'cloud'")
+    await sql(living.database, past, id=cloud)
+    async with living.database.transaction() as tx:
+        row = (await tx.execute(text("SELECT * FROM resource_groups WHERE id = 'cloud'"))).one()
+        shares = await loading.fair_shares(tx, row, (), datetime.now(UTC))
+    assert shares
 
 
 async def test_only_groups_that_one_may_use_are_accepted(api: Api):
