@@ -13,6 +13,7 @@ from plan_kit import NOW
 from plan_model import applied, most_on
 
 from carrel.core.ids import DEFAULT_GROUP, NodeId, SessionId
+from carrel.scheduling.cluster_placement import Members
 from carrel.scheduling.plan import Planning, plan
 from carrel.scheduling.snapshot import (
     Cause,
@@ -152,6 +153,29 @@ def test_what_fits_no_domain_of_empty_nodes_is_known(within: str) -> None:
     room = Planning(snapshot(machines)).rooms[DEFAULT_GROUP]
     request = Planning(snapshot(machines))._requests.of(cluster(8, 8, 8, within=within))
     assert room.could_hold(request) is (within == "")
+
+
+def test_domains_whose_nodes_have_no_room_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    attempts = counted(monkeypatch, "_attempt")
+    machines = nodes(3, 3, 3, 3, 4, 3, racks="aabbcc")
+    assert {*placed(snapshot(machines, cluster(2, 2, 2, within="rack")))} == {"n4", "n5"}
+    assert len(attempts) == 1
+    attempts.clear()
+    assert not plan(snapshot(machines, cluster(2, 2, 2, 2, within="rack"))).placements
+    assert not attempts
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, method: str) -> list[str]:
+    """Grows with each call of this method."""
+    calls: list[str] = []
+    original = getattr(Members, method)
+
+    def call(members: Members, *args: object, **more: object) -> object:
+        calls.append(method)
+        return original(members, *args, **more)
+
+    monkeypatch.setattr(Members, method, call)
+    return calls
 
 
 @st.composite
