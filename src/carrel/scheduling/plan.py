@@ -198,9 +198,11 @@ class Planning:
                 if one.choices and one.id not in placed and self._starts_in_preferred(one):
                     early.append(one)
                 else:
+                    before = len(placements), len(self._keeping)
                     attempt(one)
                     if remaining is not None and not one.aside:
-                        remaining.tried(one, self._requests.of(one))
+                        took = before != (len(placements), len(self._keeping))
+                        remaining.tried(one, self._requests.of(one), took=took)
                 if remaining is not None and not remaining:
                     break
             for one in early:

@@ -165,6 +165,17 @@ def test_domains_whose_nodes_have_no_room_are_not_tried(monkeypatch: pytest.Monk
     assert not attempts
 
 
+def test_sessions_that_take_nothing_do_not_have_the_others_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    trials = counted(monkeypatch, "fits")
+    # The next in line may never start; that the last may is known from one trial.
+    line = [cluster(9, 9, name=f"a{n:02}", priority=90) for n in range(20)]
+    given = snapshot(nodes(8, 8, racks="ab"), *line, cluster(4, 4, name="last"))
+    assert [one.session for one in Planning(given).decide()] == ["last"]
+    assert len(trials) < 5
+
+
 def counted(monkeypatch: pytest.MonkeyPatch, method: str) -> list[str]:
     """Grows with each call of this method."""
     calls: list[str] = []
