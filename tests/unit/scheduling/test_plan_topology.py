@@ -12,12 +12,15 @@ from plan_draws import GROUPS, snapshots
 from plan_kit import NOW
 from plan_model import applied, most_on
 
-from carrel.core.ids import DEFAULT_GROUP, NodeId, SessionId
+from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId, SessionId
+from carrel.scheduling.changes import Kind, changes
 from carrel.scheduling.cluster_placement import Members
+from carrel.scheduling.estimate import estimate_start
 from carrel.scheduling.plan import Planning, plan
 from carrel.scheduling.snapshot import (
     Cause,
     ClusterMode,
+    GroupChoice,
     GroupSnapshot,
     NodeSnapshot,
     PendingSession,
@@ -281,6 +284,57 @@ def test_the_order_of_nodes_does_not_matter(given: Snapshot, random: object) -> 
     shuffled = list(given.nodes)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     assert plan(replace(given, nodes=tuple(shuffled))) == plan(given)
+
+
+OF_GROUPS = {(): None, ("x/rack",): "x/rack", ("rack", "x/rack"): "rack", ("x/rack", "y/rack"): None}
+"""Topologies, with the level that each means by "rack"."""
+
+
+@given(topologies(), st.permutations(GROUPS), st.tuples(*[st.sampled_from([*OF_GROUPS])] * len(GROUPS)))
+def test_each_group_that_it_accepts_applies_its_own_topology(
+    given: Snapshot, accepted: list[GroupId], labels: tuple[tuple[str, ...], ...]
+) -> None:
+    groups = tuple(replace(one, topology=levels) for one, levels in zip(given.groups, labels, strict=True))
+    levels_of = {group.id: group.topology for group in groups}
+    machines = tuple(
+        replace(node, domains=node.domains[: len(levels_of.get(node.group, ()))]) for node in given.nodes
+    )
+    within = "rack" if given.waiting[0].within else ""
+    one = replace(
+        given.waiting[0], within=within, group=accepted[0], choices=tuple(map(GroupChoice, accepted))
+    )
+    given = replace(given, nodes=machines, groups=groups, waiting=(one,))
+    possible = []
+    for group in accepted:
+        level = OF_GROUPS[levels_of[group]] if within else ""
+        flat = one.mode is NEAR and not within and not levels_of[group]
+        there = replace(one, group=group, choices=(), mode=ClusterMode.SINGLE_NODE if flat else one.mode)
+        if level is not None:
+            possible += plan(replace(given, waiting=(replace(there, within=level),))).placements[:1]
+    decided = plan(given)
+    assert list(decided.placements) == possible[:1]
+    applied(given, decided)
+    planning = Planning(replace(given, waiting=()))
+    for refusal in decided.refusals:
+        if within and OF_GROUPS[levels_of[refusal.group]] is None:
+            assert refusal.reason == "Its resource group has no topology label rack."
+            assert estimate_start(planning, one.in_group(refusal.group)).never
+
+
+def test_another_group_is_offered_if_it_would_start_there_with_the_topology_of_that_group() -> None:
+    other = GroupId("other")
+    full = nodes(0, racks="a")
+    free = tuple(replace(node, id=NodeId(f"o{node.id}"), group=other) for node in nodes(4, 4, racks="aa"))
+    for here, there in ((TOPOLOGY, ()), ((), TOPOLOGY)):
+        groups = (replace(GROUP, topology=here), GroupSnapshot(other, "other", topology=there))
+        machines = tuple(
+            replace(node, domains=node.domains if topology else ())
+            for some, topology in ((full, here), (free, there))
+            for node in some
+        )
+        given = Snapshot(machines, (cluster(4, 4),), NOW, groups)
+        offered = [change.kind for change in changes(given, given.waiting[0], groups=[other])]
+        assert offered == ([Kind.GROUP] if there else [])
 
 
 def test_levels_are_from_narrow_to_wide() -> None:
