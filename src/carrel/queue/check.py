@@ -70,6 +70,8 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
     possible = (
         admitted.spec if isinstance(admitted, AdmittedSpec) else replace(spec, node=None, time_limit_s=None)
     )
+    # As requested: other groups may have another level of that name.
+    possible = replace(possible, topology=spec.topology)
     after = admitted.after if isinstance(admitted, AdmittedSpec) else ()
     pending = _pending(
         actor, project, accepted, image, possible, after, await mounting.without(tx, mounts), clock.now()
@@ -100,7 +102,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
             project=project,
             scopes={scope: snapshot.scopes[scope] for scope in pending.scopes},
             slots=headroom(planning, at_once),
-            groups=[(one, estimate_start(planning, _in_group(at_once, possible, one))) for one in usable],
+            groups=[(one, estimate_start(planning, replace(at_once, group=one.id))) for one in usable],
             presets=[(one, with_preset(planning, one)) for one in presets],
             root_refused=root_refused,
             disk=disk,
@@ -143,10 +145,8 @@ def _pending(
     """The request as the scheduler would see it."""
     path = (actor.domain_id, project, actor.user_id)
     never = dependencies.cannot_be_met(after)
-    wheres = [
-        topology.where(len(spec.sizes), spec.placement, spec.topology, group.topology) for group in accepted
-    ]
-    choices = [GroupChoice(group.id, mode=where.mode) for group, where in zip(accepted, wheres, strict=True)]
+    where = topology.where(len(spec.sizes), spec.placement, spec.topology)
+    choices = [GroupChoice(group.id) for group in accepted]
     later = spec.start_at if spec.start_at and spec.start_at > now else None
     return PendingSession(
         id=DRY_RUN,
@@ -158,8 +158,8 @@ def _pending(
         scopes=scopes_of(access_key_of(actor), path),
         priority=DEFAULT_PRIORITY if spec.priority is None else spec.priority,
         count=len(spec.sizes),
-        mode=wheres[0].mode,
-        within=wheres[0].within,
+        mode=where.mode,
+        within=where.within,
         mixed=spec.mixed,
         node=NodeId(spec.node) if spec.node else None,
         architecture=architecture(image.architecture if image else None),
@@ -170,11 +170,6 @@ def _pending(
         not_before=None if never else later,
         after=frozenset() if never else dependencies.awaited(after),
     )
-
-
-def _in_group(pending: PendingSession, spec: SessionSpec, group: ResourceGroup) -> PendingSession:
-    where = topology.where(len(spec.sizes), spec.placement, spec.topology, group.topology)
-    return replace(pending, group=group.id, mode=where.mode, within=where.within)
 
 
 async def _presets(tx: AsyncSession, group: GroupId) -> Sequence[Preset]:

@@ -143,14 +143,13 @@ _WAITING = f"""
         CASE WHEN s.not_before > :now THEN s.not_before END AS not_before,
         (SELECT architecture FROM images WHERE reference = s.image LIMIT 1) AS architecture,
         (SELECT count(*) FROM containers WHERE session_id = s.id) AS containers, s.placement, s.topology,
-        g.topology AS levels,
         CASE WHEN s.mixed THEN
             (SELECT json_agg(c.slots ORDER BY c.index) FROM containers c WHERE c.session_id = s.id)
         END AS mixed,
         {_SHUT_OUT_OF_GROUP} AS shut_out,
         CASE WHEN s.accepted_groups <> '{{{{}}}}' THEN (
-            SELECT json_agg(json_build_array(g.id, {_SHUT_OUT_OF_GROUP}, {allowed_rights.forbidden_as_text()},
-                g.topology) ORDER BY o.rank)
+            SELECT json_agg(json_build_array(g.id, {_SHUT_OUT_OF_GROUP}, {allowed_rights.forbidden_as_text()})
+                ORDER BY o.rank)
             FROM unnest(s.accepted_groups) WITH ORDINALITY AS o(id, rank)
                 JOIN resource_groups g ON g.id = o.id)
         END AS choices,
@@ -257,7 +256,7 @@ def _request(row: Any, kept_back: str, after: Sequence[Dependency], without: Wit
     path = (row.domain_id, row.project_id, row.owner_id)
     # Nobody knows when storage is back; a condition that cannot be met stays so.
     for_ever = kept_back or dependencies.cannot_be_met(after)
-    where = topology.where(row.containers, row.placement, row.topology, row.levels)
+    where = topology.where(row.containers, row.placement, row.topology)
     return PendingSession(
         id=row.id,
         slots=row.slots,
@@ -284,14 +283,7 @@ def _request(row: Any, kept_back: str, after: Sequence[Dependency], without: Wit
         array_most=row.max_parallel,
         behind=row.behind,
         choices=tuple(
-            [
-                GroupChoice(
-                    group,
-                    _not_allowed(out, forbidden),
-                    topology.where(row.containers, row.placement, row.topology, levels).mode,
-                )
-                for group, out, forbidden, levels in row.choices or ()
-            ]
+            [GroupChoice(group, _not_allowed(out, forbidden)) for group, out, forbidden in row.choices or ()]
         ),
     )
 

@@ -44,10 +44,10 @@ class RemainingCandidates:
                 del self._open[request]
         return False
 
-    def tried(self, one: PendingSession, request: SessionRequirements) -> None:
-        """The session was tried: it took capacity, reserved some, or did neither."""
+    def tried(self, one: PendingSession, request: SessionRequirements, *, took: bool) -> None:
+        """The session was tried. took: it took capacity or reserved some."""
         self._left[request][one.scopes] -= 1
-        self._sure = False
+        self._sure = self._sure and not took
 
     def _one_of(self, request: SessionRequirements, scopes: list[tuple[str, ...]]) -> bool:
         """Whether one of them may start. Drops scopes that may not; the last that remains is the one that may."""

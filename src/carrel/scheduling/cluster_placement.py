@@ -122,7 +122,9 @@ class Members:
         return [domains == number for number in range(domains.max(initial=-1) + 1)]
 
     def _with_capacity(self, request: SessionRequirements, domains: NDArray[np.intp]) -> Iterator[_Mask]:
-        """The domains that have as much free as all of them need, the one with the least to spare first."""
+        """The domains that have as much free as all of them need, the one with the least to spare first. If they are
+        alike, the nodes of a domain have room for that many.
+        """
         among = np.flatnonzero(self._known(request.container).kind.admits & (domains >= 0))
         if not len(among):
             return
@@ -136,6 +138,11 @@ class Members:
             )
             spare = np.minimum(spare, free / amount)
             enough &= most >= amount
+        if not request.mixed:
+            copies = np.full(len(among), request.count)
+            for slot, amount in request.container.slots:
+                copies = np.minimum(copies, self._at_most(slot)[among] // amount)
+            enough &= np.bincount(mine, weights=copies) >= request.count
         for number in np.argsort(spare, kind="stable").tolist():
             if enough[number]:
                 yield domains == number

@@ -1,12 +1,13 @@
 """Estimate whether a session would start if it were requested now, behind all that wait. Uses a finished plan."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from carrel.scheduling.ceilings import requested_amounts, total_slots
+from carrel.scheduling.placement import Room
 from carrel.scheduling.plan import Planning
-from carrel.scheduling.reasons import Blocked, more_than_ever, too_large
-from carrel.scheduling.snapshot import CONTAINERS, SESSIONS, ClusterMode, NodeSnapshot, PendingSession
+from carrel.scheduling.reasons import Blocked, more_than_ever, no_level, too_large
+from carrel.scheduling.snapshot import CONTAINERS, SESSIONS, PendingSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +36,23 @@ def estimate_start(planning: Planning, one: PendingSession) -> StartEstimate:
     room = planning.rooms.get(one.group)
     if room is None:
         return StartEstimate(starts=False, never=False, reason=blocked.sentence)
-    never = _never(planning, one, room.nodes, blocked)
+    never = _never(planning, one, room, blocked)
     return StartEstimate(starts=False, never=bool(never), reason=never or blocked.sentence)
 
 
-def _never(planning: Planning, one: PendingSession, nodes: Sequence[NodeSnapshot], blocked: Blocked) -> str:
+def _never(planning: Planning, one: PendingSession, room: Room, blocked: Blocked) -> str:
     """Why it could not start on an empty cluster with every node open; "" when it could."""
     for limit in planning.ceilings.limits(one.scopes, requested_amounts(one)):
         if limit.never:
             alone = limit.slot == CONTAINERS
             return blocked.sentence if alone else more_than_ever(limit.label, limit.slot, limit.ceiling)
+    nodes, request = room.nodes, planning.requirements(one)
+    if request.within and request.within not in room.group.topology:
+        return no_level(request.within).sentence
     offers = [
         node.capacity for node in nodes if node.runs(one.architecture, root=one.root, without=one.without)
     ]
-    together = one.count > 1 and one.mode is ClusterMode.SINGLE_NODE
-    for slots in [total_slots(one)] if together else one.sizes:
+    for slots in [total_slots(one)] if request.together else one.sizes:
         if not any(all(offer.get(slot, 0) >= amount for slot, amount in slots.items()) for offer in offers):
             # A group that has no node yet may get one.
             if not offers:

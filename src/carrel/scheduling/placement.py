@@ -25,7 +25,6 @@ from carrel.scheduling.ranking import (
 from carrel.scheduling.reasons import Blocked, NodeCause
 from carrel.scheduling.requirements import ContainerRequirements, SessionRequirements
 from carrel.scheduling.snapshot import (
-    Cause,
     ContainerPlacement,
     GroupSnapshot,
     NodeSnapshot,
@@ -251,7 +250,7 @@ class Room:
 
     def _why_one_by_one(self, request: SessionRequirements) -> Blocked:
         if request.within and request.within not in self._topology.levels:
-            return Blocked(Cause.GROUP, f"Its resource group has no topology label {request.within}.")
+            return reasons.no_level(request.within)
         if self.keeps and self._members.fits(request, kept_too=True):
             return self._held_back(self._open)
         # The first container that no node has room for explains it best.

@@ -60,7 +60,7 @@ class Planning:
         for node in snapshot.nodes:
             by_group[node.group].append(node)
         self.rooms = {group.id: Room(group, by_group[group.id]) for group in snapshot.groups}
-        self._requests = requests or DistinctRequirements(devices.units(snapshot.nodes))
+        self._requests = requests or DistinctRequirements(devices.units(snapshot.nodes), snapshot.groups)
         self._choices: dict[SessionId, Sequence[PendingSession]] = {}
         """A session that accepts several groups as it is in the queue of each."""
         self._keeping: set[SessionId] = set()
@@ -119,6 +119,10 @@ class Planning:
                 replace(one.in_group(choice.group), choices=tuple(order)) for choice in order
             ]
         return self._choices[one.id]
+
+    def requirements(self, one: PendingSession) -> SessionRequirements:
+        """What it needs in its group."""
+        return self._requests.of(one)
 
     def _is_avoided(self, group: GroupId, one: PendingSession) -> bool:
         nodes = self.rooms[group].nodes if group in self.rooms and one.avoid else ()
@@ -198,9 +202,11 @@ class Planning:
                 if one.choices and one.id not in placed and self._starts_in_preferred(one):
                     early.append(one)
                 else:
+                    before = len(placements), len(self._keeping)
                     attempt(one)
                     if remaining is not None and not one.aside:
-                        remaining.tried(one, self._requests.of(one))
+                        took = before != (len(placements), len(self._keeping))
+                        remaining.tried(one, self._requests.of(one), took=took)
                 if remaining is not None and not remaining:
                     break
             for one in early:

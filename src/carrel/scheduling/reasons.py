@@ -37,6 +37,11 @@ def by_limits(limits: Sequence[ScopeLimit]) -> Blocked:
     return Blocked(Cause.LIMIT, _limit_sentence(limits[0]), limits=tuple(limits))
 
 
+def no_level(name: str) -> Blocked:
+    """The topology of the group does not have the required level."""
+    return Blocked(Cause.GROUP, f"Its resource group has no topology label {name}.")
+
+
 def by_nodes(causes: Sequence[NodeCause]) -> Blocked:
     """All nodes, counted by cause."""
     if not causes:

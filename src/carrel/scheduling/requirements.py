@@ -1,14 +1,14 @@
 """Requirements on nodes, shared by sessions with equal requests."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from carrel.core.ids import GroupId, NodeId, SessionId
 from carrel.core.slots import WHOLE
 from carrel.scheduling.ceilings import requested_amounts
-from carrel.scheduling.snapshot import ClusterMode, PendingSession, Slots, Without
+from carrel.scheduling.snapshot import ClusterMode, GroupSnapshot, PendingSession, Slots, Without
 
 Amounts = tuple[tuple[str, int], ...]
 """Of slots."""
@@ -36,7 +36,8 @@ class SessionRequirements:
     scopes. together: several containers on one node. total: their sum, if room for the sum means room for each; 600
     and 600 shares need not fit into 1200 free on two devices. mixed: what each container needs, with its slots, if
     they differ; slots and container are then those of the first. elsewhere: the same without nodes to avoid, if there
-    are any. narrowest: as of the mode. within: as of the session.
+    are any. narrowest: as of the mode. within: the label of the level that the session requires, or as the session
+    names it if its group has none of that name.
     """
 
     group: GroupId
@@ -58,10 +59,11 @@ class SessionRequirements:
 
 
 class DistinctRequirements:
-    """Deduplicated requirements of many sessions. units: of all slots of the nodes."""
+    """Deduplicated requirements of many sessions. units: of all slots of the nodes. groups: those with a topology."""
 
-    def __init__(self, units: Units) -> None:
+    def __init__(self, units: Units, groups: Iterable[GroupSnapshot] = ()) -> None:
         self._units = units
+        self._levels = {group.id: group.topology for group in groups}
         # By the other fields, then by slots.
         self._known: defaultdict[tuple[object, ...], dict[Amounts, SessionRequirements]] = defaultdict(dict)
         # Sessions and their requirements in two lists, since pairs would be one more object per session.
@@ -86,20 +88,29 @@ class DistinctRequirements:
         ]
         request = known.get(slots)
         if request is None:
-            request = known[slots] = _request(one, slots, self._units)
+            request = known[slots] = _request(one, slots, self._units, self._levels.get(one.group, ()))
         self._met[one.id], self._of[one.id] = one, request
         return request
 
 
-def _request(one: PendingSession, amounts: Amounts, units: Units) -> SessionRequirements:
-    together = one.count > 1 and one.mode is ClusterMode.SINGLE_NODE
+def level_of(name: str, levels: Sequence[str]) -> str | None:
+    """The level of that name: in full, or the part of its label behind the `/` if only one has it."""
+    short = [level for level in levels if level.rpartition("/")[2] == name]
+    return name if name in levels else short[0] if len(short) == 1 else None
+
+
+def _request(
+    one: PendingSession, amounts: Amounts, units: Units, levels: Sequence[str]
+) -> SessionRequirements:
+    narrowest = one.mode is ClusterMode.NARROWEST and bool(levels or one.within)
+    together = one.count > 1 and not narrowest and one.mode is not ClusterMode.MULTI_NODE
     slots = tuple(sorted([pair for pair in amounts if pair[1]]))
     container = ContainerRequirements(
         _needed(slots, units), one.node, one.avoid, one.architecture, one.root, one.without
     )
     total = _total(container, one.count, units) if together and not one.mixed else None
     mixed = tuple([_member(container, sizes, units) for sizes in one.mixed])
-    elsewhere = _request(replace(one, avoid=frozenset()), amounts, units) if one.avoid else None
+    elsewhere = _request(replace(one, avoid=frozenset()), amounts, units, levels) if one.avoid else None
     return SessionRequirements(
         one.group,
         slots,
@@ -110,8 +121,8 @@ def _request(one: PendingSession, amounts: Amounts, units: Units) -> SessionRequ
         requested_amounts(one),
         mixed,
         elsewhere,
-        one.mode is ClusterMode.NARROWEST,
-        one.within,
+        narrowest,
+        level_of(one.within, levels) or one.within,
     )
 
 

@@ -43,7 +43,9 @@ class ClusterMode(StrEnum):
     SINGLE_NODE = "single_node"
     MULTI_NODE = "multi_node"
     NARROWEST = "narrowest"
-    """On one node, or else in the narrowest domain of the group's topology that has room for all, or else on any."""
+    """On one node, or else in the narrowest domain of the group's topology that has room for all, or else on any. In a
+    group without a topology: on one node.
+    """
 
 
 Without = tuple[tuple[str, str], ...]
@@ -153,13 +155,10 @@ class Awaited:
 
 @dataclass(frozen=True, slots=True)
 class GroupChoice:
-    """A resource group that a session accepts. aside: why it may not start there for now; "" if it may. mode: there, if
-    the topology of the group makes it another one than in the preferred group.
-    """
+    """A resource group that a session accepts. aside: why it may not start there for now; "" if it may."""
 
     group: GroupId
     aside: str = ""
-    mode: ClusterMode | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +168,8 @@ class PendingSession:
     slots: of each of its `count` containers; mixed: of each container in order, if they differ; slots is then that of
     the first. path: (domain, project, owner). scopes: keys of `Snapshot.scopes` that it counts against. node: the
     requested node. avoid: nodes used only if no other fits. root: it needs root inside. without: networks that do not
-    have storage of its folders. within: a label of the topology of which all its nodes have one value. lasts: its
-    time limit, if any.
+    have storage of its folders. within: a level of the topology, see `level_of`: all its nodes are in one domain of it.
+    lasts: its time limit, if any.
     aside: why it is skipped for now but keeps its queue position; "" if not. It ends at `not_before` and once all of
     `after` have ended; without either, that is not known. array: that it belongs to. array_most: how many of the array
     may run at once, if that is limited. in_array_queue: it is aside for this only. behind: how many more of its array
@@ -212,7 +211,7 @@ class PendingSession:
     def in_group(self, group: GroupId) -> "PendingSession":
         """The session as it is in the queue of one of its groups."""
         choice = next((choice for choice in self.choices if choice.group == group), GroupChoice(group))
-        return replace(self, group=group, aside=self.aside or choice.aside, mode=choice.mode or self.mode)
+        return replace(self, group=group, aside=self.aside or choice.aside)
 
     @property
     def sizes(self) -> tuple[Slots, ...]:

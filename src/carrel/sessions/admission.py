@@ -21,12 +21,11 @@ from carrel.scheduling import devices
 from carrel.scheduling.node_domains import domains
 from carrel.scheduling.placement import Room
 from carrel.scheduling.reasons import more_than_ever, too_large
-from carrel.scheduling.requirements import DistinctRequirements
+from carrel.scheduling.requirements import DistinctRequirements, SessionRequirements
 from carrel.scheduling.snapshot import (
     CONTAINERS,
     DEFAULT_PRIORITY,
     SESSIONS,
-    ClusterMode,
     DeviceSnapshot,
     GroupSnapshot,
     NodeSnapshot,
@@ -83,6 +82,7 @@ async def admit(
     access_key = access_key_of(actor)
     usable = await usable_groups(tx, actor.user_id, actor.domain_id, project, spec.kind)
     group, *others = chosen_groups(usable, spec)
+    possible = topology.having([group, *others], spec.topology)
     node = await _node(tx, actor, group, spec.node)
     policy = await policy_of(tx, actor)
     priority = _priority(actor, project, spec.priority, policy)
@@ -97,7 +97,7 @@ async def admit(
         priority=priority,
         time_limit_s=time_limit(spec.time_limit_s, policy),
         node=node.id if node else None,
-        topology=topology.resolve(group, spec.topology),
+        topology=topology.resolve([group, *others], spec.topology),
         after=(),
     )
     # 2. check that it would start on an empty cluster, in one of its groups
@@ -106,7 +106,7 @@ async def admit(
         await slot_kinds.require_possible(tx, dict(size))
     await _require_under_ceilings(tx, actor, project, access_key, spec)
     refusals: list[CarrelError] = []
-    for each in (group, *others):
+    for each in possible:
         try:
             machines = [node] if node else await machines_of(tx, each)
             machines = await allowed_rights.able(tx, actor, project, each, spec.rights, machines)
@@ -114,7 +114,7 @@ async def admit(
             _require_fit(admitted, machines, each)
         except CarrelError as refused:
             refusals.append(refused)
-    if len(refusals) > len(others):
+    if len(refusals) == len(possible):
         raise refusals[0]
     # 3. check the limits on pending sessions
     await _require_few_waiting(tx, actor, access_key, spec, policy)
@@ -341,28 +341,29 @@ def _require_fit(spec: SchedulingSpec, machines: Sequence[Node], group: Resource
     for size in spec.sizes:
         if not any(how_many_fit(node, size) for node in machines):
             raise _too_large(size, machines)
-    where = topology.where(spec.containers, spec.placement, spec.topology, group.topology)
-    one_node = where.mode is ClusterMode.SINGLE_NODE
-    if spec.containers == 1 or _could_hold(machines, spec, where, group):
+    if spec.containers == 1:
         return
-    if spec.mixed or one_node or where.within:
-        what = "No node has" if one_node else "The nodes do not have"
-        within = f" within one {where.within}" if where.within else ""
+    room, request = _empty(machines, spec, group)
+    if room.could_hold(request):
+        return
+    if spec.mixed or request.together or request.within:
+        what = "No node has" if request.together else "The nodes do not have"
+        within = f" within one {request.within}" if request.within else ""
         message, details = f"{what} room for all {spec.containers} containers at once{within}.", {}
     else:
         by_engine: Counter[str] = Counter()
         for node in machines:
             by_engine[node.engine_id or ""] += how_many_fit(node, spec.slots)
-        room = max(by_engine.values())
-        message = f"The nodes together have room for {room} such containers; this needs {spec.containers}."
-        details = {"slot": CONTAINERS, "asked": spec.containers, "largest": room}
+        most = max(by_engine.values())
+        message = f"The nodes together have room for {most} such containers; this needs {spec.containers}."
+        details = {"slot": CONTAINERS, "asked": spec.containers, "largest": most}
     raise Refused("session.too_large", message, hint="Request less.", field="containers", details=details)
 
 
-def _could_hold(
-    machines: Sequence[Node], spec: SchedulingSpec, where: topology.Where, group: ResourceGroup
-) -> bool:
-    """True if the scheduler would place all its containers on empty nodes."""
+def _empty(
+    machines: Sequence[Node], spec: SchedulingSpec, group: ResourceGroup
+) -> tuple[Room, SessionRequirements]:
+    """The empty nodes, and the request, as the scheduler sees them."""
     empty = [
         NodeSnapshot(
             node.id,
@@ -376,6 +377,7 @@ def _could_hold(
         )
         for node in machines
     ]
+    where = topology.where(spec.containers, spec.placement, spec.topology)
     pending = PendingSession(
         SessionId(""),
         spec.slots,
@@ -385,8 +387,8 @@ def _could_hold(
         within=where.within,
         mixed=spec.mixed,
     )
-    request = DistinctRequirements(devices.units(empty)).of(pending)
-    return Room(GroupSnapshot(DEFAULT_GROUP, topology=tuple(group.topology)), empty).could_hold(request)
+    there = GroupSnapshot(DEFAULT_GROUP, topology=tuple(group.topology))
+    return Room(there, empty), DistinctRequirements(devices.units(empty), [there]).of(pending)
 
 
 def how_many_fit(node: Node, slots: Slots) -> int:

@@ -1,9 +1,10 @@
-"""Where the containers of a cluster session may be: its placement, and the topology of its resource group."""
+"""Where the containers of a cluster session may be: its placement, and the topologies of its groups."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from carrel.core.errors import Invalid
+from carrel.scheduling.requirements import level_of
 from carrel.scheduling.snapshot import ClusterMode
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.session_states import ClusterPlacement
@@ -13,33 +14,39 @@ NODE = "node"
 
 
 class Where(NamedTuple):
-    """within: the label of which all nodes of the session have one value; "" if none is required."""
+    """mode, within: as of `PendingSession`, whatever its group."""
 
     mode: ClusterMode
     within: str
 
 
-def resolve(group: ResourceGroup, requested: str | None) -> str | None:
-    """The level that a request names: in full, or without the domain in front of the label. Raises: Invalid."""
-    levels = [NODE, *group.topology]
-    short = [level for level in levels if level.rpartition("/")[2] == requested]
-    if requested is None or requested in levels:
-        return requested
-    if len(short) == 1:
-        return short[0]
+def having(groups: Sequence[ResourceGroup], requested: str | None) -> Sequence[ResourceGroup]:
+    """Those of the groups that have the level that a request names. Raises: Invalid, if none has it."""
+    if requested is None:
+        return groups
+    if having := [group for group in groups if level_of(requested, [NODE, *group.topology])]:
+        return having
+    levels = [NODE, *groups[0].topology]
     raise Invalid(
         "session.unknown_topology",
-        f"The topology of {group.name} has no level {requested}: it has {', '.join(levels)}.",
+        f"The topology of {groups[0].name} has no level {requested}: it has {', '.join(levels)}.",
         hint="Choose one of these, or another resource group.",
         field="topology",
         details={"levels": levels},
     )
 
 
-def where(containers: int, placement: ClusterPlacement, required: str | None, levels: Sequence[str]) -> Where:
-    """required: as `resolve` gave it. levels: the topology of the group."""
-    nowhere_else = required == NODE or (placement == ClusterPlacement.TOGETHER and not (levels or required))
-    if containers == 1 or nowhere_else:
+def resolve(groups: Sequence[ResourceGroup], requested: str | None) -> str | None:
+    """The label of the level that a request names; as requested, if groups have different ones."""
+    if requested is None:
+        return None
+    labels = {level for group in groups if (level := level_of(requested, [NODE, *group.topology]))}
+    return labels.pop() if len(labels) == 1 else requested
+
+
+def where(containers: int, placement: ClusterPlacement, required: str | None) -> Where:
+    """required: the level."""
+    if containers == 1 or required == NODE:
         return Where(ClusterMode.SINGLE_NODE, "")
     near = placement == ClusterPlacement.TOGETHER
     return Where(ClusterMode.NARROWEST if near else ClusterMode.MULTI_NODE, required or "")

@@ -93,7 +93,7 @@ class _Replaying:
         self._ends: list[tuple[datetime, int, RunningSession]] = []
         self._leaves: list[tuple[datetime, int, SessionId]] = []
         self._numbers = count()
-        self._requests = DistinctRequirements(devices.units(installation.nodes))
+        self._requests = DistinctRequirements(devices.units(installation.nodes), installation.groups)
         self._stays: dict[SessionId, Stay] = {}
         self._plans = 0
         first = arrivals[0].at if arrivals else datetime.min

@@ -92,8 +92,38 @@ async def test_a_level_that_the_group_does_not_have_is_refused(racks: Api) -> No
     rooms = {one["name"]: (one["topology"], one["verdict"]) for one in verdict["groups"]}
     assert rooms == {
         "default": (["node", "example.org/rack", "zone"], "starts"),
-        "flat": (["node"], "waits"),
+        "flat": (["node"], "never"),
     }
+
+
+async def test_a_level_is_that_of_each_group_that_has_it(racks: Api) -> None:
+    user, admin = await racks.as_("user"), await racks.as_("superadmin")
+    for name, topology in (("flat", []), ("other", ["rack"])):
+        assert (await admin.post("/groups", {"name": name, "topology": topology})).status_code == 201
+
+    async def made(*groups: str, topology: str = "rack") -> str:
+        wish = request(
+            slots=LARGE, containers=2, topology=topology, group=groups[0], alternative_groups=list(groups[1:])
+        )
+        answer = await user.post("/sessions", wish)
+        assert answer.status_code == 201, answer.text
+        level: str = answer.json()["topology"]
+        return level
+
+    assert await made("flat", "default") == "example.org/rack"
+    assert await made("other", "default") == "rack"
+    assert await made("flat", "other", topology="node") == "node"
+    check = {"slots": LARGE, "containers": 2, "topology": "rack", "alternative_groups": ["default"]}
+    verdict = (await user.post("/sessions/check", {**check, "group": "flat"})).json()
+    assert {one["name"]: one["verdict"] for one in verdict["groups"]} == {
+        "default": "waits",
+        "flat": "never",
+        "other": "waits",
+    }
+    refused = await user.post(
+        "/sessions", request(containers=2, topology="leaf", alternative_groups=["flat"])
+    )
+    assert status_and_code(refused) == (422, "session.unknown_topology")
 
 
 @pytest.mark.parametrize("wrong", [["rack", "rack"], ["node"], ["-"], [f"l{n}" for n in range(9)]])

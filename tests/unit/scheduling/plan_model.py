@@ -106,8 +106,13 @@ def most_on(node: NodeSnapshot, one: PendingSession, most: int) -> int:
 def fits(snapshot: Snapshot, one: PendingSession) -> bool:
     """All its containers could be placed now, whatever is kept for whom."""
     counts = [most_on(node, one, one.count) for node in snapshot.nodes]
-    together = one.count == 1 or one.mode is ClusterMode.SINGLE_NODE
+    together = one.count == 1 or on_one_node(snapshot, one)
     return max(counts, default=0) >= one.count if together else sum(counts) >= one.count
+
+
+def on_one_node(snapshot: Snapshot, one: PendingSession) -> bool:
+    near = any(group.topology for group in snapshot.groups if group.id == one.group) or one.within
+    return one.mode is ClusterMode.SINGLE_NODE or (one.mode is ClusterMode.NARROWEST and not near)
 
 
 def preferred(snapshot: Snapshot, one: PendingSession) -> NodeId:
@@ -180,7 +185,7 @@ def with_placement(snapshot: Snapshot, placement: Placement) -> Snapshot:
     one = one.in_group(placement.group)
     assert not one.aside
     assert len(placement.parts) == one.count, "all or nothing"
-    if one.mode is ClusterMode.SINGLE_NODE:
+    if on_one_node(snapshot, one):
         assert len({part.node for part in placement.parts}) == 1
     nodes = {node.id: node for node in snapshot.nodes}
     assert len({nodes[part.node].network for part in placement.parts}) == 1, "they reach each other"

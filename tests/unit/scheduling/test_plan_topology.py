@@ -12,11 +12,15 @@ from plan_draws import GROUPS, snapshots
 from plan_kit import NOW
 from plan_model import applied, most_on
 
-from carrel.core.ids import DEFAULT_GROUP, NodeId, SessionId
+from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId, SessionId
+from carrel.scheduling.changes import Kind, changes
+from carrel.scheduling.cluster_placement import Members
+from carrel.scheduling.estimate import estimate_start
 from carrel.scheduling.plan import Planning, plan
 from carrel.scheduling.snapshot import (
     Cause,
     ClusterMode,
+    GroupChoice,
     GroupSnapshot,
     NodeSnapshot,
     PendingSession,
@@ -154,6 +158,40 @@ def test_what_fits_no_domain_of_empty_nodes_is_known(within: str) -> None:
     assert room.could_hold(request) is (within == "")
 
 
+def test_domains_whose_nodes_have_no_room_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    attempts = counted(monkeypatch, "_attempt")
+    machines = nodes(3, 3, 3, 3, 4, 3, racks="aabbcc")
+    assert {*placed(snapshot(machines, cluster(2, 2, 2, within="rack")))} == {"n4", "n5"}
+    assert len(attempts) == 1
+    attempts.clear()
+    assert not plan(snapshot(machines, cluster(2, 2, 2, 2, within="rack"))).placements
+    assert not attempts
+
+
+def test_sessions_that_take_nothing_do_not_have_the_others_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    trials = counted(monkeypatch, "fits")
+    # The next in line may never start; that the last may is known from one trial.
+    line = [cluster(9, 9, name=f"a{n:02}", priority=90) for n in range(20)]
+    given = snapshot(nodes(8, 8, racks="ab"), *line, cluster(4, 4, name="last"))
+    assert [one.session for one in Planning(given).decide()] == ["last"]
+    assert len(trials) < 5
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, method: str) -> list[str]:
+    """Grows with each call of this method."""
+    calls: list[str] = []
+    original = getattr(Members, method)
+
+    def call(members: Members, *args: object, **more: object) -> object:
+        calls.append(method)
+        return original(members, *args, **more)
+
+    monkeypatch.setattr(Members, method, call)
+    return calls
+
+
 @st.composite
 def topologies(draw: st.DrawFn) -> Snapshot:
     """One cluster session whose containers are alike, in groups with a topology."""
@@ -246,6 +284,57 @@ def test_the_order_of_nodes_does_not_matter(given: Snapshot, random: object) -> 
     shuffled = list(given.nodes)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     assert plan(replace(given, nodes=tuple(shuffled))) == plan(given)
+
+
+OF_GROUPS = {(): None, ("x/rack",): "x/rack", ("rack", "x/rack"): "rack", ("x/rack", "y/rack"): None}
+"""Topologies, with the level that each means by "rack"."""
+
+
+@given(topologies(), st.permutations(GROUPS), st.tuples(*[st.sampled_from([*OF_GROUPS])] * len(GROUPS)))
+def test_each_group_that_it_accepts_applies_its_own_topology(
+    given: Snapshot, accepted: list[GroupId], labels: tuple[tuple[str, ...], ...]
+) -> None:
+    groups = tuple(replace(one, topology=levels) for one, levels in zip(given.groups, labels, strict=True))
+    levels_of = {group.id: group.topology for group in groups}
+    machines = tuple(
+        replace(node, domains=node.domains[: len(levels_of.get(node.group, ()))]) for node in given.nodes
+    )
+    within = "rack" if given.waiting[0].within else ""
+    one = replace(
+        given.waiting[0], within=within, group=accepted[0], choices=tuple(map(GroupChoice, accepted))
+    )
+    given = replace(given, nodes=machines, groups=groups, waiting=(one,))
+    possible = []
+    for group in accepted:
+        level = OF_GROUPS[levels_of[group]] if within else ""
+        flat = one.mode is NEAR and not within and not levels_of[group]
+        there = replace(one, group=group, choices=(), mode=ClusterMode.SINGLE_NODE if flat else one.mode)
+        if level is not None:
+            possible += plan(replace(given, waiting=(replace(there, within=level),))).placements[:1]
+    decided = plan(given)
+    assert list(decided.placements) == possible[:1]
+    applied(given, decided)
+    planning = Planning(replace(given, waiting=()))
+    for refusal in decided.refusals:
+        if within and OF_GROUPS[levels_of[refusal.group]] is None:
+            assert refusal.reason == "Its resource group has no topology label rack."
+            assert estimate_start(planning, one.in_group(refusal.group)).never
+
+
+def test_another_group_is_offered_if_it_would_start_there_with_the_topology_of_that_group() -> None:
+    other = GroupId("other")
+    full = nodes(0, racks="a")
+    free = tuple(replace(node, id=NodeId(f"o{node.id}"), group=other) for node in nodes(4, 4, racks="aa"))
+    for here, there in ((TOPOLOGY, ()), ((), TOPOLOGY)):
+        groups = (replace(GROUP, topology=here), GroupSnapshot(other, "other", topology=there))
+        machines = tuple(
+            replace(node, domains=node.domains if topology else ())
+            for some, topology in ((full, here), (free, there))
+            for node in some
+        )
+        given = Snapshot(machines, (cluster(4, 4),), NOW, groups)
+        offered = [change.kind for change in changes(given, given.waiting[0], groups=[other])]
+        assert offered == ([Kind.GROUP] if there else [])
 
 
 def test_levels_are_from_narrow_to_wide() -> None:
