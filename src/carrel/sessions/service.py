@@ -14,6 +14,7 @@ from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.ids import NodeId, ProjectId, SessionId, new_id
 from carrel.db.database import Database
 from carrel.limits.scopes import policy_of
+from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor, Target, allows, refusal, require, within
 from carrel.sessions import (
     admission,
@@ -136,6 +137,9 @@ async def create(
     replaced = former.id if former else None
     admitted = await admission.admit(tx, actor, project, image, spec, replaced=replaced)
     mounts = await mounting.plan(tx, actor, spec.mounts)
+    # They have no foreign keys, which would lock them.
+    if admitted.accepted_groups:
+        await groups.keep(tx, admitted.accepted_groups)
     session = _row(actor, project, admitted, image, key, clock.now())
     session.template = dict(template) if template else None
     ids = await arrays.begin(tx, session, spec.array)

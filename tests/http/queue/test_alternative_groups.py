@@ -1,20 +1,29 @@
 """Sessions that accept several resource groups: where they start, why they wait, and what keeps the choice."""
 
+import asyncio
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from command_line import command_line
-from databases import sql
+from databases import scalar, sql
 from installation import Api, Caller
 from node_kit import GIB, group, join, machine
+from people import eventually
 from people_kit import status_and_code
 from queue_kit import ALL, waits
+from session_kit import spec
 from sqlalchemy import text
 from template_kit import started
 
+from carrel.core.clock import SystemClock
 from carrel.queue import loading
+from carrel.sessions import service
+
+_DELETION_WAITS = """
+    SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%resource_groups%FOR UPDATE%'"""
 
 
 async def clusters(api: Api, *names: str) -> None:
@@ -187,6 +196,34 @@ async def test_a_group_that_a_session_accepts_cannot_be_deleted(api: Api):
     session = await user.start(alternative_groups=["spare"])
     assert status_and_code(await admin.delete("/groups/spare")) == (409, "group.in_use")
     assert await shown(user, session["id"]) == ("default", ["default", "spare"])
+
+
+async def test_a_group_is_not_deleted_while_a_session_that_accepts_it_is_created(api: Api):
+    admin = await api.as_("superadmin")
+    await join(api.database, machine())
+    await group(api.database, "spare")
+    async with api.database.transaction() as tx:
+        await service.create(tx, SystemClock(), api.people.user, spec(alternative_groups=["spare"]))
+        deletion = asyncio.create_task(admin.delete("/groups/spare"))
+
+        async def decided() -> bool:
+            return deletion.done() or await scalar(api.database, _DELETION_WAITS) > 0
+
+        await eventually(decided)
+    assert status_and_code(await deletion) == (409, "group.in_use")
+
+
+async def test_a_template_of_a_session_leaves_out_groups_that_do_not_exist(api: Api):
+    user = await api.as_("user")
+    await join(api.database, machine())
+    for name in ("spare", "cloud"):
+        await group(api.database, name)
+    await user.start(name="first", group="spare", alternative_groups=["cloud", "default"])
+    await sql(api.database, "DELETE FROM resource_groups WHERE id = 'cloud'")
+    template = await user.post("/templates", {"name": "training", "from_session": "first"})
+    assert template.status_code == 201, template.text
+    session = template.json()["session"]
+    assert (session["group"], session["alternative_groups"]) == ("spare", ["default"])
 
 
 async def test_definitions_templates_arrays_and_repeats_keep_the_groups(api: Api, tmp_path: Path):
