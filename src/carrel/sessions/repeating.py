@@ -118,7 +118,13 @@ async def again(
         session = await service.find(tx, actor, ref, "session.again")
         spec = await _definition(tx, actor, session.id)
     return await service.enqueue(
-        database, clock, actor, spec, idempotency_key=idempotency_key, template=session.template
+        database,
+        clock,
+        actor,
+        spec,
+        idempotency_key=idempotency_key,
+        template=session.template,
+        repeated=True,
     )
 
 

@@ -13,7 +13,7 @@ from node_kit import GIB, group, join, machine
 from people import eventually
 from people_kit import status_and_code
 from queue_kit import ALL, waits
-from session_kit import spec
+from session_kit import request, spec
 from sqlalchemy import text
 from template_kit import started
 
@@ -224,6 +224,40 @@ async def test_a_template_of_a_session_leaves_out_groups_that_do_not_exist(api: 
     assert template.status_code == 201, template.text
     session = template.json()["session"]
     assert (session["group"], session["alternative_groups"]) == ("spare", ["default"])
+
+
+async def test_repeats_leave_out_groups_that_are_lost_unless_these_are_all(api: Api):
+    user, admin = await api.as_("user"), await api.as_("superadmin")
+    await join(api.database, machine())
+    for name in ("spare", "cloud"):
+        await group(api.database, name)
+    several = {"group": "spare", "alternative_groups": ["cloud", "default"]}
+    await user.start(name="first", **several)
+    template = await user.post("/templates", {"name": "training", "from_session": "first"})
+    assert template.status_code == 201, template.text
+    job = request(kind="batch", command=["true"], **several)
+    schedule = {"name": "nightly", "cron": "0 6 * * *", "timezone": "UTC", "session": job}
+    assert (await user.post("/schedules", schedule)).status_code == 201
+
+    async def accepted() -> list[list[str]]:
+        again = await user.post("/sessions/first/again")
+        assert again.status_code == 201, again.text
+        run = (await user.post("/schedules/nightly/run")).json()
+        assert run["outcome"] == "started", run
+        made = [again.json()["id"], (await started(user, "training"))["id"], run["session"]]
+        return [(await shown(user, one))[1] for one in made]
+
+    await admin.patch("/groups/cloud", {"active": False})
+    assert await accepted() == [["spare", "default"]] * 3
+    await admin.patch("/groups/spare", {"public": False})
+    assert await accepted() == [["default"]] * 3
+    # One that is given at the start must be usable.
+    refused = await user.post("/templates/training/start", {"alternative_groups": ["cloud"]})
+    assert status_and_code(refused) == (404, "group.not_found")
+    await admin.patch("/groups/default", {"active": False})
+    for address in ("/sessions/first/again", "/templates/training/start"):
+        assert (await user.post(address, {})).status_code in (403, 404)
+    assert (await user.post("/schedules/nightly/run")).json()["outcome"] == "refused"
 
 
 async def test_definitions_templates_arrays_and_repeats_keep_the_groups(api: Api, tmp_path: Path):
