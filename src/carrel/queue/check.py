@@ -71,9 +71,17 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
         admitted.spec if isinstance(admitted, AdmittedSpec) else replace(spec, node=None, time_limit_s=None)
     )
     after = admitted.after if isinstance(admitted, AdmittedSpec) else ()
-    pending = _pending(
-        actor, project, accepted, image, possible, after, await mounting.without(tx, mounts), clock.now()
+    without_root = (
+        {
+            one.id: refusal.message
+            for one in accepted
+            if (refusal := await allowed_rights.root_refused(tx, actor, project, one, machines=()))
+        }
+        if possible.rights == Rights.ROOT
+        else {}
     )
+    without = await mounting.without(tx, mounts)
+    pending = _pending(actor, project, accepted, without_root, image, possible, after, without, clock.now())
     snapshot = await loading.snapshot(
         tx, clock.now(), [*await loading.waiting(tx, clock.now()), pending], running=True
     )
@@ -134,19 +142,23 @@ def _pending(
     actor: Actor,
     project: ProjectId,
     accepted: Sequence[ResourceGroup],
+    without_root: Mapping[GroupId, str],
     image: Image | None,
     spec: SessionSpec,
     after: Sequence[Dependency],
     without: Without,
     now: datetime,
 ) -> PendingSession:
-    """The request as the scheduler would see it."""
+    """The request as the scheduler would see it. without_root: why it may not start in some of the groups."""
     path = (actor.domain_id, project, actor.user_id)
     never = dependencies.cannot_be_met(after)
     wheres = [
         topology.where(len(spec.sizes), spec.placement, spec.topology, group.topology) for group in accepted
     ]
-    choices = [GroupChoice(group.id, mode=where.mode) for group, where in zip(accepted, wheres, strict=True)]
+    choices = [
+        GroupChoice(group.id, without_root.get(group.id, ""), where.mode)
+        for group, where in zip(accepted, wheres, strict=True)
+    ]
     later = spec.start_at if spec.start_at and spec.start_at > now else None
     return PendingSession(
         id=DRY_RUN,

@@ -186,7 +186,30 @@ async def test_root_is_a_question_of_each_group(api: Api):
     why = (await user.get(f"/sessions/{pending['id']}/why")).json()
     assert why["reason"] == "1 node: cannot give root in a session."
     [other] = why["alternatives"]
-    assert other["reason"] == "Its resource group no longer allows root in a session."
+    assert other["reason"] == "The resource group does not allow root in a session."
+
+
+async def test_the_dry_run_promises_no_start_in_a_group_that_does_not_allow_root(api: Api):
+    user, admin = await api.as_("user"), await api.as_("superadmin")
+    able = frozenset({"root-inside"})
+    await group(api.database, "vms")
+    nodes = [replace(machine(name), capabilities=able) for name in ("n1", "vm")]
+    await join(api.database, *nodes)
+    await sql(api.database, "UPDATE nodes SET group_id = 'vms', group_fixed = true WHERE name = 'vm'")
+    allowed = await admin.patch("/policies/default-keypair", {"limits": {"max_rights": "root"}})
+    assert allowed.status_code == 200, allowed.text
+    await admin.patch("/groups/vms", {"max_rights": "plain"})
+    # Pending before it, and placed first.
+    await user.start(slots=ALL)
+    with_root = {**request(slots=ALL), "rights": "root", "alternative_groups": ["vms"]}
+    checked = (await user.post("/sessions/check", with_root)).json()
+    assert (checked["verdict"], checked["starts_in"]) == ("waits", None)
+    [other] = checked["alternatives"]
+    assert other["reason"] == "The resource group does not allow root in a session."
+    # The pending session has the same reason.
+    session = await user.start(**with_root)
+    why = (await user.get(f"/sessions/{session['id']}/why")).json()
+    assert why["alternatives"] == checked["alternatives"]
 
 
 async def test_a_group_that_a_session_accepts_cannot_be_deleted(api: Api):
