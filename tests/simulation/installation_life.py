@@ -93,11 +93,20 @@ class Installation:
         more: Mapping[str, int] | None = None,
         *,
         containers: int = 1,
+        groups: Sequence[str] = ("default",),
     ) -> SessionId:
-        """more: slots besides CPU and memory."""
+        """more: slots besides CPU and memory. groups: those that it accepts."""
         self.requests += 1
         slots = {**SMALL, "cpu": cpu, **(more or {})}
-        return await self.enqueue(spec(image=image, slots=slots, containers=containers))
+        return await self.enqueue(
+            spec(
+                image=image,
+                slots=slots,
+                containers=containers,
+                group=groups[0],
+                alternative_groups=groups[1:],
+            )
+        )
 
     async def batch(
         self,

@@ -47,8 +47,9 @@ class Walk:
         world = FakeWorld(LoopClock())
         world.nodes = [
             NodeInfo(name, "x86_64", {"cpu": cpu, "mem": 4 << 30}, "Fake 1")
-            for name, cpu in (("large", 4000), ("small", 2000))
+            for name, cpu in (("large", 4000), ("small", 2000), ("other", 2000))
         ]
+        world.nodes[-1] = replace(world.nodes[-1], labels={"pool": "cloud"})
         world.unknown_images = {"nowhere:1"}
         world.pull_s = 3
         fates = [self._fate() for _ in range(12)]
@@ -68,6 +69,9 @@ class Walk:
 
     async def begin(self) -> None:
         """What was there before."""
+        self.look.execute(
+            "INSERT INTO resource_groups (id, name, node_selector) VALUES ('cloud', 'cloud', 'pool=cloud')"
+        )
 
     async def step(self) -> None:
         acts: list[tuple[int, Callable[[], Any]]] = [
@@ -92,7 +96,8 @@ class Walk:
     async def _create(self) -> None:
         image = self.dice.choice(["debian:12", "debian:12", "tool:3", "nowhere:1"])
         cpu, count = self.dice.choice([500, 1000, 2000, 4000]), self.dice.choice([1, 1, 1, 2, 3])
-        self.made.append(await self.installation.create(image, cpu=cpu, containers=count))
+        groups = self.dice.choice([["default"], ["default"], ["default", "cloud"], ["cloud", "default"]])
+        self.made.append(await self.installation.create(image, cpu=cpu, containers=count, groups=groups))
 
     async def _remove(self) -> None:
         if self.made:
@@ -128,6 +133,7 @@ class ElasticWalk(Walk):
     """The engine chooses the machines, which come and go."""
 
     async def begin(self) -> None:
+        await super().begin()
         self.machines = [
             replace(
                 self.world.nodes[0], name=name, slots={"cpu": 8000, "mem": 4 << 30}, labels={"pool": "burst"}

@@ -73,9 +73,17 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
     # As requested: other groups may have another level of that name.
     possible = replace(possible, topology=spec.topology)
     after = admitted.after if isinstance(admitted, AdmittedSpec) else ()
-    pending = _pending(
-        actor, project, accepted, image, possible, after, await mounting.without(tx, mounts), clock.now()
+    without_root = (
+        {
+            one.id: refusal.message
+            for one in accepted
+            if (refusal := await allowed_rights.root_refused(tx, actor, project, one, machines=()))
+        }
+        if possible.rights == Rights.ROOT
+        else {}
     )
+    without = await mounting.without(tx, mounts)
+    pending = _pending(actor, project, accepted, without_root, image, possible, after, without, clock.now())
     snapshot = await loading.snapshot(
         tx, clock.now(), [*await loading.waiting(tx, clock.now()), pending], running=True
     )
@@ -136,17 +144,18 @@ def _pending(
     actor: Actor,
     project: ProjectId,
     accepted: Sequence[ResourceGroup],
+    without_root: Mapping[GroupId, str],
     image: Image | None,
     spec: SessionSpec,
     after: Sequence[Dependency],
     without: Without,
     now: datetime,
 ) -> PendingSession:
-    """The request as the scheduler would see it."""
+    """The request as the scheduler would see it. without_root: why it may not start in some of the groups."""
     path = (actor.domain_id, project, actor.user_id)
     never = dependencies.cannot_be_met(after)
     where = topology.where(len(spec.sizes), spec.placement, spec.topology)
-    choices = [GroupChoice(group.id) for group in accepted]
+    choices = [GroupChoice(group.id, without_root.get(group.id, "")) for group in accepted]
     later = spec.start_at if spec.start_at and spec.start_at > now else None
     return PendingSession(
         id=DRY_RUN,

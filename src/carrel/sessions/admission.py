@@ -70,9 +70,10 @@ async def admit(
     spec: SessionSpec,
     *,
     replaced: SessionId | None = None,
+    repeated: bool = False,
 ) -> AdmittedSpec:
     """Admit a session to the queue. project, image: the rows that the spec names; None: an image reference. replaced:
-    the session whose place it takes.
+    the session whose place it takes. repeated: leave out groups that the actor cannot use, unless that is all of them.
 
     Raises: NotFound, Forbidden, Invalid; Refused when it can never start in any of its groups, or a limit on pending
     sessions is reached.
@@ -81,7 +82,7 @@ async def admit(
     spec = _with_all_containers(spec)
     access_key = access_key_of(actor)
     usable = await usable_groups(tx, actor.user_id, actor.domain_id, project, spec.kind)
-    group, *others = chosen_groups(usable, spec)
+    group, *others = chosen_groups(usable, with_usable_groups(usable, spec) if repeated else spec)
     possible = topology.having([group, *others], spec.topology)
     node = await _node(tx, actor, group, spec.node)
     policy = await policy_of(tx, actor)
@@ -181,6 +182,15 @@ def chosen_groups(usable: Sequence[ResourceGroup], spec: SchedulingSpec) -> Sequ
             error.field = "alternative_groups"
             raise
     return list({one.id: one for one in (group, *others)}.values())
+
+
+def with_usable_groups(usable: Sequence[ResourceGroup], spec: SessionSpec) -> SessionSpec:
+    """The spec with those of its groups that are usable; unchanged if none is."""
+    there = {name for one in usable for name in (one.id, one.name.lower())}
+    others = tuple([ref for ref in spec.alternative_groups if ref.lower() in there])
+    if spec.group is None or spec.group.lower() in there:
+        return replace(spec, alternative_groups=others)
+    return replace(spec, group=others[0], alternative_groups=others[1:]) if others else spec
 
 
 def chosen(usable: Sequence[ResourceGroup], ref: str | None) -> ResourceGroup:

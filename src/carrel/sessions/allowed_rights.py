@@ -17,7 +17,7 @@ from carrel.tables.session_states import Rights
 
 
 def forbidden_as_text() -> str:
-    """SQL: what no longer allows the root that the session `s` has requested in the group `g`; NULL: nothing."""
+    """SQL: what does not allow the root that the session `s` has requested in the group `g`; NULL: nothing."""
     return """
         CASE WHEN s.rights = 'root' THEN CASE
             WHEN g.max_rights <> 'root' THEN 'group'
@@ -39,7 +39,8 @@ _FORBIDDEN = {
 NO_LONGER_ALLOWED = {
     "keypair": "The resource policy of its owner no longer allows root in a session.",
     "project": "The resource policy of its project no longer allows root in a session.",
-    "group": "Its resource group no longer allows root in a session.",
+    # It may never have: a session may accept other groups that do.
+    "group": _FORBIDDEN["group"],
 }
 """Why a pending session does not start, by the result of `forbidden_as_text`."""
 

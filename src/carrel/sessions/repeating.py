@@ -118,16 +118,22 @@ async def again(
         session = await service.find(tx, actor, ref, "session.again")
         spec = await _definition(tx, actor, session.id)
     return await service.enqueue(
-        database, clock, actor, spec, idempotency_key=idempotency_key, template=session.template
+        database,
+        clock,
+        actor,
+        spec,
+        idempotency_key=idempotency_key,
+        template=session.template,
+        repeated=True,
     )
 
 
 async def portable_definition(tx: AsyncSession, actor: Actor, session: Session) -> SessionSpec:
     """The definition of a session for others to use: without its name, and without what its owner's policy set."""
     spec = await _definition(tx, actor, session.id)
-    group, *others = [
-        await tx.get_one(ResourceGroup, one) for one in session.accepted_groups or [session.group_id]
-    ]
+    accepted = session.accepted_groups or [session.group_id]
+    existing = await tx.execute(select(ResourceGroup).where(ResourceGroup.id.in_(accepted)))
+    group, *others = sorted(existing.scalars(), key=lambda one: accepted.index(one.id))
     lifetime = (await policy_of(tx, actor)).lifetime_s
     return replace(
         spec,

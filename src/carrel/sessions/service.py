@@ -14,6 +14,7 @@ from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.ids import NodeId, ProjectId, SessionId, new_id
 from carrel.db.database import Database
 from carrel.limits.scopes import policy_of
+from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor, Target, allows, refusal, require, within
 from carrel.sessions import (
     admission,
@@ -56,18 +57,27 @@ async def enqueue(
     replaces: str | None = None,
     idempotency_key: str | None = None,
     template: Mapping[str, Any] | None = None,
+    repeated: bool = False,
 ) -> SessionId:
     """Create a PENDING session with its event and audit entry, in one transaction.
 
     replaces: a pending session to cancel in the same transaction; the new one takes its name unless the spec has one,
     and its place for the sessions that are to start after it. template: as `Session.template` has it.
+    repeated: the spec is an earlier one, so leave out those of its resource groups that the actor cannot use any more.
     Twice with the same idempotency key: the first one's id.
     Raises: Forbidden, Invalid, Conflict (name taken; replaces is not pending), Refused (can never start).
     """
     try:
         async with database.transaction() as tx:
             return await create(
-                tx, clock, actor, spec, replaces=replaces, key=idempotency_key, template=template
+                tx,
+                clock,
+                actor,
+                spec,
+                replaces=replaces,
+                key=idempotency_key,
+                template=template,
+                repeated=repeated,
             )
     except IntegrityError as error:
         # Two unique indexes can fail: the idempotency key (a concurrent retry), or the name.
@@ -89,6 +99,7 @@ async def enqueue(
         replaces=replaces,
         idempotency_key=idempotency_key,
         template=template,
+        repeated=repeated,
     )
 
 
@@ -110,6 +121,7 @@ async def create(
     replaces: str | None = None,
     key: str | None = None,
     template: Mapping[str, Any] | None = None,
+    repeated: bool = False,
 ) -> SessionId:
     """As `enqueue`, in a transaction of the caller. Raises: IntegrityError too, when the name is taken."""
     if key:
@@ -134,8 +146,11 @@ async def create(
     image = await resolution.image_of(tx, actor, spec.image, spec.slots)
     spec = await resolution.with_role_images(tx, actor, image, spec)
     replaced = former.id if former else None
-    admitted = await admission.admit(tx, actor, project, image, spec, replaced=replaced)
+    admitted = await admission.admit(tx, actor, project, image, spec, replaced=replaced, repeated=repeated)
     mounts = await mounting.plan(tx, actor, spec.mounts)
+    # They have no foreign keys, which would lock them.
+    if admitted.accepted_groups:
+        await groups.keep(tx, admitted.accepted_groups)
     session = _row(actor, project, admitted, image, key, clock.now())
     session.template = dict(template) if template else None
     ids = await arrays.begin(tx, session, spec.array)

@@ -9,6 +9,7 @@ import yaml
 from carrel_client import AsyncCarrel, Carrel, CarrelError
 from command_line import command_line
 from installation import Api
+from node_kit import group
 from template_kit import saved
 
 FILE = """
@@ -76,6 +77,7 @@ async def test_a_session_is_saved_from_the_command_line(living: Api, tmp_path: P
 
 
 async def test_the_sdk_saves_changes_and_starts_templates(living: Api):
+    await group(living.database, "spare")
     access_key, secret_key = await living.keypair(living.people.user)
 
     def use() -> None:
@@ -90,6 +92,8 @@ async def test_the_sdk_saves_changes_and_starts_templates(living: Api):
                 stale.update(name="other")
             assert error.value.status == 412
             assert stale.refresh().revision == 2
+            session = made.start({"tag": "green"}, group=["spare", "default"])
+            assert [one["name"] for one in session.raw["accepted_groups"]] == ["spare", "default"]
             copied = client.templates.create("copied", from_session=session.id)
             assert [one.name for one in client.templates.list(search="cop")] == ["copied"]
             copied.delete()
@@ -99,6 +103,8 @@ async def test_the_sdk_saves_changes_and_starts_templates(living: Api):
         template = await client.templates.get("training")
         session = await template.start({"tag": "blue"})
         assert session.name == "run-blue"
+        session = await template.start({"tag": "black"}, group="spare")
+        assert [one["name"] for one in session.raw["accepted_groups"]] == ["spare"]
 
 
 async def test_values_that_one_may_not_see_survive_an_edit_of_the_exported_file(living: Api, tmp_path: Path):

@@ -1,20 +1,29 @@
 """Sessions that accept several resource groups: where they start, why they wait, and what keeps the choice."""
 
+import asyncio
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from command_line import command_line
-from databases import sql
+from databases import scalar, sql
 from installation import Api, Caller
 from node_kit import GIB, group, join, machine
+from people import eventually
 from people_kit import status_and_code
 from queue_kit import ALL, waits
+from session_kit import request, spec
 from sqlalchemy import text
 from template_kit import started
 
+from carrel.core.clock import SystemClock
 from carrel.queue import loading
+from carrel.sessions import service
+
+_DELETION_WAITS = """
+    SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%resource_groups%FOR UPDATE%'"""
 
 
 async def clusters(api: Api, *names: str) -> None:
@@ -177,7 +186,30 @@ async def test_root_is_a_question_of_each_group(api: Api):
     why = (await user.get(f"/sessions/{pending['id']}/why")).json()
     assert why["reason"] == "1 node: cannot give root in a session."
     [other] = why["alternatives"]
-    assert other["reason"] == "Its resource group no longer allows root in a session."
+    assert other["reason"] == "The resource group does not allow root in a session."
+
+
+async def test_the_dry_run_promises_no_start_in_a_group_that_does_not_allow_root(api: Api):
+    user, admin = await api.as_("user"), await api.as_("superadmin")
+    able = frozenset({"root-inside"})
+    await group(api.database, "vms")
+    nodes = [replace(machine(name), capabilities=able) for name in ("n1", "vm")]
+    await join(api.database, *nodes)
+    await sql(api.database, "UPDATE nodes SET group_id = 'vms', group_fixed = true WHERE name = 'vm'")
+    allowed = await admin.patch("/policies/default-keypair", {"limits": {"max_rights": "root"}})
+    assert allowed.status_code == 200, allowed.text
+    await admin.patch("/groups/vms", {"max_rights": "plain"})
+    # Pending before it, and placed first.
+    await user.start(slots=ALL)
+    with_root = {**request(slots=ALL), "rights": "root", "alternative_groups": ["vms"]}
+    checked = (await user.post("/sessions/check", with_root)).json()
+    assert (checked["verdict"], checked["starts_in"]) == ("waits", None)
+    [other] = checked["alternatives"]
+    assert other["reason"] == "The resource group does not allow root in a session."
+    # The pending session has the same reason.
+    session = await user.start(**with_root)
+    why = (await user.get(f"/sessions/{session['id']}/why")).json()
+    assert why["alternatives"] == checked["alternatives"]
 
 
 async def test_a_group_that_a_session_accepts_cannot_be_deleted(api: Api):
@@ -187,6 +219,68 @@ async def test_a_group_that_a_session_accepts_cannot_be_deleted(api: Api):
     session = await user.start(alternative_groups=["spare"])
     assert status_and_code(await admin.delete("/groups/spare")) == (409, "group.in_use")
     assert await shown(user, session["id"]) == ("default", ["default", "spare"])
+
+
+async def test_a_group_is_not_deleted_while_a_session_that_accepts_it_is_created(api: Api):
+    admin = await api.as_("superadmin")
+    await join(api.database, machine())
+    await group(api.database, "spare")
+    async with api.database.transaction() as tx:
+        await service.create(tx, SystemClock(), api.people.user, spec(alternative_groups=["spare"]))
+        deletion = asyncio.create_task(admin.delete("/groups/spare"))
+
+        async def decided() -> bool:
+            return deletion.done() or await scalar(api.database, _DELETION_WAITS) > 0
+
+        await eventually(decided)
+    assert status_and_code(await deletion) == (409, "group.in_use")
+
+
+async def test_a_template_of_a_session_leaves_out_groups_that_do_not_exist(api: Api):
+    user = await api.as_("user")
+    await join(api.database, machine())
+    for name in ("spare", "cloud"):
+        await group(api.database, name)
+    await user.start(name="first", group="spare", alternative_groups=["cloud", "default"])
+    await sql(api.database, "DELETE FROM resource_groups WHERE id = 'cloud'")
+    template = await user.post("/templates", {"name": "training", "from_session": "first"})
+    assert template.status_code == 201, template.text
+    session = template.json()["session"]
+    assert (session["group"], session["alternative_groups"]) == ("spare", ["default"])
+
+
+async def test_repeats_leave_out_groups_that_are_lost_unless_these_are_all(api: Api):
+    user, admin = await api.as_("user"), await api.as_("superadmin")
+    await join(api.database, machine())
+    for name in ("spare", "cloud"):
+        await group(api.database, name)
+    several = {"group": "spare", "alternative_groups": ["cloud", "default"]}
+    await user.start(name="first", **several)
+    template = await user.post("/templates", {"name": "training", "from_session": "first"})
+    assert template.status_code == 201, template.text
+    job = request(kind="batch", command=["true"], **several)
+    schedule = {"name": "nightly", "cron": "0 6 * * *", "timezone": "UTC", "session": job}
+    assert (await user.post("/schedules", schedule)).status_code == 201
+
+    async def accepted() -> list[list[str]]:
+        again = await user.post("/sessions/first/again")
+        assert again.status_code == 201, again.text
+        run = (await user.post("/schedules/nightly/run")).json()
+        assert run["outcome"] == "started", run
+        made = [again.json()["id"], (await started(user, "training"))["id"], run["session"]]
+        return [(await shown(user, one))[1] for one in made]
+
+    await admin.patch("/groups/cloud", {"active": False})
+    assert await accepted() == [["spare", "default"]] * 3
+    await admin.patch("/groups/spare", {"public": False})
+    assert await accepted() == [["default"]] * 3
+    # One that is given at the start must be usable.
+    refused = await user.post("/templates/training/start", {"alternative_groups": ["cloud"]})
+    assert status_and_code(refused) == (404, "group.not_found")
+    await admin.patch("/groups/default", {"active": False})
+    for address in ("/sessions/first/again", "/templates/training/start"):
+        assert (await user.post(address, {})).status_code in (403, 404)
+    assert (await user.post("/schedules/nightly/run")).json()["outcome"] == "refused"
 
 
 async def test_definitions_templates_arrays_and_repeats_keep_the_groups(api: Api, tmp_path: Path):

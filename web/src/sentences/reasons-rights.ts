@@ -13,10 +13,6 @@ export const RIGHTS_REASONS: readonly [sentence: RegExp, message: (words: string
       () => msg`The resource policy of its project no longer allows root in a session.`,
     ],
     [
-      /^Its resource group no longer allows root in a session\.$/,
-      () => msg`Its resource group no longer allows root in a session.`,
-    ],
-    [
       /^Your resource policy does not allow root in a session\.$/,
       () => msg`Your resource policy does not allow root in a session.`,
     ],

@@ -130,6 +130,14 @@ async def find(tx: AsyncSession, ref: str, *, seen: ColumnElement[bool] | None =
     return group
 
 
+async def keep(tx: AsyncSession, groups: Sequence[GroupId]) -> None:
+    """Lock the groups until the transaction ends, so that none is deleted before it. Raises: NotFound if one was."""
+    there = select(ResourceGroup.id).where(ResourceGroup.id.in_(groups)).order_by(ResourceGroup.id)
+    kept = (await tx.execute(there.with_for_update(read=True, key_share=True))).scalars().all()
+    if gone := sorted({*groups} - {*kept}):
+        raise missing(gone[0], field="group")
+
+
 def missing(ref: str, *, field: str | None = None) -> NotFound:
     return NotFound(
         "group.not_found", f"There is no resource group {ref}.", hint="See `carrel group ls`.", field=field

@@ -144,11 +144,11 @@ async def _create(
     for each in (name, f"{name}{planned:%S}"):
         try:
             async with tx.begin_nested():
-                return await sessions.create(tx, clock, actor, replace(spec, name=each))
+                return await sessions.create(tx, clock, actor, replace(spec, name=each), repeated=True)
         except IntegrityError as error:
             if "name_live" not in str(error.orig):
                 raise
-    return await sessions.create(tx, clock, actor, replace(spec, name=None))
+    return await sessions.create(tx, clock, actor, replace(spec, name=None), repeated=True)
 
 
 async def _record(

@@ -74,6 +74,7 @@ async def start(
             environment.closed_spec(seal, spec),
             idempotency_key=idempotency_key,
             template=service.origin_of(template),
+            repeated=not _chooses_groups(merged, request),
         )
     except CarrelError as error:
         error.field = definitions.blamed(merged, error.field)
@@ -92,6 +93,12 @@ def _merged(
     literal["slots"] = {slot: amount for slot, amount in slots.items() if amount or slot in LEAST}
     name = f"{template.name}-{new_id()[:_SUFFIX]}"
     return {"name": name, "project": template.project_id, **definition, **literal}
+
+
+def _chooses_groups(merged: Mapping[str, Any], request: TemplateStart) -> bool:
+    """True if the start gives a resource group, also as the value of a parameter."""
+    given = request.group is not None or request.alternative_groups is not None
+    return given or any(definitions.names_behind(merged, one) for one in ("group", "alternative_groups"))
 
 
 async def _require_objects(

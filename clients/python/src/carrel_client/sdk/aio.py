@@ -645,7 +645,7 @@ class AsyncTemplate:
         *,
         name: str | None = None,
         project: str | None = None,
-        group: str | None = None,
+        group: str | Sequence[str] | None = None,
         cpu: float | str | None = None,
         mem: int | str | None = None,
         accelerators: Mapping[str, float | str] | None = None,

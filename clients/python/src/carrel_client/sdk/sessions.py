@@ -476,7 +476,6 @@ class Sessions:
         idempotency_key: a repeat with the same key returns the first session. Without one a key is generated, so that a
         request repeated after a broken connection never creates two.
         """
-        groups = [group] if isinstance(group, str) else list(group or ())
         given: dict[str, Any] = {
             "env": dict(env) if env else None,
             "mounts": [{"folder": each} if isinstance(each, str) else each for each in mounts] or None,
@@ -493,8 +492,7 @@ class Sessions:
             "topology": topology,
             "on_failure": on_failure,
             "project": project,
-            "group": groups[0] if groups else None,
-            "alternative_groups": groups[1:] or None,
+            **accepted_groups(group),
             "priority": priority,
             "node": node,
             "after": [parse_dependency(each) if isinstance(each, str) else each for each in after] or None,
@@ -574,6 +572,12 @@ def amounts(
         }
     except ValueError as wrong:
         raise CarrelError("client.bad_amount", f"{wrong}.", status=422) from None
+
+
+def accepted_groups(group: str | Sequence[str] | None) -> dict[str, Any]:
+    """The fields of a request for one resource group, or for several in order of preference; None: not given."""
+    groups = [group] if isinstance(group, str) else list(group or ())
+    return {"group": groups[0] if groups else None, "alternative_groups": groups[1:] or None}
 
 
 def require_running(session: Session) -> Session:

@@ -10,7 +10,7 @@ from carrel_client import models
 from carrel_client.client import ApiClient
 from carrel_client.definition import template_request
 from carrel_client.sdk.paging import items
-from carrel_client.sdk.sessions import Session, amounts
+from carrel_client.sdk.sessions import Session, accepted_groups, amounts
 from carrel_client.units import parse_duration
 
 
@@ -60,7 +60,7 @@ class Template:
         *,
         name: str | None = None,
         project: str | None = None,
-        group: str | None = None,
+        group: str | Sequence[str] | None = None,
         cpu: float | str | None = None,
         mem: int | str | None = None,
         accelerators: Mapping[str, float | str] | None = None,
@@ -77,7 +77,7 @@ class Template:
             "parameters": dict(parameters) if parameters else None,
             "name": name,
             "project": project,
-            "group": group,
+            **accepted_groups(group),
             "slots": amounts(cpu, mem, accelerators) or None,
             "priority": priority,
             "time_limit_s": None if time_limit is None else round(parse_duration(str(time_limit))),

@@ -1,7 +1,9 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Group, Select, Stack, Text } from "@mantine/core";
+import { Fragment } from "react";
 import type { GroupRoom, Verdict } from "@/api/types";
 import { useReason } from "@/features/sessions/why/use-reason";
+import type { LostGroups } from "./use-lost-choices";
 import { useVerdictWord } from "./use-verdict-word";
 
 interface Props {
@@ -9,8 +11,8 @@ interface Props {
   value: string;
   /** The verdict of the form in the chosen group; undefined while it is checked. */
   verdict: Verdict | undefined;
-  /** The name of a group that cannot be used any more, and was replaced. */
-  lost: string;
+  /** What the user cannot use any more. */
+  lost: LostGroups;
   onChange: (name: string) => void;
 }
 
@@ -19,7 +21,17 @@ export function GroupChoice({ groups, value, verdict, lost, onChange }: Props) {
   const { t } = useLingui();
   const word = useVerdictWord();
   const reason = useReason();
-  const note = lost && <Trans>You cannot use resource group {lost} here. The default is selected.</Trans>;
+  const { preferred, others } = lost;
+  const note = (preferred || others.length > 0) && (
+    <>
+      {preferred && <Trans>You cannot use resource group {preferred} here. The default is selected.</Trans>}{" "}
+      {others.map((other) => (
+        <Fragment key={other}>
+          <Trans>You cannot use resource group {other} here. It was removed.</Trans>{" "}
+        </Fragment>
+      ))}
+    </>
+  );
   if (groups.length < 2)
     return note ? (
       <Text size="xs" role="status">

@@ -13,6 +13,7 @@ import { MountRows } from "./MountRows";
 import { PresetChoice } from "./PresetChoice";
 import type { LaunchForm } from "./request";
 import { SlotFields } from "./SlotFields";
+import type { LostGroups } from "./use-lost-choices";
 
 interface Props {
   form: UseFormReturnType<LaunchForm>;
@@ -24,8 +25,7 @@ interface Props {
   verdict: Verdict | undefined;
   /** The check has failed. */
   failed: boolean;
-  /** The name of a group that was replaced, or "". */
-  lost: string;
+  lost: LostGroups;
   /** The error of a slot's amount. */
   errorOf: (slot: string) => string | undefined;
 }
