@@ -137,7 +137,8 @@ _RELEASE = text("""
 """)
 _ENTER = text("""
     INSERT INTO allocations (session_id, container_id, node_id, group_id, slot, amount, created_at)
-    VALUES (:session, :id, :node_id, (SELECT group_id FROM sessions WHERE id = :session), :slot, :amount, :now)
+    VALUES (:session, :id, :node_id, (SELECT group_id FROM sessions WHERE id = CAST(:session AS varchar)),
+        :slot, :amount, :now)
 """)
 
 
