@@ -16,6 +16,7 @@ from simulation import invariants
 
 from carrel.core.clock import SystemClock
 from carrel.engines.docker import DockerEngine
+from carrel.engines.docker.api import START_S
 from carrel.engines.port import EngineUnavailable
 
 RESTING = {"RUNNING", "TERMINATED", "CANCELLED", "ERROR"}
@@ -93,7 +94,8 @@ class Place:
             return looks == _LOOKS
 
         with suppress(AssertionError):
-            await eventually(stays_at_rest, within_s=60, every_s=0.3)
+            # An engine that dies while it starts a container may never answer, and is given this long.
+            await eventually(stays_at_rest, within_s=START_S + 60, every_s=0.3)
         tail = self.plane.log.read_text(errors="replace")[-3000:]
         assert await self.wrong() == [], tail
         assert await self.rests(), (self.states(), tail)

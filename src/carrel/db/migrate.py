@@ -1,14 +1,23 @@
 """Migration of a database to the newest schema."""
 
+import random
+import time
 from pathlib import Path
 
+import structlog
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import create_engine, text
+from psycopg.errors import LockNotAvailable
+from sqlalchemy import Engine, create_engine, text
+from sqlalchemy.exc import OperationalError
 
 from carrel.db.connecting import driver_url
 
+log = structlog.get_logger()
+
 _LOCK_KEY = 0x_CA44E2
+_ATTEMPTS = 100
+_PAUSE_S = 0.5
 
 
 def configuration() -> Config:
@@ -19,13 +28,31 @@ def configuration() -> Config:
 
 
 def migrate(url: str) -> None:
-    """Upgrade the schema. Twice, or concurrently: the second call is a no-op."""
+    """Upgrade the schema. Twice, or concurrently: the second call is a no-op.
+
+    It waits for no table that requests use, since they may wait for one that it has changed: then it begins again.
+    Otherwise PostgreSQL would resolve the deadlock by the failure of a request.
+    """
     engine = create_engine(driver_url(url), connect_args={"connect_timeout": 10})
     try:
-        with engine.begin() as connection:
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK_KEY})
-            config = configuration()
-            config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+        for _ in range(_ATTEMPTS):
+            try:
+                # Well below PostgreSQL's deadlock_timeout of one second.
+                return _upgrade(engine, lock_timeout="100ms")
+            except OperationalError as error:
+                if not isinstance(error.orig, LockNotAvailable):
+                    raise
+            log.info("migration.waits_for_requests")
+            time.sleep(random.uniform(0, _PAUSE_S))
+        _upgrade(engine, lock_timeout="0")
     finally:
         engine.dispose()
+
+
+def _upgrade(engine: Engine, *, lock_timeout: str) -> None:
+    with engine.begin() as connection:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK_KEY})
+        connection.execute(text(f"SET LOCAL lock_timeout = '{lock_timeout}'"))
+        config = configuration()
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")

@@ -7,6 +7,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from databases import bring_to
+from people import eventually
 from sqlalchemy import create_engine
 
 from carrel.db.connecting import driver_url
@@ -90,3 +91,25 @@ def test_nodes_of_one_name_get_others_for_a_version_that_knows_one_engine(postgr
         names = connection.execute("SELECT name FROM nodes ORDER BY id").fetchall()
     assert [name for [name] in names] == ["rack", "rack@two", "rack@c", "alone"]
     migrate(postgres)
+
+
+async def test_a_migration_gives_way_to_a_request_that_would_wait_for_it(postgres: str):
+    """The request has a table that a later migration changes, and needs one that an earlier one has changed."""
+    bring_to(postgres, "0072")
+    async with (
+        await psycopg.AsyncConnection.connect(postgres) as request,
+        await psycopg.AsyncConnection.connect(postgres, autocommit=True) as look,
+    ):
+        await request.execute("SELECT FROM allocations")
+
+        async def waits() -> bool:
+            waiting = "SELECT FROM pg_locks WHERE relation = 'allocations'::regclass AND NOT granted"
+            return (await look.execute(waiting)).rowcount > 0
+
+        migrating = asyncio.create_task(asyncio.to_thread(migrate, postgres))
+        await eventually(waits, every_s=0.005)
+        await request.execute("SELECT FROM sessions")
+        await request.commit()
+        await migrating
+        versions = await (await look.execute("SELECT version_num FROM alembic_version")).fetchall()
+        assert versions == [(ScriptDirectory.from_config(configuration()).get_current_head(),)]

@@ -25,7 +25,7 @@ def supervisor(tmp_path: Path) -> Iterator[psutil.Process]:
     """Runs the roles with a low limit. There is no database: the roles wait for it."""
     settings = Settings(
         data_dir=tmp_path,
-        database_url="postgresql+psycopg://nobody@127.0.0.1:9/none",
+        database_url="postgresql://nobody@127.0.0.1:9/none",
         port=free_port(),
         gateway_port=free_port(),
     )
