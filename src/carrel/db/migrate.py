@@ -7,7 +7,7 @@ from pathlib import Path
 import structlog
 from alembic import command
 from alembic.config import Config
-from psycopg.errors import LockNotAvailable
+from psycopg.errors import DeadlockDetected, LockNotAvailable
 from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.exc import OperationalError
 
@@ -40,7 +40,7 @@ def migrate(url: str) -> None:
                 # Well below PostgreSQL's deadlock_timeout of one second.
                 return _upgrade(engine, lock_timeout="100ms")
             except OperationalError as error:
-                if not isinstance(error.orig, LockNotAvailable):
+                if not isinstance(error.orig, LockNotAvailable | DeadlockDetected):
                     raise
             log.info("migration.waits_for_requests")
             time.sleep(random.uniform(0, _PAUSE_S))
