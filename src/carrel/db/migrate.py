@@ -7,6 +7,8 @@ from pathlib import Path
 import structlog
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from psycopg.errors import DeadlockDetected, LockNotAvailable
 from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.exc import OperationalError
@@ -18,6 +20,10 @@ log = structlog.get_logger()
 _LOCK_KEY = 0x_CA44E2
 _ATTEMPTS = 100
 _PAUSE_S = 0.5
+_TABLES = """
+    SELECT quote_ident(tablename) FROM pg_tables
+    WHERE schemaname = current_schema() AND tableowner = current_user ORDER BY 1
+"""
 
 
 def configuration() -> Config:
@@ -54,5 +60,11 @@ def _upgrade(engine: Engine, *, lock_timeout: str) -> None:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK_KEY})
         connection.execute(text(f"SET LOCAL lock_timeout = '{lock_timeout}'"))
         config = configuration()
+        head = ScriptDirectory.from_config(config).get_current_head()
+        if MigrationContext.configure(connection).get_current_revision() != head:
+            # All at once: a weaker lock that grows later is a deadlock with whoever has one, too.
+            tables = connection.scalars(text(_TABLES)).all()
+            if tables:
+                connection.execute(text(f"LOCK TABLE {', '.join(tables)} IN ACCESS EXCLUSIVE MODE"))
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
