@@ -9,7 +9,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from psycopg.errors import DeadlockDetected, LockNotAvailable
+from psycopg.errors import LockNotAvailable
 from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.exc import OperationalError
 
@@ -46,7 +46,7 @@ def migrate(url: str) -> None:
                 # Well below PostgreSQL's deadlock_timeout of one second.
                 return _upgrade(engine, lock_timeout="100ms")
             except OperationalError as error:
-                if not isinstance(error.orig, LockNotAvailable | DeadlockDetected):
+                if not isinstance(error.orig, LockNotAvailable):
                     raise
             log.info("migration.waits_for_requests")
             time.sleep(random.uniform(0, _PAUSE_S))

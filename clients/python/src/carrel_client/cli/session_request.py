@@ -49,13 +49,9 @@ def scheduling_arguments(parser: Arguments) -> None:
         dest="slots",
         help="an accelerator: cuda.device=1 for a whole one, cuda.shares=0.5 for a fraction; repeatable",
     )
-    parser.add_argument(
-        "--group",
-        metavar="GROUP",
-        action="append",
-        default=[],
-        dest="groups",
-        help="resource group (default: the first one you may use); repeatable: it starts in the first one given that "
+    group_argument(
+        parser,
+        "resource group (default: the first one you may use); repeatable: it starts in the first one given that "
         "can take it",
     )
     parser.add_argument(
@@ -242,6 +238,11 @@ def check_request(args: argparse.Namespace, defined: Mapping[str, Any] | None = 
     }
     request: Any = {**given, **defined, **_not_none({**given, **others}), "slots": slots}
     return request  # type: ignore[no-any-return]
+
+
+def group_argument(parser: Arguments, text: str) -> None:
+    """`--group`, for `group_fields`."""
+    parser.add_argument("--group", metavar="GROUP", action="append", default=[], dest="groups", help=text)
 
 
 def group_fields(groups: Sequence[str]) -> dict[str, Any]:

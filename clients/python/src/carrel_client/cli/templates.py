@@ -12,7 +12,7 @@ from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.cli.people import each, given, list_arguments, listed
 from carrel_client.cli.session_life import print_started
 from carrel_client.cli.session_life import start_arguments as session_start_arguments
-from carrel_client.cli.session_request import group_fields
+from carrel_client.cli.session_request import group_argument, group_fields
 from carrel_client.cli.times import local_time, utc_time
 from carrel_client.definition import HIDDEN, read_file, template_definition, template_request
 from carrel_client.errors import CarrelError
@@ -159,13 +159,8 @@ def start_arguments(parser: Arguments) -> None:
     )
     parser.add_argument("--name", help="name of the session (default: generated)")
     parser.add_argument("--project", help="id or name (default: that of the template)")
-    parser.add_argument(
-        "--group",
-        metavar="GROUP",
-        action="append",
-        default=[],
-        dest="groups",
-        help="resource group instead of those of the template; repeatable, in order of preference",
+    group_argument(
+        parser, "resource group instead of those of the template; repeatable, in order of preference"
     )
     parser.add_argument("--cpu", type=reading(parse_cpu), help="cores: 2, 0.5 or 500m")
     parser.add_argument("--mem", type=reading(parse_size), help="memory: 512m, 4g")
