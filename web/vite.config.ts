@@ -4,12 +4,13 @@ import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 import { linguiMacro } from "./tools/lingui-macro.ts";
 import { mantineCss } from "./tools/mantine-css.ts";
+import { packages } from "./tools/packages.ts";
 import { precompress } from "./tools/precompress.ts";
 
 const server = process.env.CARREL_URL ?? "http://127.0.0.1:8700";
 
 export default defineConfig({
-  plugins: [linguiMacro(), react(), lingui(), mantineCss(), precompress()],
+  plugins: [linguiMacro(), react(), lingui(), mantineCss(), packages(), precompress()],
   resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
   build: {
     outDir: "../src/carrel/web_dist",

@@ -123,3 +123,16 @@ async def _begin_epoch(connection: _Connection) -> int:
 
 async def _connect(url: str) -> _Connection:
     return await psycopg.AsyncConnection.connect(url, autocommit=True, **connecting.OPTIONS)
+
+
+_EXISTS = text("""
+    SELECT EXISTS (
+        SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            AND (classid::bigint << 32) | objid::bigint = :key)
+""")
+
+
+async def exists(tx: AsyncSession) -> bool:
+    """Whether any process is the leader now."""
+    return bool((await tx.execute(_EXISTS, {"key": LOCK_KEY})).scalar_one())

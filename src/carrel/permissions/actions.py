@@ -188,6 +188,8 @@ ACTIONS = {
         _of_all("audit.verify", "Verify that the audit trail was not altered."),
         # the installation
         _shared("server.read", "See the version and state of the installation's components."),
+        _of_all("maintenance.read", "Check the installation, and see its versions, licences and limits."),
+        _of_all("maintenance.bundle", "Download a support bundle with settings and logs."),
         _of_all(
             "metrics.read", "Read allocated, available and requested resources as metrics, for Prometheus."
         ),

@@ -54,6 +54,7 @@ TAGS = {
     "keypairs": "Keypairs, the credentials of scripts and of the command line.",
     "logins": "Active sign-ins of browsers.",
     "engines": "Container engines: kind, settings and state.",
+    "maintenance": "Checks of the installation: versions, consistency, support bundle.",
     "nodes": "Nodes of the engines: capacity, drain, cordon.",
     "notifications": "Notifications of one's sessions, and webhooks with their deliveries.",
     "policies": "Resource policies: limits of users, keypairs and projects.",

@@ -70,6 +70,7 @@ from carrel.queue import trace_export_routes as trace_export
 from carrel.queue.queue import Plans
 from carrel.server import api_document, build, greeting, metrics, page
 from carrel.server import routes as server
+from carrel.server.maintenance import routes as maintenance
 from carrel.server.services import ApiServices
 from carrel.server.settings import Settings
 from carrel.sessions import definition_routes as definitions
@@ -122,6 +123,7 @@ _ROUTERS = (
     providers.router,
     sign_on.router,
     server.router,
+    maintenance.router,
     metrics.router,
     images.router,
     nodes.router,

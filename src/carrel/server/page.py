@@ -71,6 +71,9 @@ PAGES = (
     "/storage/folders",
     "/storage/quotas",
     "/statistics",
+    "/maintenance",
+    "/maintenance/consistency",
+    "/maintenance/information",
     "/settings/notifications",
 )
 _WILDCARDS = {"$": "[^/]+", "**": ".+"}

@@ -438,6 +438,20 @@ export const ACTIONS = {
     domainAdmin: "all",
     superadmin: "all",
   },
+  "maintenance.read": {
+    sentence: "Check the installation, and see its versions, licences and limits.",
+    user: "none",
+    projectAdmin: "none",
+    domainAdmin: "none",
+    superadmin: "all",
+  },
+  "maintenance.bundle": {
+    sentence: "Download a support bundle with settings and logs.",
+    user: "none",
+    projectAdmin: "none",
+    domainAdmin: "none",
+    superadmin: "all",
+  },
   "metrics.read": {
     sentence: "Read allocated, available and requested resources as metrics, for Prometheus.",
     user: "none",

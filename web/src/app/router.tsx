@@ -422,6 +422,24 @@ const quotasRoute = createRoute({
   component: page(() => import("@/features/storage/QuotasPage"), "QuotasPage"),
 });
 
+const checksRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/maintenance",
+  component: page(() => import("@/features/maintenance/ChecksPage"), "ChecksPage"),
+});
+
+const consistencyRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/maintenance/consistency",
+  component: page(() => import("@/features/maintenance/ConsistencyPage"), "ConsistencyPage"),
+});
+
+const informationRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/maintenance/information",
+  component: page(() => import("@/features/maintenance/InformationPage"), "InformationPage"),
+});
+
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     signInRoute,
@@ -466,6 +484,9 @@ export const router = createRouter({
       hostsRoute,
       allFoldersRoute,
       quotasRoute,
+      checksRoute,
+      consistencyRoute,
+      informationRoute,
       resourcesRoute,
       groupsRoute,
       presetsRoute,

@@ -7,6 +7,7 @@ import {
   IconListNumbers,
   IconRuler2,
   IconServer2,
+  IconStethoscope,
   IconUsers,
 } from "@tabler/icons-react";
 import { may, mayBeyondOwn } from "./may";
@@ -74,6 +75,13 @@ function usePages() {
       label: t`Configuration`,
       icon: IconAdjustments,
       shown: may(me, "site.read"),
+    },
+    {
+      to: "/maintenance",
+      area: "system",
+      label: t`Maintenance`,
+      icon: IconStethoscope,
+      shown: may(me, "maintenance.read"),
     },
   ] as const;
 }

@@ -65,6 +65,8 @@ export const ACTION_SENTENCES: Record<ActionName, MessageDescriptor> = {
   "audit.export": msg`Export the audit trail as a file.`,
   "audit.verify": msg`Verify that the audit trail was not altered.`,
   "server.read": msg`See the version and state of the installation's components.`,
+  "maintenance.read": msg`Check the installation, and see its versions, licences and limits.`,
+  "maintenance.bundle": msg`Download a support bundle with settings and logs.`,
   "metrics.read": msg`Read allocated, available and requested resources as metrics, for Prometheus.`,
   "site.read": msg`See the settings of the installation.`,
   "site.update": msg`Change the settings of the installation: sign-in rules, mail, retention.`,

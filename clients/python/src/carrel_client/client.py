@@ -47,6 +47,7 @@ class ApiClient(operations.Operations):
     sessions: Sessions
     events: Events
     audit: Audit
+    maintenance: Maintenance
     scheduler: Scheduler
     metrics: Metrics
     usage: Usage
@@ -70,6 +71,7 @@ class ApiClient(operations.Operations):
         self.sessions = Sessions(self.transport)
         self.events = Events(self.transport)
         self.audit = Audit(self.transport)
+        self.maintenance = Maintenance(self.transport)
         self.scheduler = Scheduler(self.transport)
         self.metrics = Metrics(self.transport)
         self.usage = Usage(self.transport)
@@ -255,6 +257,14 @@ class Audit(operations.Audit):
         return self._transport.stream(
             f"{_API}/audit/export", query={**query, "format": format}, patience=lambda: 60.0
         )
+
+
+class Maintenance(operations.Maintenance):
+    """Checks of the installation, and its versions."""
+
+    def bundle(self) -> Iterator[bytes]:
+        """A support bundle, streamed as a zip file."""
+        return self._transport.stream(f"{_API}/maintenance/bundle", patience=lambda: 120.0)
 
 
 class Scheduler(operations.Scheduler):

@@ -219,7 +219,7 @@ class ChangeView(TypedDict):
     command: str
     cost: float
     group: GroupRef | None
-    kind: Kind
+    kind: carrel__scheduling__changes__Kind
     sessions: list[str]
     slots: dict[str, int]
     text: str
@@ -320,6 +320,15 @@ class ClusterRoleView(TypedDict):
     name: str
     shm_bytes: int | None
     slots: dict[str, int] | None
+
+
+class ConsistencyView(TypedDict):
+    """containers: of live sessions, with a node. allocations: slots that they hold, as rows."""
+
+    allocations: int
+    containers: int
+    differences: list[DifferenceView]
+    engines: list[EngineComparedView]
 
 
 ContainerRole = Literal["main", "sub"]
@@ -501,6 +510,15 @@ class DevicesOfNode(TypedDict):
     family: str
     set: int
     slots: dict[str, int] | None
+
+
+class DifferenceView(TypedDict):
+    """where: name of the engine or node, if any. subject: the container, slot, device or folder. detail: a sentence."""
+
+    detail: str
+    kind: carrel__server__maintenance__consistency__Kind
+    subject: str
+    where: str
 
 
 class DirectoryCreate(TypedDict):
@@ -705,6 +723,14 @@ class EngineCheck(TypedDict):
     runtimes: list[str]
     sentence: str
     versions: list[str]
+
+
+class EngineComparedView(TypedDict):
+    """containers: how many it has; null if it could not be compared. error: why not, a sentence."""
+
+    containers: int | None
+    error: str
+    name: str
 
 
 class EngineCreate(TypedDict):
@@ -1285,6 +1311,43 @@ class ImageView(TypedDict):
     title: str
 
 
+class InformationView(TypedDict):
+    """schema: revision of the database. database_bytes: its size."""
+
+    data_dir: str
+    database: str
+    database_bytes: int
+    licence: str
+    limits: list[InstallationLimit]
+    packages: list[PackageView]
+    python: str
+    schema_revision: str
+    system: str
+    version: str
+
+
+class InstallationCheck(TypedDict):
+    """subject: of what the check is, if there are several of the kind. detail: a sentence, or a version."""
+
+    detail: str
+    name: str
+    remedy: str
+    state: Outcome
+    subject: str
+
+
+class InstallationCheckList(TypedDict):
+    items: list[InstallationCheck]
+
+
+class InstallationLimit(TypedDict):
+    """setting: the environment variable that changes it; empty if it is fixed."""
+
+    name: str
+    setting: str
+    value: str
+
+
 class InvitationList(TypedDict):
     items: list[InvitationView]
 
@@ -1378,9 +1441,6 @@ class KeypairView(TypedDict):
     policy: PolicyRef
     rate_limit: int | None
     rotated_at: str | None
-
-
-Kind = Literal["group", "any_node", "smaller", "end_own"]
 
 
 class KindCount(TypedDict):
@@ -1794,6 +1854,9 @@ class OpenedApp(TypedDict):
     url: str
 
 
+Outcome = Literal["ok", "warning", "failed"]
+
+
 class OverList(TypedDict):
     """Empty: nobody is over a limit."""
 
@@ -1836,6 +1899,15 @@ class OwnPolicyList(TypedDict):
 class OwnerRef(TypedDict):
     email: str
     id: str
+
+
+class PackageView(TypedDict):
+    """part: "server" or "page". licence: an SPDX expression or a name; empty if the package states none."""
+
+    licence: str
+    name: str
+    part: str
+    version: str
 
 
 class Parameter(TypedDict):
@@ -4007,3 +4079,9 @@ class WhyView(TypedDict):
     reason: str
     session: str
     waiting: bool
+
+
+carrel__scheduling__changes__Kind = Literal["group", "any_node", "smaller", "end_own"]
+
+
+carrel__server__maintenance__consistency__Kind = Literal["orphan", "missing", "held", "unheld", "overfull", "device", "mount"]

@@ -902,6 +902,25 @@ class Logins(Group):
         return answer
 
 
+class Maintenance(Group):
+    def checks(self) -> models.InstallationCheckList:
+        """Run all checks now: components, engines, nodes, storage hosts, mail, clocks, encryption."""
+        answer: models.InstallationCheckList = self._transport.call("GET", "/api/v1/maintenance/checks")
+        return answer
+
+    def consistency(self) -> models.ConsistencyView:
+        """Compare sessions, allocations and the containers of each engine. Changes nothing.
+
+        Differences to an engine are repaired by themselves, usually within seconds."""
+        answer: models.ConsistencyView = self._transport.call("GET", "/api/v1/maintenance/consistency")
+        return answer
+
+    def information(self) -> models.InformationView:
+        """Versions, the licence of every package that Carrel contains, and limits of this installation."""
+        answer: models.InformationView = self._transport.call("GET", "/api/v1/maintenance/information")
+        return answer
+
+
 class Nodes(Group):
     def drain(self, ref: str, *, how: models.Draining, dry_run: bool = UNSET) -> models.DrainView:
         """Drain a node: cordon it and move, end or wait for the sessions on it. Reports first what happens to each."""
@@ -2945,6 +2964,7 @@ class Operations:
         self.invitations = Invitations(transport)
         self.keypairs = Keypairs(transport)
         self.logins = Logins(transport)
+        self.maintenance = Maintenance(transport)
         self.nodes = Nodes(transport)
         self.notifications = Notifications(transport)
         self.passkeys = Passkeys(transport)

@@ -545,7 +545,7 @@ export type ChangeView = {
      */
     cost: number;
     group: GroupRef | null;
-    kind: Kind;
+    kind: CarrelSchedulingChangesKind;
     /**
      * Sessions
      */
@@ -832,6 +832,32 @@ export type ClusterRoleView = {
     slots: {
         [key: string]: number;
     } | null;
+};
+
+/**
+ * ConsistencyView
+ *
+ * containers: of live sessions, with a node. allocations: slots that they hold, as rows.
+ */
+export type ConsistencyView = {
+    /**
+     * Allocations
+     */
+    allocations: number;
+    /**
+     * Containers
+     */
+    containers: number;
+    /**
+     * Differences
+     *
+     * At most 1000 of each kind.
+     */
+    differences: Array<DifferenceView>;
+    /**
+     * Engines
+     */
+    engines: Array<EngineComparedView>;
 };
 
 /**
@@ -1283,6 +1309,27 @@ export type DevicesOfNode = {
     slots?: {
         [key: string]: number;
     } | null;
+};
+
+/**
+ * DifferenceView
+ *
+ * where: name of the engine or node, if any. subject: the container, slot, device or folder. detail: a sentence.
+ */
+export type DifferenceView = {
+    /**
+     * Detail
+     */
+    detail: string;
+    kind: CarrelServerMaintenanceConsistencyKind;
+    /**
+     * Subject
+     */
+    subject: string;
+    /**
+     * Where
+     */
+    where: string;
 };
 
 /**
@@ -1820,6 +1867,26 @@ export type EngineCheck = {
      * Versions
      */
     versions: Array<string>;
+};
+
+/**
+ * EngineComparedView
+ *
+ * containers: how many it has; null if it could not be compared. error: why not, a sentence.
+ */
+export type EngineComparedView = {
+    /**
+     * Containers
+     */
+    containers: number | null;
+    /**
+     * Error
+     */
+    error: string;
+    /**
+     * Name
+     */
+    name: string;
 };
 
 /**
@@ -3262,6 +3329,109 @@ export type ImageView = {
 };
 
 /**
+ * InformationView
+ *
+ * schema: revision of the database. database_bytes: its size.
+ */
+export type InformationView = {
+    /**
+     * Data Dir
+     */
+    data_dir: string;
+    /**
+     * Database
+     */
+    database: string;
+    /**
+     * Database Bytes
+     */
+    database_bytes: number;
+    /**
+     * Licence
+     */
+    licence: string;
+    /**
+     * Limits
+     */
+    limits: Array<InstallationLimit>;
+    /**
+     * Packages
+     */
+    packages: Array<PackageView>;
+    /**
+     * Python
+     */
+    python: string;
+    /**
+     * Schema Revision
+     */
+    schema_revision: string;
+    /**
+     * System
+     */
+    system: string;
+    /**
+     * Version
+     */
+    version: string;
+};
+
+/**
+ * InstallationCheck
+ *
+ * subject: of what the check is, if there are several of the kind. detail: a sentence, or a version.
+ */
+export type InstallationCheck = {
+    /**
+     * Detail
+     */
+    detail: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Remedy
+     */
+    remedy: string;
+    state: Outcome;
+    /**
+     * Subject
+     */
+    subject: string;
+};
+
+/**
+ * InstallationCheckList
+ */
+export type InstallationCheckList = {
+    /**
+     * Items
+     */
+    items: Array<InstallationCheck>;
+};
+
+/**
+ * InstallationLimit
+ *
+ * setting: the environment variable that changes it; empty if it is fixed.
+ */
+export type InstallationLimit = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Setting
+     */
+    setting: string;
+    /**
+     * Value
+     */
+    value: string;
+};
+
+/**
  * InvitationList
  */
 export type InvitationList = {
@@ -3503,11 +3673,6 @@ export type KeypairView = {
      */
     rotated_at: string | null;
 };
-
-/**
- * Kind
- */
-export type Kind = 'group' | 'any_node' | 'smaller' | 'end_own';
 
 /**
  * KindCount
@@ -4619,6 +4784,11 @@ export type OpenedApp = {
 };
 
 /**
+ * Outcome
+ */
+export type Outcome = 'ok' | 'warning' | 'failed';
+
+/**
  * OverList
  *
  * Empty: nobody is over a limit.
@@ -4725,6 +4895,30 @@ export type OwnerRef = {
      * Id
      */
     id: string;
+};
+
+/**
+ * PackageView
+ *
+ * part: "server" or "page". licence: an SPDX expression or a name; empty if the package states none.
+ */
+export type PackageView = {
+    /**
+     * Licence
+     */
+    licence: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Part
+     */
+    part: string;
+    /**
+     * Version
+     */
+    version: string;
 };
 
 /**
@@ -10519,6 +10713,21 @@ export type WhyView = {
     waiting: boolean;
 };
 
+/**
+ * Kind
+ */
+export type CarrelSchedulingChangesKind = 'group' | 'any_node' | 'smaller' | 'end_own';
+
+/**
+ * Kind
+ *
+ * ORPHAN: a container on an engine that belongs to no session. MISSING: a running container that its engine does
+ * not have. HELD: slots held for a container that does not exist. UNHELD: a container on a node that holds nothing.
+ * OVERFULL: more is held on a node than it offers. DEVICE: more than a whole device is held. MOUNT: an ended session
+ * still reserves a folder.
+ */
+export type CarrelServerMaintenanceConsistencyKind = 'orphan' | 'missing' | 'held' | 'unheld' | 'overfull' | 'device' | 'mount';
+
 export type AuditListData = {
     body?: never;
     path?: never;
@@ -13222,6 +13431,122 @@ export type LoginsRemoveResponses = {
 };
 
 export type LoginsRemoveResponse = LoginsRemoveResponses[keyof LoginsRemoveResponses];
+
+export type MaintenanceBundleData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/maintenance/bundle';
+};
+
+export type MaintenanceBundleErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type MaintenanceBundleError = MaintenanceBundleErrors[keyof MaintenanceBundleErrors];
+
+export type MaintenanceBundleResponses = {
+    /**
+     * Successful Response
+     */
+    200: Blob | File;
+};
+
+export type MaintenanceBundleResponse = MaintenanceBundleResponses[keyof MaintenanceBundleResponses];
+
+export type MaintenanceChecksData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/maintenance/checks';
+};
+
+export type MaintenanceChecksErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type MaintenanceChecksError = MaintenanceChecksErrors[keyof MaintenanceChecksErrors];
+
+export type MaintenanceChecksResponses = {
+    /**
+     * Successful Response
+     */
+    200: InstallationCheckList;
+};
+
+export type MaintenanceChecksResponse = MaintenanceChecksResponses[keyof MaintenanceChecksResponses];
+
+export type MaintenanceConsistencyData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/maintenance/consistency';
+};
+
+export type MaintenanceConsistencyErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type MaintenanceConsistencyError = MaintenanceConsistencyErrors[keyof MaintenanceConsistencyErrors];
+
+export type MaintenanceConsistencyResponses = {
+    /**
+     * Successful Response
+     */
+    200: ConsistencyView;
+};
+
+export type MaintenanceConsistencyResponse = MaintenanceConsistencyResponses[keyof MaintenanceConsistencyResponses];
+
+export type MaintenanceInformationData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/maintenance/information';
+};
+
+export type MaintenanceInformationErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type MaintenanceInformationError = MaintenanceInformationErrors[keyof MaintenanceInformationErrors];
+
+export type MaintenanceInformationResponses = {
+    /**
+     * Successful Response
+     */
+    200: InformationView;
+};
+
+export type MaintenanceInformationResponse = MaintenanceInformationResponses[keyof MaintenanceInformationResponses];
 
 export type MetricsShowData = {
     body?: never;

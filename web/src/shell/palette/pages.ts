@@ -16,6 +16,7 @@ import {
   IconRuler2,
   IconServer2,
   IconSparkles,
+  IconStethoscope,
   IconTemplate,
   IconTerminal2,
   IconUsers,
@@ -41,6 +42,11 @@ const RESOURCES = {
   section: msg`Resources`,
   icon: IconServer2,
   shown: (me: Me) => may(me, "node.update"),
+};
+const MAINTENANCE = {
+  section: msg`Maintenance`,
+  icon: IconStethoscope,
+  shown: (me: Me) => may(me, "maintenance.read"),
 };
 const STORAGE = {
   section: msg`Storage`,
@@ -358,6 +364,27 @@ export const PAGES: readonly PageEntry[] = [
     icon: IconAdjustments,
     synonyms: ["site settings", "system settings", "installation"],
     shown: (me) => may(me, "site.read"),
+  },
+  {
+    ...MAINTENANCE,
+    id: "maintenance:checks",
+    to: "/maintenance",
+    title: msg`Checks`,
+    synonyms: ["diagnostics", "health", "doctor", "support bundle", "진단", "診断"],
+  },
+  {
+    ...MAINTENANCE,
+    id: "maintenance:consistency",
+    to: "/maintenance/consistency",
+    title: msg`Consistency`,
+    synonyms: ["ledger", "orphans", "recalculate usage"],
+  },
+  {
+    ...MAINTENANCE,
+    id: "maintenance:information",
+    to: "/maintenance/information",
+    title: msg`Information`,
+    synonyms: ["version", "licence", "license", "about", "components"],
   },
   {
     id: "providers",

@@ -11,8 +11,8 @@ from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, counted, print_facts, print_table, say, write_bytes
 from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.cli.progress import ProgressLine
+from carrel_client.cli.saving import PATIENCE_S, not_a_file, save
 from carrel_client.cli.times import local_time
-from carrel_client.errors import CarrelError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ _PAGE = 200
 _OUTCOMES = {"refused": "red", "done": "green"}
 _PLACE = re.compile(r"[0-9]{1,18}:[0-9a-fA-F]{64}")
 _DONE, _FAULTY = 0, 1
-_PATIENCE_S = 1.0
 
 
 def _filters(parser: Arguments) -> None:
@@ -141,22 +140,7 @@ def export(args: argparse.Namespace, context: Context) -> int:
         for block in blocks:
             write_bytes(block)
         return _DONE
-    # Write to a temporary name, so that an incomplete file is never taken for the trail.
-    unfinished = f"{args.file}.part"
-    size = 0
-    try:
-        with open(unfinished, "wb") as file, ProgressLine(after_s=_PATIENCE_S) as progress:
-            for block in blocks:
-                file.write(block)
-                size += len(block)
-                progress.update(f"saved {size >> 20} MiB" if size >> 20 else "saving")
-        os.replace(unfinished, args.file)
-    except OSError as error:
-        raise _not_a_file(args.file, error) from error
-    finally:
-        if os.path.exists(unfinished):
-            os.unlink(unfinished)
-    say(f"saved in {args.file}")
+    save(args.file, blocks)
     return _DONE
 
 
@@ -189,7 +173,7 @@ def verify(args: argparse.Namespace, context: Context) -> int:
 
 def _verified_server(args: argparse.Namespace, context: Context) -> models.AuditCheck:
     """The results of all parts, combined."""
-    with ProgressLine(after_s=_PATIENCE_S) as progress:
+    with ProgressLine(after_s=PATIENCE_S) as progress:
         progress.update("verifying the audit trail", 0.0)
         check = part = context.client.audit.verify(expect=args.expect)
         while not part["done"]:
@@ -208,12 +192,12 @@ def _verified_file(args: argparse.Namespace) -> models.AuditCheck:
 
     trail = SavedTrail(expect=args.expect)
     try:
-        with open(args.file, "rb") as file, ProgressLine(after_s=_PATIENCE_S) as progress:
+        with open(args.file, "rb") as file, ProgressLine(after_s=PATIENCE_S) as progress:
             size = os.fstat(file.fileno()).st_size or 1
             for read in trail.read(file):
                 progress.update(f"verifying {args.file}", read / size)
     except OSError as error:
-        raise _not_a_file(args.file, error) from error
+        raise not_a_file(args.file, error) from error
     trail.finish(partial=args.partial)
     return trail.check
 
@@ -242,9 +226,3 @@ def _place(text: str) -> str:
     if not _PLACE.fullmatch(text):
         raise ValueError("write a position in the chain as POSITION:HASH, as printed by an earlier check")
     return text
-
-
-def _not_a_file(path: str, error: OSError) -> CarrelError:
-    return CarrelError(
-        "client.file", f"{path}: {error.strerror or error}.", status=404 if not os.path.exists(path) else 422
-    )

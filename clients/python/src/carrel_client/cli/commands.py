@@ -269,6 +269,10 @@ COMMANDS = {
         Command("scheduler trace", "scheduler:trace", "Export past session requests as a trace"),
         Command("scheduler synth", "scheduler:synth", "Generate a synthetic trace"),
         Command("server status", "catalogue:status", "Show the health of each component"),
+        Command("server check", "maintenance:check", "Check the installation, with remedies"),
+        Command("server consistency", "maintenance:consistency", "Compare the ledger with the engines"),
+        Command("server info", "maintenance:info", "Show versions, licences and limits"),
+        Command("server bundle", "maintenance:bundle", "Save a support bundle"),
         Command("api", "raw:api", "Send any request to the HTTP API"),
         Command("completion", "completion:completion", "Print the completion script for your shell"),
     )

@@ -41,6 +41,7 @@ const LABELS: Readonly<Record<string, MessageDescriptor>> = {
   "auth.logout": msg`Sign out`,
   "auth.recover": msg`Reset password`,
   "auth.sign_up": msg`Sign up`,
+  "maintenance.bundle": msg`Download support bundle`,
   "factor.reset": msg`Reset two-factor authentication`,
   "factor.update": msg`Change two-factor authentication`,
   "file.copy": msg`Copy files`,

@@ -152,6 +152,7 @@ export const WORK: Readonly<Record<string, Sentence>> = {
   "app.open": appOpened,
   "audit.export": (_, { say }) => say(msg`Exported the audit trail`),
   "audit.prune": (_, { say }) => say(msg`Removed entries older than the retention period`),
+  "maintenance.bundle": (_, { say }) => say(msg`Downloaded a support bundle`),
   "file.copy": files,
   "file.download": files,
   "file.make_directory": files,
