@@ -18,7 +18,7 @@ from carrel.engines.port import Engine, EngineUnavailable, Observed, ObservedSta
 from carrel.nodes.engines.connections import Engines
 from carrel.server.founding import ADMIN_PASSWORD
 from carrel.server.maintenance import consistency
-from carrel.server.maintenance.consistency import Difference, Kind
+from carrel.server.maintenance.consistency import Difference, DifferenceKind
 
 SECRET = "correct-horse-7-battery"
 
@@ -94,10 +94,10 @@ async def test_the_ledger_is_compared_with_the_engines_and_with_itself(living: A
     own = Observed(container, ObservedState.RUNNING, None)
     stranger = Observed("stranger", ObservedState.RUNNING, None)
     assert [(one.kind, one.subject) for one in await compared(living, OneEngine([own, stranger]))] == [
-        (Kind.ORPHAN, "stranger")
+        (DifferenceKind.ORPHAN, "stranger")
     ]
     assert [(one.kind, one.subject) for one in await compared(living, OneEngine([]))] == [
-        (Kind.MISSING, container)
+        (DifferenceKind.MISSING, container)
     ]
     away = await consistency.report(living.database, OneEngine(EngineUnavailable("Gone.")), SystemClock())  # type: ignore[arg-type]
     assert [(one.containers, one.error) for one in away.engines] == [(None, "Gone.")]
@@ -106,13 +106,13 @@ async def test_the_ledger_is_compared_with_the_engines_and_with_itself(living: A
 @pytest.mark.parametrize(
     ("change", "kind"),
     [
-        ("UPDATE allocations SET released_at = now()", Kind.UNHELD),
-        ("UPDATE allocations SET amount = amount * 1000000 WHERE slot = 'cpu'", Kind.OVERFULL),
-        ("UPDATE allocations SET devices = '{\"gpu0\": 1001}' WHERE slot = 'cpu'", Kind.DEVICE),
-        ("UPDATE containers SET state = 'GONE'", Kind.HELD),
+        ("UPDATE allocations SET released_at = now()", DifferenceKind.UNHELD),
+        ("UPDATE allocations SET amount = amount * 1000000 WHERE slot = 'cpu'", DifferenceKind.OVERFULL),
+        ("UPDATE allocations SET devices = '{\"gpu0\": 1001}' WHERE slot = 'cpu'", DifferenceKind.DEVICE),
+        ("UPDATE containers SET state = 'GONE'", DifferenceKind.HELD),
     ],
 )
-async def test_a_broken_ledger_is_reported(living: Api, change: str, kind: Kind):
+async def test_a_broken_ledger_is_reported(living: Api, change: str, kind: DifferenceKind):
     user = await living.as_("user")
     made = await user.start()
     await living.until(user, made["id"], "RUNNING")

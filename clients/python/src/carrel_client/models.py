@@ -219,10 +219,13 @@ class ChangeView(TypedDict):
     command: str
     cost: float
     group: GroupRef | None
-    kind: carrel__scheduling__changes__Kind
+    kind: Kind
     sessions: list[str]
     slots: dict[str, int]
     text: str
+
+
+CheckOutcome = Literal["ok", "warning", "failed"]
 
 
 class CheckRequest(TypedDict):
@@ -512,11 +515,14 @@ class DevicesOfNode(TypedDict):
     slots: dict[str, int] | None
 
 
+DifferenceKind = Literal["orphan", "missing", "held", "unheld", "overfull", "device", "mount"]
+
+
 class DifferenceView(TypedDict):
     """where: name of the engine or node, if any. subject: the container, slot, device or folder. detail: a sentence."""
 
     detail: str
-    kind: carrel__server__maintenance__consistency__Kind
+    kind: DifferenceKind
     subject: str
     where: str
 
@@ -1332,7 +1338,7 @@ class InstallationCheck(TypedDict):
     detail: str
     name: str
     remedy: str
-    state: Outcome
+    state: CheckOutcome
     subject: str
 
 
@@ -1441,6 +1447,9 @@ class KeypairView(TypedDict):
     policy: PolicyRef
     rate_limit: int | None
     rotated_at: str | None
+
+
+Kind = Literal["group", "any_node", "smaller", "end_own"]
 
 
 class KindCount(TypedDict):
@@ -1852,9 +1861,6 @@ class OpenedApp(TypedDict):
 
     expires_at: str
     url: str
-
-
-Outcome = Literal["ok", "warning", "failed"]
 
 
 class OverList(TypedDict):
@@ -4079,9 +4085,3 @@ class WhyView(TypedDict):
     reason: str
     session: str
     waiting: bool
-
-
-carrel__scheduling__changes__Kind = Literal["group", "any_node", "smaller", "end_own"]
-
-
-carrel__server__maintenance__consistency__Kind = Literal["orphan", "missing", "held", "unheld", "overfull", "device", "mount"]

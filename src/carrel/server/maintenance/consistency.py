@@ -29,7 +29,7 @@ MOST = 1000
 """Differences of one kind that are reported; a broken ledger may have millions."""
 
 
-class Kind(StrEnum):
+class DifferenceKind(StrEnum):
     """ORPHAN: a container on an engine that belongs to no session. MISSING: a running container that its engine does
     not have. HELD: slots held for a container that does not exist. UNHELD: a container on a node that holds nothing.
     OVERFULL: more is held on a node than it offers. DEVICE: more than a whole device is held. MOUNT: an ended session
@@ -49,7 +49,7 @@ class Kind(StrEnum):
 class Difference:
     """where: name of the engine or node, if any. subject: the container, slot, device or folder. detail: a sentence."""
 
-    kind: Kind
+    kind: DifferenceKind
     where: str
     subject: str
     detail: str
@@ -65,7 +65,7 @@ class EngineCompared:
 
 
 @dataclass(frozen=True)
-class Report:
+class ConsistencyReport:
     """containers: of live sessions, with a node. allocations: slots that they hold, as rows."""
 
     containers: int
@@ -74,7 +74,7 @@ class Report:
     differences: list[Difference]
 
 
-async def report(database: Database, engines: Engines, clock: Clock) -> Report:
+async def report(database: Database, engines: Engines, clock: Clock) -> ConsistencyReport:
     """Compare everything. Raises: Unavailable (the database)."""
     async with database.transaction() as tx:
         known = (await tx.execute(select(EngineRow.id, EngineRow.name).order_by(EngineRow.name))).all()
@@ -84,13 +84,13 @@ async def report(database: Database, engines: Engines, clock: Clock) -> Report:
     compared = []
     for id_, name in known:
         try:
-            there, found = await _of_engine(database, engines, clock, id_, name)
+            there, differing = await _of_engine(database, engines, clock, id_, name)
         except EngineError as error:
             compared.append(EngineCompared(name, None, error.message))
         else:
             compared.append(EngineCompared(name, there))
-            differences.extend(found)
-    return Report(placed, held, compared, differences)
+            differences.extend(differing)
+    return ConsistencyReport(placed, held, compared, differences)
 
 
 async def of_ledger(tx: AsyncSession) -> list[Difference]:
@@ -110,14 +110,17 @@ async def _of_engine(
         names = await tx.execute(select(Node.id, Node.name).where(Node.engine_id == engine, IS_KNOWN))
         own = {id_: node for id_, node in names}
     orphans = listed - before.keys() - after.keys()
-    found = [
-        Difference(Kind.ORPHAN, name, id_, "It belongs to no session.")
+    differing = [
+        Difference(DifferenceKind.ORPHAN, name, id_, "It belongs to no session.")
         for id_ in sorted(orphans)
         if not is_current(id_, clock.now())
     ]
-    found.extend(
+    differing.extend(
         Difference(
-            Kind.MISSING, name, id_, f"Session {one.session_id} should run in it on {own[one.node_id]}."
+            DifferenceKind.MISSING,
+            name,
+            id_,
+            f"Session {one.session_id} should run in it on {own[one.node_id]}.",
         )
         for id_, one in before.items()
         if one.node_id in own
@@ -125,7 +128,7 @@ async def _of_engine(
         and after.get(id_) == one
         and id_ not in listed
     )
-    return len(listed), found[:MOST]
+    return len(listed), differing[:MOST]
 
 
 async def _containers(tx: AsyncSession) -> dict[str, Row[Any]]:
@@ -141,7 +144,7 @@ async def _containers(tx: AsyncSession) -> dict[str, Row[Any]]:
 
 _COUNT_HELD = select(func.count()).select_from(Allocation).where(Allocation.released_at.is_(None))
 _ROWS = {
-    Kind.HELD: (
+    DifferenceKind.HELD: (
         text("""
             SELECT n.name, c.id, c.session_id, string_agg(a.slot || ' ' || a.amount, ', ' ORDER BY a.slot)
             FROM allocations a JOIN containers c ON c.id = a.container_id JOIN nodes n ON n.id = a.node_id
@@ -149,7 +152,7 @@ _ROWS = {
         """),
         "Session {0} holds {1} for it, but it does not exist.",
     ),
-    Kind.UNHELD: (
+    DifferenceKind.UNHELD: (
         text("""
             SELECT n.name, c.id, c.session_id, c.state
             FROM containers c JOIN sessions s ON s.id = c.session_id JOIN nodes n ON n.id = c.node_id
@@ -159,7 +162,7 @@ _ROWS = {
         """),
         "It is {1} in session {0}, but holds no slots.",
     ),
-    Kind.MOUNT: (
+    DifferenceKind.MOUNT: (
         text("""
             SELECT '', m.folder_name, m.session_id, s.state
             FROM vfolder_mounts m JOIN sessions s ON s.id = m.session_id
@@ -193,7 +196,12 @@ async def _of_nodes(tx: AsyncSession) -> list[Difference]:
     return [
         *(one for id_, node in nodes.items() for one in _too_much(node, held.get(id_, {}))),
         *(
-            Difference(Kind.DEVICE, nodes[id_].name, device, f"{amount} of 1000 thousandths of it are held.")
+            Difference(
+                DifferenceKind.DEVICE,
+                nodes[id_].name,
+                device,
+                f"{amount} of 1000 thousandths of it are held.",
+            )
             for id_, parts in devices.items()
             if id_ in nodes
             for device, amount in parts.items()
@@ -207,7 +215,7 @@ def _too_much(node: Node, held: dict[str, int]) -> Iterator[Difference]:
     for slot, amount in sorted(held.items()):
         if amount > capacity.get(slot, 0):
             yield Difference(
-                Kind.OVERFULL,
+                DifferenceKind.OVERFULL,
                 node.name,
                 slot,
                 f"{amount} is held of {capacity.get(slot, 0)}. Its capacity, reserve or over-commitment may have "

@@ -16,9 +16,9 @@ from carrel.http.auth import CurrentActor, names
 from carrel.http.services import ServicesOf
 from carrel.permissions.decide import Target, require
 from carrel.server.maintenance import bundle, checks, consistency
-from carrel.server.maintenance.checks import Outcome
-from carrel.server.maintenance.consistency import Kind
-from carrel.server.maintenance.packages import packages
+from carrel.server.maintenance.checks import CheckOutcome
+from carrel.server.maintenance.consistency import DifferenceKind
+from carrel.server.maintenance.licences import packages
 from carrel.server.services import ApiServices
 from carrel.site import service as site
 from carrel.tables.engines import EngineRow
@@ -66,7 +66,7 @@ class InstallationCheck(BaseModel):
 
     name: str
     subject: str
-    state: Outcome
+    state: CheckOutcome
     detail: str
     remedy: str
 
@@ -78,7 +78,7 @@ class InstallationCheckList(BaseModel):
 class DifferenceView(BaseModel):
     """where: name of the engine or node, if any. subject: the container, slot, device or folder. detail: a sentence."""
 
-    kind: Kind
+    kind: DifferenceKind
     where: str
     subject: str
     detail: str
@@ -214,7 +214,9 @@ def _system_name() -> str:
 
 async def _checks(services: ApiServices) -> InstallationCheckList:
     done = await checks.run(services.settings, services.database, services.engines, services.clock)
-    return InstallationCheckList(items=[InstallationCheck.model_validate(one, from_attributes=True) for one in done])
+    return InstallationCheckList(
+        items=[InstallationCheck.model_validate(one, from_attributes=True) for one in done]
+    )
 
 
 async def _consistency(services: ApiServices) -> ConsistencyView:

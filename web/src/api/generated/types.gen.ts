@@ -545,7 +545,7 @@ export type ChangeView = {
      */
     cost: number;
     group: GroupRef | null;
-    kind: CarrelSchedulingChangesKind;
+    kind: Kind;
     /**
      * Sessions
      */
@@ -561,6 +561,11 @@ export type ChangeView = {
      */
     text: string;
 };
+
+/**
+ * CheckOutcome
+ */
+export type CheckOutcome = 'ok' | 'warning' | 'failed';
 
 /**
  * CheckRequest
@@ -1312,6 +1317,16 @@ export type DevicesOfNode = {
 };
 
 /**
+ * DifferenceKind
+ *
+ * ORPHAN: a container on an engine that belongs to no session. MISSING: a running container that its engine does
+ * not have. HELD: slots held for a container that does not exist. UNHELD: a container on a node that holds nothing.
+ * OVERFULL: more is held on a node than it offers. DEVICE: more than a whole device is held. MOUNT: an ended session
+ * still reserves a folder.
+ */
+export type DifferenceKind = 'orphan' | 'missing' | 'held' | 'unheld' | 'overfull' | 'device' | 'mount';
+
+/**
  * DifferenceView
  *
  * where: name of the engine or node, if any. subject: the container, slot, device or folder. detail: a sentence.
@@ -1321,7 +1336,7 @@ export type DifferenceView = {
      * Detail
      */
     detail: string;
-    kind: CarrelServerMaintenanceConsistencyKind;
+    kind: DifferenceKind;
     /**
      * Subject
      */
@@ -3394,7 +3409,7 @@ export type InstallationCheck = {
      * Remedy
      */
     remedy: string;
-    state: Outcome;
+    state: CheckOutcome;
     /**
      * Subject
      */
@@ -3673,6 +3688,11 @@ export type KeypairView = {
      */
     rotated_at: string | null;
 };
+
+/**
+ * Kind
+ */
+export type Kind = 'group' | 'any_node' | 'smaller' | 'end_own';
 
 /**
  * KindCount
@@ -4782,11 +4802,6 @@ export type OpenedApp = {
      */
     url: string;
 };
-
-/**
- * Outcome
- */
-export type Outcome = 'ok' | 'warning' | 'failed';
 
 /**
  * OverList
@@ -10712,21 +10727,6 @@ export type WhyView = {
      */
     waiting: boolean;
 };
-
-/**
- * Kind
- */
-export type CarrelSchedulingChangesKind = 'group' | 'any_node' | 'smaller' | 'end_own';
-
-/**
- * Kind
- *
- * ORPHAN: a container on an engine that belongs to no session. MISSING: a running container that its engine does
- * not have. HELD: slots held for a container that does not exist. UNHELD: a container on a node that holds nothing.
- * OVERFULL: more is held on a node than it offers. DEVICE: more than a whole device is held. MOUNT: an ended session
- * still reserves a folder.
- */
-export type CarrelServerMaintenanceConsistencyKind = 'orphan' | 'missing' | 'held' | 'unheld' | 'overfull' | 'device' | 'mount';
 
 export type AuditListData = {
     body?: never;

@@ -42,16 +42,16 @@ def _of_server() -> Iterator[Package]:
             continue
         seen.add(one)
         try:
-            found = metadata.distribution(name)
+            distribution = metadata.distribution(name)
         except metadata.PackageNotFoundError:
             continue  # required elsewhere only, such as on another system
-        yield Package("server", found.metadata["Name"], found.version, _licence(found))
-        for requirement in found.requires or ():
+        yield Package("server", distribution.metadata["Name"], distribution.version, _licence(distribution))
+        for requirement in distribution.requires or ():
             text, _, marker = requirement.partition(";")
             extra = _EXTRA.search(marker)
             if (match := _REQUIREMENT.match(text)) and (not extra or extra[1] in extras):
-                wanted = (match[2] or "").replace(" ", "").split(",")
-                open_.append((match[1].lower(), frozenset(wanted) - {""}))
+                given = (match[2] or "").replace(" ", "").split(",")
+                open_.append((match[1].lower(), frozenset(given) - {""}))
 
 
 def _licence(distribution: metadata.Distribution) -> str:
