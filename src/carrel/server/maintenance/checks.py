@@ -101,12 +101,12 @@ def _transport(settings: Settings) -> CheckResult:
 def _kernel(settings: Settings) -> Iterator[CheckResult]:
     if not settings.engine_url.startswith("unix://"):
         return  # sessions run on other machines
-    remedy = kernel_limits.remedy(settings.engine_url)
+    command = kernel_limits.remedy(settings.engine_url)
     yield CheckResult(
         "kernel_limits",
-        CheckOutcome.WARNING if remedy else CheckOutcome.OK,
-        "One session could exhaust limits that all sessions share." if remedy else "",
-        f"Run `{remedy}`." if remedy else "",
+        CheckOutcome.WARNING if command else CheckOutcome.OK,
+        command,
+        "One session could exhaust limits that all sessions share: run this command." if command else "",
     )
 
 
