@@ -260,6 +260,8 @@ _ADMINISTRATION = (
     "/help",
     "/help/howto/limits",
     "/site",
+    "/maintenance",
+    "/maintenance/information",
     "/providers",
     "/providers?make=one",
     "/dashboard",
