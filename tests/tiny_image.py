@@ -24,7 +24,8 @@ _REPOSITORY = "carrel-tiny"
 async def ensure_tiny_image(flavour: str = "work", *, url: str | None = None) -> str:
     """Reference of the image in the daemon at `url` (default: the one from the environment).
 
-    flavour: "work", "bare" (no user and home of Carrel's) or "shellless".
+    flavour: "work", "bare" (no user and home of Carrel's), "shellless", "scratch" (only the program /true) or "layer"
+    (an app layer with only a shell).
     Raises: RuntimeError when busybox can be had neither from the machine nor from apt.
     """
     archive, changes = await asyncio.to_thread(built, flavour)

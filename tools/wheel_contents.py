@@ -1,4 +1,4 @@
-"""Build hook: adds the non-Python content of a wheel: the built page and the starter image's recipe.
+"""Build hook: adds the non-Python content of a wheel: the built page and the recipes of images.
 
 A checkout uses both in place, so this does nothing for an editable installation.
 """
@@ -9,7 +9,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 _PAGE = "src/carrel/web_dist"
-_RECIPE = "images/starter"
+_RECIPES = ("starter", "app-layer")
 
 
 class WheelContents(BuildHookInterface):  # type: ignore[type-arg]
@@ -25,4 +25,6 @@ class WheelContents(BuildHookInterface):  # type: ignore[type-arg]
                 "Build it first: cd web && npm ci && npm run build"
             )
         if self.target_name == "wheel":
-            build_data["force_include"][str(root / _RECIPE)] = "carrel/server/bootstrap/recipe"
+            for name in _RECIPES:
+                source = str(root / "images" / name)
+                build_data["force_include"][source] = f"carrel/server/bootstrap/recipes/{name}"

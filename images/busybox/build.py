@@ -16,7 +16,7 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
-FLAVOURS = ("work", "bare", "shellless")
+FLAVOURS = ("work", "bare", "shellless", "scratch", "layer")
 WORK_ID = 1000
 
 # The multi-call binary looks at its own file name, so the file must be called busybox.
@@ -48,6 +48,17 @@ def tarball(busybox: Path, flavour: str) -> bytes:
 
 
 def _entries(busybox: Path, flavour: str) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
+    if flavour == "scratch":
+        yield _file("true", 0o755), busybox.read_bytes()
+        return
+    if flavour == "layer":
+        for folder in ("opt", "opt/carrel", "opt/carrel/bin", "opt/carrel/busybox"):
+            yield _folder(folder, 0o755), b""
+        yield _file("opt/carrel/busybox/busybox", 0o755), busybox.read_bytes()
+        for applet in _applets(busybox):
+            yield _link(f"opt/carrel/busybox/{applet}", "busybox"), b""
+        yield _link("opt/carrel/bin/sh", "../busybox/busybox"), b""
+        return
     for folder in ("bin", "etc", "home", "root", "usr", "usr/bin", "usr/local", "usr/local/bin", "var"):
         yield _folder(folder, 0o755), b""
     yield _folder("tmp", 0o1777), b""

@@ -58,6 +58,7 @@ def project() -> Iterator[Project]:
         "DOCKER_GID": str(SOCKET.stat().st_gid),
         "CARREL_IMAGE": control_plane_image(),
         "CARREL_INSTALLATION": name,
+        "CARREL_APP_LAYER": "false",
         "CARREL_DATA_DIR": str(data_dir),
         "CARREL_PORT": str(page),
         "CARREL_METRICS_PORT": str(metrics),

@@ -42,6 +42,7 @@ class ControlPlaneProcess:
             "CARREL_DATABASE_URL": database_url,
             "CARREL_ENGINE_URL": engine_url,
             "CARREL_INSTALLATION": installation,
+            "CARREL_APP_LAYER": "false",
             "CARREL_PORT": str(self.port),
         }
         self._process: subprocess.Popen[bytes] | None = None

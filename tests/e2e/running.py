@@ -66,8 +66,10 @@ class Running:
 
 
 @contextmanager
-def installation(name: str = "") -> Iterator[Running]:
-    """A fresh installation; nothing of it is left afterwards. name: tells it from another one at the same time."""
+def installation(name: str = "", *, layer: bool = False) -> Iterator[Running]:
+    """A fresh installation; nothing of it is left afterwards. name: tells it from another one at the same time. layer:
+    with the app layer.
+    """
     label = f"e2e{os.getpid()}{name}"
     folder = Path(tempfile.mkdtemp(prefix=f"carrel-{label}-"))
     folder.chmod(0o711)
@@ -75,6 +77,7 @@ def installation(name: str = "") -> Iterator[Running]:
     port = two_free_ports()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CARREL_")}
     environment |= {"CARREL_INSTALLATION": label, "XDG_CONFIG_HOME": str(folder / "config")}
+    environment["CARREL_APP_LAYER"] = str(layer)
     where = ["--data-dir", str(data_dir)]
     try:
         _run([*where, "--port", str(port), "--detach", "--yes"], "up", environment)

@@ -24,7 +24,10 @@ class Place:
         self.data_dir = data_dir
         self.port = two_free_ports()
         self._environment = {n: v for n, v in os.environ.items() if not n.startswith("CARREL_")}
-        self._environment |= {"XDG_CONFIG_HOME": str(data_dir.parent / "config")}
+        self._environment |= {
+            "XDG_CONFIG_HOME": str(data_dir.parent / "config"),
+            "CARREL_APP_LAYER": "false",
+        }
 
     def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(

@@ -11,7 +11,7 @@ port=${1:-28790}
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/carrel-wheel-XXXXXX")
 chmod 755 "$work" # the embedded database has a user of its own, who must get to its files
 carrel=$work/env/bin/carrel
-export CARREL_INSTALLATION=wheel$$ CARREL_DATA_DIR=$work/data
+export CARREL_INSTALLATION=wheel$$ CARREL_APP_LAYER=false CARREL_DATA_DIR=$work/data
 
 fail() {
     echo "FAILED: $*" >&2
@@ -41,14 +41,14 @@ echo "== building"
     fail "the wheel was not built"
 }
 wheel=$(echo "$work"/dist/*.whl)
-for name in carrel/web_dist/index.html carrel/server/bootstrap/recipe/Dockerfile carrel_client/cli/main.py; do
+for name in carrel/web_dist/index.html carrel/server/bootstrap/recipes/starter/Dockerfile carrel/server/bootstrap/recipes/app-layer/bin/tmux carrel_client/cli/main.py; do
     python3 -m zipfile -l "$wheel" | grep "^$name " > /dev/null || fail "the wheel lacks $name"
 done
 
 echo "== installing into an empty environment"
 "$root/.venv/bin/python" -m venv "$work/env"
 "$work/env/bin/pip" install -q --disable-pip-version-check "$wheel"
-recipe='from carrel.server.bootstrap.starter import read_recipe; print(sorted(read_recipe().items()))'
+recipe='from carrel.server.bootstrap.recipes import read_recipe as read; print([sorted(read(name).items()) for name in ("starter", "app-layer")])'
 [ "$("$work/env/bin/python" -c "$recipe")" = "$("$root/.venv/bin/python" -c "$recipe")" ] ||
     fail "the wheel's recipe is not the checkout's: it would make another image"
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from carrel.accounts.dotfiles import service as dotfiles
+from carrel.apps.layer_apps import offered
 from carrel.core.ids import EngineId
 from carrel.db.encryption import SecretBox
 from carrel.engines import barrier
@@ -19,7 +20,7 @@ from carrel.tables.sessions import Container, Session
 @dataclass(frozen=True)
 class PlacedContainer:
     """One container to start. node: its name on the engine. devices: thousandths by device. dotfiles: of its owner.
-    runtime: of its resource group; empty: the engine's usual one.
+    runtime: of its resource group; empty: the engine's usual one. layer: the app layer of its engine; empty: none.
     """
 
     row: Container
@@ -27,6 +28,7 @@ class PlacedContainer:
     devices: Mapping[str, int]
     dotfiles: Sequence[Dotfile]
     runtime: str = ""
+    layer: str = ""
 
     @property
     def engine(self) -> EngineId:
@@ -67,7 +69,7 @@ def container_spec(
         command=barrier.behind(command) if together else command,
         stdin=together,
         once=runs_once(session, container),
-        ports=tuple(int(app["port"]) for app in session.apps),
+        ports=tuple(int(app["port"]) for app in offered(session.apps, layer=bool(member.layer))),
         mounts=folders,
         network=clusters.network(session.id, requests, container.index) if together else None,
         files=(
@@ -79,6 +81,7 @@ def container_spec(
         workdir=startup.workdir(requested),
         runtime=member.runtime,
         root=session.rights == Rights.ROOT,
+        layer=member.layer,
         epoch=epoch,
     )
 

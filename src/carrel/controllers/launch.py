@@ -9,6 +9,7 @@ import structlog
 from sqlalchemy import text
 
 from carrel.accounts.dotfiles import service as dotfiles
+from carrel.apps.layer_apps import offered
 from carrel.controllers import mount_sources
 from carrel.controllers.active_tasks import ActiveTasks, Work, side_by_side
 from carrel.controllers.container_specs import PlacedContainer, container_spec, runs_once
@@ -32,6 +33,7 @@ from carrel.engines.port import (
 from carrel.folders.hosts import queries as hosts
 from carrel.nodes import ledger
 from carrel.nodes import service as nodes
+from carrel.nodes.engines import app_layers
 from carrel.nodes.engines.connections import in_time
 from carrel.nodes.groups import service as groups
 from carrel.nodes.service import Address
@@ -110,15 +112,17 @@ class Launch:
             homes = await dotfiles.of_users(tx, {session.owner_id for session in sessions})
             draining = {node.id for node in await nodes.draining(tx)}
             runtimes = await groups.runtimes(tx)
+            layers = await app_layers.ready(tx)
         for session in sessions:
             key = session.id
             members = [
                 PlacedContainer(
                     one,
-                    places.get(one.node_id or NodeId(""), _NOWHERE),
+                    place := places.get(one.node_id or NodeId(""), _NOWHERE),
                     devices.get(one.id, {}),
                     homes.get(session.owner_id, ()),
                     runtimes.get(session.group_id, ""),
+                    layers.get(place.engine or EngineId(""), ""),
                 )
                 for one in own.get(key, ())
             ]
@@ -226,6 +230,8 @@ class Launch:
         async with self._tools.transaction() as tx:
             if session.state != SessionState.SCHEDULED:
                 return await queries.lock(tx, session.id, *LAUNCHING)
+            # Those of its first container, where apps run.
+            await updates.offer_apps(tx, session.id, offered(session.apps, layer=bool(members[0].layer)))
             return await containers.change(
                 tx,
                 session.id,

@@ -24,6 +24,7 @@ from carrel.db.database import Database
 from carrel.db.encryption import SecretBox
 from carrel.db.leader import Leader, LeadershipLost, lead
 from carrel.db.listener import Listener
+from carrel.engines.optional import ImageBuilding
 from carrel.engines.port import Engine, EngineError, EngineUnavailable
 from carrel.folders.hosts.storages import Storages
 from carrel.nodes.engines.connections import Engines
@@ -43,10 +44,23 @@ _FIRST_STEP_S = 1.0
 """What a first step may take before it no longer counts: one that waits for a server elsewhere delays no other."""
 
 
+class LayerRecipe(Protocol):
+    """How the image of the app layer is made."""
+
+    @property
+    def reference(self) -> str:
+        """Of the image, with its version; the first call reads files."""
+        ...
+
+    async def build(self, engine: ImageBuilding, say: Callable[[str], None]) -> None:
+        """Make the image in the engine. Twice: no-op. say: shows a step. Raises: EngineError, Unavailable."""
+        ...
+
+
 @dataclass(frozen=True)
 class Tools:
     """Shared tools of controllers. placing: lock around placements and around blocking them. public_url: where links in
-    mails and webhooks lead.
+    mails and webhooks lead. app_layer: None if sessions are not to have any.
     """
 
     database: Database
@@ -58,6 +72,7 @@ class Tools:
     logs: LogStore
     placing: asyncio.Lock = field(default_factory=asyncio.Lock)
     public_url: str = ""
+    app_layer: LayerRecipe | None = None
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:

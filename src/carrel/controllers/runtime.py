@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from carrel.controllers import due_deliveries
+from carrel.controllers.app_layer import AppLayer
 from carrel.controllers.array_counts import ArrayCounts
 from carrel.controllers.audit_sealing import AuditSealing
 from carrel.controllers.dependencies import Dependencies
@@ -54,4 +55,5 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         due_deliveries.webhooks(tools),
         ArrayCounts(tools),
         Housekeeping(tools),
+        AppLayer(tools),
     )

@@ -10,6 +10,8 @@ EngineUnavailable if the engine does not respond. Behaviour at the edges, tested
     build_image     same image, from cache   EngineError (build_failed)
     tag_image       no-op                    ImageUnusable
     commit          replaces the reference   ContainerGone
+    prepare_layer   no-op                    ImageUnusable
+    remove_layers   success                  success; those in use stay
     set_limits      no-op                    ContainerGone
     pause, resume   no-op                    ContainerGone
     self_test       a newer result           -
@@ -111,6 +113,23 @@ class Committing(Protocol):
         The image keeps only the environment of its base image: the session's variables are removed.
         Raises: ContainerGone, EngineError.
         """
+        ...
+
+
+@runtime_checkable
+class LayerMounting(ImageBuilding, Protocol):
+    """Mounts the content of images into containers: `ContainerSpec.layer`."""
+
+    async def prepare_layer(self, reference: str) -> None:
+        """Have what `ensure` mounts ready, so that no start takes longer because of it. Interrupted: nothing
+        incomplete is ever mounted, and the next call begins again.
+
+        Raises: ImageUnusable if the engine does not have the image; EngineError.
+        """
+        ...
+
+    async def remove_layers(self, repository: str, *, kept: str = "") -> None:
+        """Delete what was prepared from images of this repository except that one, and what interrupted calls left."""
         ...
 
 

@@ -68,6 +68,8 @@ WORK_UID = 1000
 WORK_HOME = "/home/work"
 LOCAL_IMAGES = f"{LOCAL}/"
 """Prefix of images that exist only in the engine, without a registry."""
+APP_LAYER = "/opt/carrel"
+"""Where containers have the app layer (`ContainerSpec.layer`); its programs are in `bin`."""
 
 
 class EngineError(Exception):
@@ -358,6 +360,10 @@ class ContainerSpec:
     """Set-user-id programs work, and `sudo` needs no password. Refused on a node without ROOT_INSIDE."""
     helper: bool = False
     """It is no session's, but made for a check: what its runtime needs for itself comes on top of its slots."""
+    layer: str = ""
+    """Reference of the image of an app layer, which it has read-only at APP_LAYER; only for engines that are
+    `optional.LayerMounting`. Where the image lacks them, /bin/sh is that of the layer, and there is a /tmp.
+    """
     epoch: int = 0
     """Fencing epoch of the requesting leader, stored as a label."""
 

@@ -72,6 +72,20 @@ def request_lines(headers: RawHeaders, *, replaced: bytes | None, jar: bytes = b
     return lines
 
 
+def with_cookies(auth: bytes, headers: RawHeaders, jar: bytes = b"") -> bytes:
+    """The gateway's own Cookie line, with the browser's cookies for the app except one of the same name."""
+    own = auth.partition(b":")[2].strip()
+    name = own.partition(b"=")[0]
+    parts = (
+        part.strip()
+        for field, value in headers
+        if field.lower() == b"cookie"
+        for part in app_cookies(value, jar).split(b";")
+    )
+    others = [part for part in parts if part and part.partition(b"=")[0] != name]
+    return b"Cookie: %b\r\n" % b"; ".join([own, *others])
+
+
 def response_lines(headers: RawHeaders, jar: bytes = b"") -> list[bytes]:
     """The response headers for the browser, without framing."""
     headers = tuple(headers)

@@ -256,7 +256,9 @@ def _head(request: web.BaseRequest, origin: AppOrigin, route: Route, *, upgradin
         f"X-Forwarded-For: {peer}\r\nX-Forwarded-Host: {request.headers['Host']}\r\n"
         f"X-Forwarded-Proto: {origin.scheme}\r\n".encode("latin-1", "replace"),
     ]
-    if route.auth:
+    if route.auth and route.auth_name == b"cookie":
+        lines.append(crossing.with_cookies(route.auth, request.raw_headers, origin.jar))
+    elif route.auth:
         lines.append(route.auth)
     if upgrading:
         lines.append(b"Connection: Upgrade\r\nUpgrade: websocket\r\n")

@@ -1,31 +1,28 @@
 """Registers images in the catalogue, with their metadata from labels."""
 
-import json
+from dataclasses import asdict
 
-from carrel.core.units import parse_cpu, parse_size
 from carrel.db.database import Database
 from carrel.engines.optional import ImageStore
+from carrel.images import labels
 from carrel.images import service as images
 
 
 async def register(database: Database, engine: ImageStore, *, name: str, reference: str) -> bool:
     """Add an image of the engine to the catalogue under this name; returns whether it replaces another."""
     details = await engine.image(reference)
-    labels = details.labels
+    declared = labels.parse(details.labels)
     async with database.transaction() as tx:
         before = {image.reference for image in await images.catalogue(tx) if image.name == name}
         await images.register(
             tx,
             name=name,
             reference=reference,
-            title=labels.get("carrel.title", name),
-            description=labels.get("carrel.description", ""),
+            title=declared.title or name,
+            description=declared.description,
             size_bytes=details.size_bytes,
             architecture=details.architecture,
-            apps=json.loads(labels.get("carrel.apps", "[]")),
-            min_slots={
-                "cpu": parse_cpu(labels.get("carrel.min_cpu", "0.01")),
-                "mem": parse_size(labels.get("carrel.min_mem", "16m")),
-            },
+            apps=[asdict(app) for app in declared.apps],
+            min_slots={**images.DEFAULT_MIN_SLOTS, **declared.min_slots},
         )
     return bool(before - {reference})

@@ -71,6 +71,7 @@ from carrel.queue.queue import Plans
 from carrel.server import api_document, build, greeting, metrics, page
 from carrel.server import routes as server
 from carrel.server.maintenance import routes as maintenance
+from carrel.server.bootstrap.layer_recipe import AppLayerRecipe
 from carrel.server.services import ApiServices
 from carrel.server.settings import Settings
 from carrel.sessions import definition_routes as definitions
@@ -288,6 +289,7 @@ async def controllers(
             storages,
             logs,
             public_url=settings.effective_public_url,
+            app_layer=AppLayerRecipe() if settings.app_layer else None,
         )
         return list(runtime.controllers(tools))
 

@@ -110,6 +110,10 @@ class Settings(BaseSettings):
         default="",
         description="Label of this installation's containers in the engine; empty: generated.",
     )
+    app_layer: bool = Field(
+        default=True,
+        description="Build the app layer, which gives every image JupyterLab, VS Code and more, and mount it.",
+    )
     fake_accelerators: int = Field(
         default=0, ge=0, le=64, description="Number of simulated accelerators, for testing only."
     )

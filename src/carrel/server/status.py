@@ -27,8 +27,8 @@ _STOP_S = 30.0
 
 @dataclass(frozen=True)
 class StatusLine:
-    """state: "ok", "down", "low" (a nearly full disk; a low kernel limit shared by sessions), or "unknown" (an engine
-    that is not being observed).
+    """state: "ok", "down", "low" (a nearly full disk; a low kernel limit shared by sessions), "unknown" (an engine
+    that is not being observed), "building" or "failed" (an app layer, without which sessions start).
     """
 
     part: str
@@ -44,6 +44,23 @@ class EngineSeen(NamedTuple):
     kind: str
     state: str
     address: str
+
+
+class LayerSeen(NamedTuple):
+    """The app layer of an engine as last stored by the controllers. text: the step of its build, or why it failed."""
+
+    engine: str
+    reference: str
+    state: str
+    text: str
+
+
+class DatabaseSeen(NamedTuple):
+    """What only the database knows."""
+
+    line: StatusLine
+    engines: list[EngineSeen]
+    layers: list[LayerSeen]
 
 
 def down(options: argparse.Namespace) -> int:
@@ -130,7 +147,7 @@ def _look(options: argparse.Namespace) -> list[StatusLine]:
     engine_url = environment.get("CARREL_ENGINE_URL", settings.engine_url)
     database_url = environment.get("CARREL_DATABASE_URL", "")
     engine = version(engine_url)
-    database, added = _database(database_url)
+    database = _database(database_url)
     room = disk.look(settings.data_dir)
     runs = running_pid(settings.data_dir) is not None
     api_answers = answers(host, settings.port, "/api/v1/health", scheme=settings.scheme)
@@ -141,9 +158,10 @@ def _look(options: argparse.Namespace) -> list[StatusLine]:
         _line("supervisor", runs, version_started, str(settings.data_dir)),
         _line("api", api_answers, version_started, settings.effective_public_url),
         _line("gateway", gateway_answers, version_started, settings.effective_apps_url),
-        database,
+        database.line,
         _line("engine", engine is not None, engine or "", engine_url),
-        *(_engine(one, observed=runs) for one in added),
+        *(_engine(one, observed=runs) for one in database.engines),
+        *(_layer(one) for one in database.layers),
         StatusLine("disk", room.state, room.text, str(settings.data_dir)),
         *_kernel(engine_url),
     ]
@@ -159,20 +177,23 @@ def _kernel(engine_url: str) -> list[StatusLine]:
     return [StatusLine("limits", "low" if remedy else "ok", "", remedy)]
 
 
-def _database(url: str) -> tuple[StatusLine, list[EngineSeen]]:
-    """The database, and the added engines, which are known only there."""
+def _database(url: str) -> DatabaseSeen:
+    """The database, and what only it knows."""
     import psycopg
 
     try:
         with psycopg.connect(url, connect_timeout=3, autocommit=True) as connection:
             version = connection.info.parameter_status("server_version") or ""
             line = StatusLine("database", "ok", f"PostgreSQL {version}", connection.info.host)
+            seen = DatabaseSeen(line, [], [])
             try:
-                return line, [EngineSeen(*row) for row in connection.execute(_ENGINES)]
+                seen.engines.extend(EngineSeen(*row) for row in connection.execute(_ENGINES))
+                seen.layers.extend(LayerSeen(*row) for row in connection.execute(_LAYERS))
             except psycopg.errors.UndefinedTable:
-                return line, []  # the program was replaced, and the schema is older
+                pass  # the program was replaced, and the schema is older
+            return seen
     except psycopg.Error:
-        return StatusLine("database", "down", "", ""), []
+        return DatabaseSeen(StatusLine("database", "down", "", ""), [], [])
 
 
 def _engine(seen: EngineSeen, *, observed: bool) -> StatusLine:
@@ -180,6 +201,19 @@ def _engine(seen: EngineSeen, *, observed: bool) -> StatusLine:
     return StatusLine(f"engine {seen.name}", state, seen.kind, seen.address)
 
 
+def _layer(seen: LayerSeen) -> StatusLine:
+    part = "app layer" if seen.engine == "local" else f"app layer {seen.engine}"
+    text = seen.text
+    if seen.state == "FAILED":
+        text += f" Sessions start without it. To try again: carrel engine check {seen.engine}"
+    return StatusLine(part, _LAYER_STATES[seen.state], seen.reference.rpartition(":")[2], text)
+
+
+_LAYERS = """
+    SELECT e.name, l.reference, l.state, coalesce(l.error, l.step) FROM app_layers l
+    JOIN engines e ON e.id = l.engine_id ORDER BY e.name
+"""
+_LAYER_STATES = {"READY": "ok", "BUILDING": "building", "FAILED": "failed"}
 _ENGINES = """
     SELECT name, kind, state, coalesce(last_error, settings ->> 'url', '') FROM engines
     WHERE id <> 'local' ORDER BY name

@@ -13,12 +13,13 @@ from pathlib import Path
 
 from carrel.core.errors import Conflict, Unavailable
 from carrel.engines.context import Claimable, Purging
-from carrel.engines.optional import ImageBuilding
+from carrel.engines.optional import ImageBuilding, LayerMounting
 from carrel.engines.port import ClaimedElsewhere, Engine, EngineError
 from carrel.server import engine_cleanup, engines, path_link, status
 from carrel.server.backup import database_dump
 from carrel.server.backup.create import BackupSource, find
 from carrel.server.backup.shown import size
+from carrel.server.bootstrap.layer_recipe import REPOSITORY
 from carrel.server.bootstrap.packages import install_line
 from carrel.server.console import say
 from carrel.server.engines import InstalledEngine
@@ -82,7 +83,7 @@ def uninstall(options: argparse.Namespace) -> int:
     # 2. Remove dependents first.
     status.stop(engine_cleanup.settings_of_last_start(options))
     for engine, contents in removable.engines.items():
-        _clear(engine, () if contents.others else contents.images)
+        _clear(engine, None if contents.others else contents.images)
     if removable.link:
         removable.link.unlink(missing_ok=True)
     if options.data:
@@ -143,8 +144,9 @@ async def _contents(engine: Engine) -> EngineContents:
     )
 
 
-def _clear(engine: InstalledEngine, images: Iterable[str]) -> None:
-    """Delete containers, networks and packet-filter rules, then the images that no other container uses.
+def _clear(engine: InstalledEngine, images: Iterable[str] | None) -> None:
+    """Delete containers, networks and packet-filter rules, then app layers and the images that no other container uses;
+    None: neither, since other installations may use them.
 
     Raises: Unavailable for the local engine; failures of other engines are printed.
     """
@@ -156,13 +158,15 @@ def _clear(engine: InstalledEngine, images: Iterable[str]) -> None:
         say(f"{engine.name}: what is labelled {engine.label} stays: {error.message}")
 
 
-async def _clear_engine(engine: Engine, *, images: Iterable[str]) -> None:
+async def _clear_engine(engine: Engine, *, images: Iterable[str] | None) -> None:
     if isinstance(engine, Purging):
         await engine.purge()
     else:
         for container in await engine.list():
             await engine.remove(container.id, grace_s=0)
-    for name in images:
+    if images is not None and isinstance(engine, LayerMounting):
+        await engine.remove_layers(REPOSITORY)
+    for name in images or ():
         assert isinstance(engine, ImageBuilding)
         try:
             await engine.remove_image(name)
@@ -191,6 +195,8 @@ def _removed(removable: Removable) -> Iterator[str]:
         yield f"the network and the packet-filter rules labelled {engine.label} in {_place(engine)}"
         if not contents.others:
             yield from _images(engine, contents)
+            if any(name.startswith(f"{REPOSITORY}:") for name in contents.images):
+                yield f"the volume with the app layer in {_place(engine)}"
     yield from (f"{folder}  {size(_bytes(folder))}" for folder in removable.folders)
     if removable.link:
         yield f"the link {removable.link}"

@@ -1,6 +1,6 @@
 """Changes of sessions that keep their state, each with its event, and its history entry and notice if it has one."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -40,6 +40,10 @@ WITH changed AS (
 ), published AS ({INSERT_EVENT})
 SELECT id, pg_notify('carrel', 'events') FROM changed
 """)  # noqa: S608 - no input in it
+
+_OFFER = text("""
+UPDATE sessions SET apps = CAST(:apps AS jsonb) WHERE id = :id AND apps <> CAST(:apps AS jsonb)
+""")
 
 _MACHINE_KNOWN = text(f"""
 WITH changed AS (
@@ -201,6 +205,11 @@ async def announce_created(tx: AsyncSession, sessions: Iterable[SessionId], *, a
             "topic": topic(SessionState.PENDING),
         },
     )
+
+
+async def offer_apps(tx: AsyncSession, session: SessionId, apps: Sequence[Mapping[str, Any]]) -> None:
+    """Set the apps of a session; its next change publishes them. The same ones: no-op."""
+    await tx.execute(_OFFER, {"id": session, "apps": orjson.dumps(apps).decode()})
 
 
 async def show_progress(

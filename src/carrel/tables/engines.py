@@ -4,7 +4,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import CheckConstraint, DateTime, LargeBinary, String, text
+from sqlalchemy import CheckConstraint, DateTime, ForeignKey, LargeBinary, String, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -13,6 +13,8 @@ from carrel.db.tables import Table
 
 TOPIC = "engines"
 """Notified when an engine is added, changed or removed."""
+LAYER_TOPIC = "app_layers"
+"""Notified when the app layer of an engine is to be built again."""
 
 
 class EngineState(StrEnum):
@@ -44,3 +46,33 @@ class EngineRow(Table):
     last_error: Mapped[str | None]
     state_since: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=text("now()"))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=text("now()"))
+
+
+class LayerState(StrEnum):
+    """READY: sessions that start have it. FAILED: it is tried again later."""
+
+    BUILDING = "BUILDING"
+    READY = "READY"
+    FAILED = "FAILED"
+
+
+_LAYER_STATES = ", ".join(f"'{state}'" for state in LayerState)
+
+
+class AppLayerRow(Table):
+    """The app layer in an engine that can mount one. reference: of its image. step: of the build, for people.
+
+    error: why it FAILED, a sentence. state_since: time of the last state change.
+    """
+
+    __tablename__ = "app_layers"
+    __table_args__ = (CheckConstraint(f"state IN ({_LAYER_STATES})", name="state"),)
+
+    engine_id: Mapped[EngineId] = mapped_column(
+        String, ForeignKey("engines.id", ondelete="CASCADE"), primary_key=True
+    )
+    reference: Mapped[str] = mapped_column(String(512))
+    state: Mapped[LayerState] = mapped_column(String(10))
+    step: Mapped[str] = mapped_column(server_default="")
+    error: Mapped[str | None]
+    state_since: Mapped[datetime] = mapped_column(DateTime(timezone=True))

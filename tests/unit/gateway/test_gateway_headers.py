@@ -112,3 +112,10 @@ def test_no_cookie_keeps_a_domain(pair: bytes, attributes: list[bytes]) -> None:
         assert kept is not None
         assert not [part for part in kept.split(b";")[1:] if part.strip().lower().startswith(b"domain")]
         assert kept.split(b";")[0] == pair
+
+
+def test_a_cookie_of_the_gateway_joins_those_of_the_browser_and_replaces_its_namesake() -> None:
+    sent = [(b"Accept", b"*/*"), (b"Cookie", b"theme=dark;session=stolen; carrel_grant=x")]
+    line = headers.with_cookies(b"Cookie: session=secret\r\n", sent)
+    assert line == b"Cookie: session=secret; theme=dark\r\n"
+    assert headers.with_cookies(b"Cookie: session=secret\r\n", []) == b"Cookie: session=secret\r\n"

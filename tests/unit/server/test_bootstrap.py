@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from carrel.core.errors import Unavailable
-from carrel.server.bootstrap import authorities, image_build, packages, starter
+from carrel.server.bootstrap import authorities, image_build, packages, recipes
 from carrel.server.bootstrap.engine_setup import find_or_install_engine, ping
 
 _CERTIFICATE = "-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n"
@@ -111,7 +111,7 @@ def test_each_step_of_the_recipe_has_its_title() -> None:
 
 
 def test_the_recipe_is_whole() -> None:
-    recipe = starter.read_recipe()
+    recipe = recipes.read_recipe("starter")
     copied = {"profile.sh", "uv.txt", "jupyter.txt", "venv.txt", "kernel.json", "jupyter_server_config.py"}
     assert copied <= recipe.keys()
     assert b"sha256:" in recipe["jupyter.txt"]

@@ -38,6 +38,7 @@ export const CAUSES: Record<string, MessageDescriptor> = {
   container_gone: msg`container no longer exists`,
   no_machine: msg`no machine was added`,
   disk_full: msg`the disk is full`,
+  app_layer_missing: msg`the app layer is missing`,
   pull_failed: msg`image pull failed`,
   registry_busy: msg`registry busy`,
   registry_unavailable: msg`registry did not respond`,

@@ -54,6 +54,16 @@ class AllSlotAmounts(TypedDict):
     mem: int
 
 
+class AppLayerView(TypedDict):
+    """reference: of its image. step: of the build. error: why it FAILED; it is tried again later, and by a check."""
+
+    error: str | None
+    reference: str
+    state: LayerState
+    state_since: str
+    step: str
+
+
 class AppList(TypedDict):
     items: list[AppView]
     next_cursor: str | None
@@ -800,8 +810,9 @@ class EngineView(TypedDict):
     """kind_title: what people call its kind. settings: as configured, without secrets. secrets: names of the secrets
     that are set; values are never shown. state: UNKNOWN before the first check, DOWN while it does not respond in time.
     last_error: why it is DOWN. nodes: number of nodes it reports. containers: number of session containers on them.
-    local: detected at startup."""
+    local: detected at startup. app_layer: null if it has none yet, cannot mount any, or CARREL_APP_LAYER is off."""
 
+    app_layer: AppLayerView | None
     containers: int
     created_at: str
     id: str
@@ -1455,6 +1466,9 @@ Kind = Literal["group", "any_node", "smaller", "end_own"]
 class KindCount(TypedDict):
     count: int
     kind: SessionKind
+
+
+LayerState = Literal["BUILDING", "READY", "FAILED"]
 
 
 class LeftSession(TypedDict):

@@ -417,7 +417,8 @@ class EngineKinds(Group):
 
 class Engines(Group):
     def check(self, ref: str) -> models.EngineCheck:
-        """Check the engine now, for at most 15 seconds; one that can test what it enforces does so, for at most 40 more."""
+        """Check the engine now, for at most 15 seconds; one that can test what it enforces does so, for at most 40 more.
+        An app layer that could not be built is tried again in the background."""
         answer: models.EngineCheck = self._transport.call("POST", f"/api/v1/engines/{segment(ref)}/check")
         return answer
 

@@ -9,6 +9,7 @@ from carrel.engines.docker import answers, host
 from carrel.engines.docker.api import DockerApi, sentences
 from carrel.engines.docker.container_config import Names, limits
 from carrel.engines.docker.image_building import DockerImages
+from carrel.engines.docker.layers import LayerVolumes
 from carrel.engines.docker.pull import Pulls
 from carrel.engines.label_claim import LabelClaim
 from carrel.engines.optional import HostUsage, ImageInfo, limits_below_use
@@ -16,12 +17,22 @@ from carrel.engines.port import ContainerGone, EngineError
 
 
 class Adjusting(DockerImages):
-    """Images, live limits, pauses and the machine's usage; the base class of the engine."""
+    """Images, app layers, live limits, pauses and the machine's usage; the base class of the engine."""
 
     def __init__(self, api: DockerApi, names: Names, claim: LabelClaim) -> None:
         super().__init__(api, Pulls(api))
         self._names = names
+        self._layers = LayerVolumes(api)
         self.claim = claim
+
+    async def prepare_layer(self, reference: str) -> None:
+        self._layers.forget()
+        with sentences():
+            await self._layers.content(reference)
+
+    async def remove_layers(self, repository: str, *, kept: str = "") -> None:
+        with sentences():
+            await self._layers.remove(repository, kept=kept)
 
     async def commit(self, container: str, reference: str) -> ImageInfo:
         with sentences(), _there(container):

@@ -238,7 +238,9 @@ def start_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineErro
         return ImageUnusable(f"The image {spec.image} does not support the architecture of this machine.")
     missing = any(sign in text for sign in ("no such file or directory", "executable file not found"))
     if missing and spec.command[0] == IDLE[0]:
-        return ImageUnusable(f"The image {spec.image} has no shell (/bin/sh), so a session cannot run in it.")
+        return ImageUnusable(
+            f"The image {spec.image} has no shell (/bin/sh), so a session cannot run in it without the app layer."
+        )
     if missing or ("permission denied" in text and "exec" in text):
         return EngineError(
             f"The shell of the image {spec.image} may not be run by its users."

@@ -3,14 +3,14 @@
 import hashlib
 import io
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from carrel.accelerators.port import NOTHING, Attachment
 from carrel.engines.docker import attached, rights, seccomp
 from carrel.engines.docker.mounts import binds
-from carrel.engines.port import IDLE, WORK_HOME, WORK_UID, ContainerSpec
+from carrel.engines.port import APP_LAYER, IDLE, WORK_HOME, WORK_UID, ContainerSpec
 
 LABEL_INSTALLATION = "carrel.installation"
 LABEL_ID = "carrel.id"
@@ -61,13 +61,14 @@ def configuration(
     with_init: bool,
     with_profile: bool,
     storage: Mapping[str, str] | None = None,
+    layer: Mapping[str, object] | None = None,
 ) -> dict[str, object]:
     """The body of the daemon's container create request.
 
     An unprivileged process: user 1000, no capabilities and, unless it has root inside, no way to gain them, Carrel's
     seccomp profile or the daemon's own (with_profile), separate namespaces, memory without swap, CPU quota, limits on
     processes and on per-user kernel resources, bounded logs. attachment: of its accelerators. storage: options of its
-    root file system.
+    root file system. layer: the mount of its app layer.
     """
     mem_bytes = spec.slots.get("mem", 0)
     host: dict[str, object] = {
@@ -89,7 +90,7 @@ def configuration(
         host["ShmSize"] = spec.shm_bytes or shm_bytes
     elif spec.shm_bytes:
         host["ShmSize"] = spec.shm_bytes
-    if mounts := [*binds(spec.mounts), *attached.binds(attachment)]:
+    if mounts := [*binds(spec.mounts), *attached.binds(attachment), *([layer] if layer else ())]:
         host["Mounts"] = mounts
     host |= limits(spec.slots)
     if storage:
@@ -141,10 +142,13 @@ def _environment() -> Mapping[str, str]:
     return {"HOME": WORK_HOME, "USER": "work", "LOGNAME": "work"}
 
 
-def home_archive(passwd: bytes | None, group: bytes | None, *, root: bool = False) -> bytes:
+def home_archive(
+    passwd: bytes | None, group: bytes | None, *, root: bool = False, missing: Collection[str] = ()
+) -> bytes:
     """A tar for the root of a container whose image lacks the user `work`: its home, passwd and group entries.
 
-    passwd, group: the image's own files, None if missing or not regular files. root: `work` may become root.
+    passwd, group: the image's own files, None if missing or not regular files. root: `work` may become root. missing:
+    of OF_LAYER, what the image lacks and the container's app layer makes up for.
     """
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as tar:
@@ -153,6 +157,7 @@ def home_archive(passwd: bytes | None, group: bytes | None, *, root: bool = Fals
         tar.addfile(home)
         if root:
             rights.add_sudo(tar)
+        _add_missing(tar, missing)
         if passwd is not None:
             content = rights.without_password(passwd) if root else passwd
             # sudo rejects accounts whose password should be in /etc/shadow (x) and is not.
@@ -164,6 +169,20 @@ def home_archive(passwd: bytes | None, group: bytes | None, *, root: bool = Fals
         if group is not None and not _names_id(group):
             _add(tar, "etc/group", group, f"work:x:{WORK_UID}:\n")
     return out.getvalue()
+
+
+OF_LAYER = ("/bin", "/bin/sh", "/tmp")
+"""What programs of an app layer need in any image."""
+
+
+def _add_missing(tar: tarfile.TarFile, missing: Collection[str]) -> None:
+    for path in OF_LAYER:
+        if path in missing:
+            entry = tarfile.TarInfo(path.lstrip("/"))
+            entry.type, entry.mode = tarfile.DIRTYPE, 0o1777 if path == "/tmp" else 0o755
+            if path == "/bin/sh":
+                entry.type, entry.linkname = tarfile.SYMTYPE, f"{APP_LAYER}/bin/sh"
+            tar.addfile(entry)
 
 
 def files_archive(spec: ContainerSpec) -> bytes | None:

@@ -45,6 +45,7 @@ from carrel.engines.port import (
     ContainerUsage,
     EngineError,
     ExecStream,
+    ImageUnusable,
     LogRecord,
     NodeInfo,
     Observed,
@@ -179,7 +180,7 @@ class DockerEngine(Adjusting):
                 await self._start(spec)
             inspected = await self._look(spec.id, name)
             if not spec.mounts:
-                await self._homes.check(name, spec.image, inspected["Image"], root=spec.root)
+                await self._homes.check(name, spec, inspected["Image"])
             return self._observed(inspected)
 
     async def remove(self, container: str, *, grace_s: float, signal: str = "SIGTERM") -> None:
@@ -301,6 +302,7 @@ class DockerEngine(Adjusting):
                 attachment = attached.with_runtime(attachment, spec.runtime, offered)
             rights.require(spec, info)
         with_init = bool(self._has_init)
+        layer = await self._layer(spec)
         name = self._names.container(spec.id)
         pulled = False
         while True:
@@ -313,6 +315,7 @@ class DockerEngine(Adjusting):
                     with_init=with_init,
                     with_profile=with_profile,
                     storage=await self._disk_limit.options(spec),
+                    layer=layer,
                 )
                 await self._api.call(
                     "POST", "containers/create", params={"name": name}, body=body, timeout_s=START_S
@@ -333,6 +336,13 @@ class DockerEngine(Adjusting):
                 elif there := await self._settled(name):
                     return there
 
+    async def _layer(self, spec: ContainerSpec) -> Mapping[str, object] | None:
+        """The mount of its app layer. Raises: EngineError."""
+        try:
+            return self._layers.mount(await self._layers.content(spec.layer)) if spec.layer else None
+        except ImageUnusable as error:
+            raise EngineError(error.message, retriable=True, code="app_layer_missing") from error
+
     async def _knows_profile(self, info: Any = None) -> bool:
         """True if the daemon accepts Carrel's seccomp profile, as far as known. info: of the daemon."""
         if self._takes_profile is None:
@@ -346,12 +356,12 @@ class DockerEngine(Adjusting):
         its folders mounted while unpacking, would write elsewhere.
         """
         name = self._names.container(spec.id)
-        await self._homes.furnish(name, spec.image, root=spec.root)
+        await self._homes.furnish(name, spec)
         if files := files_archive(spec):
             await self._homes.unpack(name, files)
         if not spec.mounts:
             return
-        await self._homes.check(name, spec.image, (await self._inspect(name))["Image"], root=spec.root)
+        await self._homes.check(name, spec, (await self._inspect(name))["Image"])
         if links := mounts.links_archive(spec.mounts, made_at=time.time()):
             try:
                 await self._homes.unpack(name, links)
@@ -477,6 +487,7 @@ class DockerEngine(Adjusting):
             self._networks.forget()
             self._firewall.forget()
             self._disk_limit.forget()
+            self._layers.forget()
         else:
             self._seen.pop(container, None)
             self._looking.pop(container, None)

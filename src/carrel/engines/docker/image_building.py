@@ -20,6 +20,8 @@ from carrel.engines.optional import BuildOutput, BuildSink, ImageInfo, StoredIma
 from carrel.engines.port import EngineError, ImageUnusable, ProgressSink
 
 _STEP = re.compile(r"^step (\d+)/(\d+)", re.IGNORECASE)
+_BUILD_SHARES = "128"
+"""Of a contended CPU; a session has 1024 for each of its own."""
 _UNNAMED = "<none>:<none>"
 
 
@@ -61,7 +63,14 @@ class DockerImages:
     async def build_image(
         self, context: IO[bytes], reference: str, *, arguments: Mapping[str, str], output: BuildSink
     ) -> ImageInfo:
-        params = {"t": reference, "buildargs": json.dumps(dict(arguments)), "rm": "1", "forcerm": "1"}
+        params = {
+            "t": reference,
+            "buildargs": json.dumps(dict(arguments)),
+            "rm": "1",
+            "forcerm": "1",
+            # Builds give way to sessions.
+            "cpushares": _BUILD_SHARES,
+        }
         with sentences():
             try:
                 async with self._api.stream("POST", "build", params=params, body=context) as lines:

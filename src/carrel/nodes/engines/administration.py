@@ -24,7 +24,7 @@ from carrel.engines import runtimes
 from carrel.engines.context import Closing, Purging
 from carrel.engines.optional import FORWARDED, PortForwarding, SelfTesting
 from carrel.engines.port import Engine, EngineError, NodeInfo
-from carrel.nodes.engines import queries
+from carrel.nodes.engines import app_layers, queries
 from carrel.nodes.engines.connections import Engines, in_time, opened, purpose
 from carrel.nodes.engines.gaps import SENTENCES, gaps
 from carrel.nodes.engines.schemas import (
@@ -136,11 +136,14 @@ async def change(registry: Registry, actor: Actor, ref: str, changes: EngineUpda
 
 
 async def check(registry: Registry, actor: Actor, ref: str) -> EngineCheck:
-    """Check now whether a new connection is answered, and have the engine test itself. Raises: Forbidden, NotFound."""
+    """Check now whether a new connection is answered, have the engine test itself, and build its app layer again if
+    that failed. Raises: Forbidden, NotFound.
+    """
     require(actor, _CHANGES, Target())
     async with registry.database.transaction() as tx:
         row = await queries.find(tx, actor, ref)
         tx.expunge(row)
+        await app_layers.build_again(tx, row.id)
     checked = await _checked(registry, row)
     tested = await _self_test(registry, row) if checked.ok else ""
     if tested:

@@ -11,10 +11,10 @@ from carrel.core.errors import NotFound
 from carrel.core.ids import LOCAL_ENGINE
 from carrel.db.encryption import SecretBox
 from carrel.nodes.engines.connections import opened
-from carrel.nodes.engines.schemas import EngineList, EngineView
+from carrel.nodes.engines.schemas import AppLayerView, EngineList, EngineView
 from carrel.permissions.decide import Actor, Target, require
 from carrel.plugins import Port
-from carrel.tables.engines import EngineRow
+from carrel.tables.engines import AppLayerRow, EngineRow
 from carrel.tables.nodes import IS_MACHINE, Allocation, Node
 
 
@@ -65,11 +65,13 @@ def _rows() -> Select[*tuple[Any, ...]]:
     return (
         select(
             EngineRow,
+            AppLayerRow,
             func.coalesce(nodes.c.nodes, 0).label("nodes"),
             func.coalesce(held.c.containers, 0).label("containers"),
         )
         .outerjoin_from(EngineRow, nodes, nodes.c.engine_id == EngineRow.id)
         .outerjoin(held, held.c.engine_id == EngineRow.id)
+        .outerjoin(AppLayerRow, AppLayerRow.engine_id == EngineRow.id)
     )
 
 
@@ -82,6 +84,7 @@ def _views(seal: SecretBox, rows: Sequence[Row[Any]]) -> list[EngineView]:
             nodes=row.nodes,
             containers=row.containers,
             local=row.EngineRow.id == LOCAL_ENGINE,
+            app_layer=AppLayerView.model_validate(row.AppLayerRow) if row.AppLayerRow else None,
         )
         for row in rows
     ]

@@ -97,7 +97,9 @@ async def update(
     openapi_extra=names("engine.update"),
 )
 async def check(services: ServicesOf[EngineServices], actor: CurrentActor, ref: Ref) -> EngineCheck:
-    """Check the engine now, for at most 15 seconds; one that can test what it enforces does so, for at most 40 more."""
+    """Check the engine now, for at most 15 seconds; one that can test what it enforces does so, for at most 40 more.
+    An app layer that could not be built is tried again in the background.
+    """
     return await administration.check(_registry(services), actor, ref)
 
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from carrel.core.ids import EngineId
 from carrel.http.validation import says
 from carrel.nodes.engines.gaps import Gap
-from carrel.tables.engines import EngineState
+from carrel.tables.engines import EngineState, LayerState
 
 EngineName = Annotated[
     str,
@@ -25,11 +25,23 @@ class EngineRef(BaseModel):
     name: str
 
 
+class AppLayerView(BaseModel):
+    """reference: of its image. step: of the build. error: why it FAILED; it is tried again later, and by a check."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    reference: str
+    state: LayerState
+    state_since: datetime
+    step: str
+    error: str | None
+
+
 class EngineView(BaseModel):
     """kind_title: what people call its kind. settings: as configured, without secrets. secrets: names of the secrets
     that are set; values are never shown. state: UNKNOWN before the first check, DOWN while it does not respond in time.
     last_error: why it is DOWN. nodes: number of nodes it reports. containers: number of session containers on them.
-    local: detected at startup.
+    local: detected at startup. app_layer: null if it has none yet, cannot mount any, or CARREL_APP_LAYER is off.
     """
 
     id: EngineId
@@ -44,6 +56,7 @@ class EngineView(BaseModel):
     nodes: int
     containers: int
     local: bool
+    app_layer: AppLayerView | None
     created_at: datetime
 
 

@@ -1,17 +1,14 @@
 """The starter image: built once from the recipe in `images/starter`, in the engine that runs it."""
 
-import hashlib
-from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
 
 from carrel.core.errors import Unavailable
 from carrel.engines.context import Claimable
 from carrel.engines.optional import ImageBuilding, StoredImage
 from carrel.engines.port import EngineError
 from carrel.server.bootstrap import Consent, Say
-from carrel.server.bootstrap.authorities import extra_authorities
 from carrel.server.bootstrap.image_build import build, has_image, mirrors
+from carrel.server.bootstrap.recipes import build_context, fingerprint
 
 # Engines never pull names under localhost/ from a public registry, where anybody could publish an image of that name.
 REPOSITORY = "localhost/carrel/starter"
@@ -27,9 +24,9 @@ async def ensure_starter_image(engine: ImageBuilding, *, say: Say, consent: Cons
     Twice: one lookup, no build. Interrupted: the engine has cached the finished steps and the next build continues.
     Raises: Unavailable with cause and remedy.
     """
-    context = {**read_recipe(), **{f"ca/{name}": pem for name, pem in extra_authorities().items()}}
+    context = build_context("starter")
     sources = mirrors(say)
-    tag = _fingerprint(context, sources)
+    tag = fingerprint(context, sources)
     reference = f"{REPOSITORY}:{tag}"
     try:
         if not await has_image(engine, REPOSITORY, tag, formerly=_FORMER_REPOSITORY):
@@ -68,26 +65,3 @@ async def _remove(engine: ImageBuilding, image: StoredImage) -> None:
         # The engine refuses to remove an image in use.
         with suppress(EngineError):
             await engine.remove_image(name)
-
-
-def read_recipe() -> dict[str, bytes]:
-    """Path in the build context -> content, for every file of the recipe.
-
-    Located in `images/starter` of a checkout; in a wheel, beside this file.
-    """
-    here = Path(__file__).parent
-    folder = here / "recipe"
-    if not folder.is_dir():
-        folder = here.parents[3] / "images" / "starter"
-    # pip compiles every Python file that it installs, including files of the recipe.
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".pyc"]
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
-
-
-def _fingerprint(context: Mapping[str, bytes], sources: Mapping[str, str]) -> str:
-    digest = hashlib.sha256()
-    for name, content in sorted(context.items()):
-        digest.update(f"{name}\0{len(content)}\0".encode() + content)
-    for name, value in sorted(sources.items()):
-        digest.update(f"{name}={value}\0".encode())
-    return digest.hexdigest()[:12]

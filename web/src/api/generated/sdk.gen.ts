@@ -458,6 +458,7 @@ export const enginesUpdate = <ThrowOnError extends boolean = true>(options: Opti
  * Check an engine
  *
  * Check the engine now, for at most 15 seconds; one that can test what it enforces does so, for at most 40 more.
+ * An app layer that could not be built is tried again in the background.
  */
 export const enginesCheck = <ThrowOnError extends boolean = true>(options: Options<EnginesCheckData, ThrowOnError>) => (options.client ?? client).post<EnginesCheckResponses, EnginesCheckErrors, ThrowOnError>({ url: '/api/v1/engines/{ref}/check', ...options });
 

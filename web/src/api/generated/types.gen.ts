@@ -123,6 +123,31 @@ export type AllSlotAmounts = {
 };
 
 /**
+ * AppLayerView
+ *
+ * reference: of its image. step: of the build. error: why it FAILED; it is tried again later, and by a check.
+ */
+export type AppLayerView = {
+    /**
+     * Error
+     */
+    error: string | null;
+    /**
+     * Reference
+     */
+    reference: string;
+    state: LayerState;
+    /**
+     * State Since
+     */
+    state_since: string;
+    /**
+     * Step
+     */
+    step: string;
+};
+
+/**
  * AppList
  */
 export type AppList = {
@@ -2057,9 +2082,10 @@ export type EngineUpdate = {
  * kind_title: what people call its kind. settings: as configured, without secrets. secrets: names of the secrets
  * that are set; values are never shown. state: UNKNOWN before the first check, DOWN while it does not respond in time.
  * last_error: why it is DOWN. nodes: number of nodes it reports. containers: number of session containers on them.
- * local: detected at startup.
+ * local: detected at startup. app_layer: null if it has none yet, cannot mount any, or CARREL_APP_LAYER is off.
  */
 export type EngineView = {
+    app_layer: AppLayerView | null;
     /**
      * Containers
      */
@@ -3704,6 +3730,13 @@ export type KindCount = {
     count: number;
     kind: SessionKind;
 };
+
+/**
+ * LayerState
+ *
+ * READY: sessions that start have it. FAILED: it is tried again later.
+ */
+export type LayerState = 'BUILDING' | 'READY' | 'FAILED';
 
 /**
  * LeftSession

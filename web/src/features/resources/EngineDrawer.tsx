@@ -9,6 +9,7 @@ import { Facts } from "@/ui/Facts";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
+import { AppLayerText } from "./AppLayerText";
 import { EngineCheckResult } from "./EngineCheckResult";
 import { EngineBadge } from "./engine-columns";
 import { engineKindTitle, settingTitle } from "./engine-words";
@@ -74,6 +75,7 @@ export function EngineDrawer({ opened, engine, check, onEdit, onClose }: Props) 
           facts={[
             [t`Since`, <Instant key="since" at={engine.state_since} />],
             [t`Last error`, engine.last_error ?? "–"],
+            [t`App layer`, <AppLayerText key="layer" layer={engine.app_layer} />],
             [t`Kind`, engineKindTitle(i18n, engine.kind, engine.kind_title)],
             ...Object.entries(engine.settings).map(([name, value]): [string, string] => [
               settingTitle(i18n, engine.kind, name),

@@ -203,6 +203,14 @@ def _engine(parser: Arguments) -> None:
     parser.add_argument("engine", metavar="ENGINE", help="its name or id")
 
 
+def _layer_text(engine: models.EngineView) -> str:
+    layer = engine["app_layer"]
+    if layer is None:
+        return "none"
+    parts = (layer["state"], layer["step"], layer["error"])
+    return " ".join(part for part in parts if part)
+
+
 def _print(engine: models.EngineView) -> None:
     settings = engine["settings"].items()
     print_facts(
@@ -213,6 +221,7 @@ def _print(engine: models.EngineView) -> None:
             ("state", engine["state"]),
             ("since", local_time(engine["state_since"])),
             ("last error", engine["last_error"] or ""),
+            ("app layer", _layer_text(engine)),
             *[(name, setting_text(value)) for name, value in settings],
             *[(name, "set") for name in engine["secrets"]],
             ("nodes", str(engine["nodes"])),

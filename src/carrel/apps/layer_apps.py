@@ -1,0 +1,56 @@
+"""Apps of the app layer, which sessions of any image have while the layer is mounted.
+
+Their commands listen on these ports on all addresses, since the gateway reaches containers from outside; each demands
+the session's secret of whoever connects. Recipe: images/app-layer/apps.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from carrel.apps.app_templates import AppTemplate
+from carrel.engines.port import APP_LAYER
+
+LAYER_APPS = (
+    AppTemplate(
+        name="jupyter",
+        title="JupyterLab",
+        protocol="http",
+        port=18888,
+        command=(f"{APP_LAYER}/apps/jupyter",),
+        ready="/api",
+        auth_header="Authorization: token {secret}",
+    ),
+    AppTemplate(
+        name="code",
+        title="VS Code",
+        protocol="http",
+        port=18889,
+        command=(f"{APP_LAYER}/apps/code",),
+        ready="/healthz",
+        auth_header="Cookie: code-server-session={secret}",
+    ),
+    AppTemplate(
+        name="files",
+        title="Files",
+        protocol="http",
+        port=18890,
+        command=(f"{APP_LAYER}/apps/files",),
+        ready="/?ls",
+        auth_header="PW: {secret}",
+    ),
+)
+
+
+def offered(apps: Iterable[Mapping[str, Any]], *, layer: bool) -> list[dict[str, Any]]:
+    """The apps of a session. apps: of its image, perhaps with those of a layer that it had in an earlier start.
+
+    An app of the image counts more than the layer's of that name.
+    """
+    own = [dict(row) for row in apps if tuple(row.get("command") or ())[:1] not in _COMMANDS]
+    names = {row["name"] for row in own}
+    added = (asdict(app) for app in LAYER_APPS if app.name not in names)
+    return [*own, *(added if layer else ())]
+
+
+_COMMANDS = [app.command[:1] for app in LAYER_APPS]

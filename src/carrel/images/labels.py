@@ -1,0 +1,154 @@
+"""What the labels and variables of an image say about it: Carrel's own (`carrel.*`), and those of Backend.AI
+(`ai.backend.*`).
+
+No label is needed, and labels that cannot be understood are ignored: an image is never unusable because of them. Where
+both name the same, Carrel's count.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from carrel.core.units import parse_slots
+
+_OWN, _BACKEND_AI = "carrel.", "ai.backend."
+_STARTED_BY_IMAGE = "preopen"
+_LAST_PORT = 65535
+
+
+@dataclass(frozen=True)
+class DeclaredApp:
+    """An app of the image, in the fields of `apps.app_templates.AppTemplate`."""
+
+    name: str
+    title: str
+    protocol: str
+    port: int
+    command: tuple[str, ...] = ()
+    ready: str = ""
+    auth_header: str = ""
+
+
+@dataclass(frozen=True)
+class ImageLabels:
+    """title, description: empty if there are none. apps: by their order, with unique names. min_slots: in base units;
+    accelerators with an amount of 0 are omitted. services: names of Backend.AI's services, which the image can run but
+    does not say how. accelerators: kinds that it was made for, such as "cuda". role: "COMPUTE", "INFERENCE" or
+    "SYSTEM". runtime: "python", "app" ...; runtime_path: of its interpreter. thread_variables: variables that limit
+    threads to the number of CPUs. python_version, cuda_version: from its variables.
+    """
+
+    title: str = ""
+    description: str = ""
+    apps: tuple[DeclaredApp, ...] = ()
+    min_slots: Mapping[str, int] = field(default_factory=dict)
+    services: tuple[str, ...] = ()
+    accelerators: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    distribution: str = ""
+    role: str = "COMPUTE"
+    runtime: str = ""
+    runtime_path: str = ""
+    thread_variables: tuple[str, ...] = ()
+    python_version: str = ""
+    cuda_version: str = ""
+
+
+def parse(labels: Mapping[str, str], env: Mapping[str, str] | None = None) -> ImageLabels:
+    """env: the image's variables."""
+    env = env or {}
+    services = tuple(_services(labels.get(f"{_BACKEND_AI}service-ports", "")))
+    own = tuple(_own_apps(labels.get(f"{_OWN}apps", "")))
+    opened = (app for app, by_image in services if by_image)
+    apps = {app.name: app for app in (*opened, *own)}
+    return ImageLabels(
+        title=labels.get(f"{_OWN}title") or labels.get("org.opencontainers.image.title", ""),
+        description=labels.get(f"{_OWN}description")
+        or labels.get("org.opencontainers.image.description", ""),
+        apps=tuple(apps.values()),
+        min_slots={**_backend_ai_slots(labels), **_own_slots(labels)},
+        services=tuple(app.name for app, by_image in services if not by_image),
+        accelerators=_words(labels.get(f"{_BACKEND_AI}accelerators", "").replace(",", " ")),
+        features=_words(labels.get(f"{_BACKEND_AI}features", "")),
+        distribution=labels.get(f"{_BACKEND_AI}base-distro", ""),
+        role=labels.get(f"{_BACKEND_AI}role", "COMPUTE").upper(),
+        runtime=labels.get(f"{_BACKEND_AI}runtime-type", ""),
+        runtime_path=labels.get(f"{_BACKEND_AI}runtime-path", ""),
+        thread_variables=_words(labels.get(f"{_BACKEND_AI}envs.corecount", "").replace(",", " ")),
+        python_version=env.get("PYTHON_VERSION", ""),
+        cuda_version=env.get("CUDA_VERSION", ""),
+    )
+
+
+def _own_apps(text: str) -> Iterator[DeclaredApp]:
+    """Of a JSON list of templates."""
+    try:
+        rows = json.loads(text or "[]")
+    except ValueError:
+        return
+    for row in rows if isinstance(rows, list) else ():
+        with suppress(KeyError, TypeError, ValueError):
+            yield DeclaredApp(
+                name=str(row["name"]),
+                title=str(row.get("title") or row["name"]),
+                protocol=str(row.get("protocol") or "http"),
+                port=_port(row["port"]),
+                command=tuple(str(word) for word in row.get("command") or ()),
+                ready=str(row.get("ready") or ""),
+                auth_header=str(row.get("auth_header") or ""),
+            )
+
+
+def _services(text: str) -> Iterator[tuple[DeclaredApp, bool]]:
+    """Of "jupyter:http:8081,board:preopen:[6006,6007]": each service, and whether the image starts it itself."""
+    for part in _outside_brackets(text):
+        name, _, rest = part.partition(":")
+        protocol, _, ports = rest.partition(":")
+        with suppress(ValueError):
+            port = _port(ports.strip("[] ").split(",")[0])
+            served = protocol if protocol in ("http", "tcp") else "http"
+            label = name.strip().lower().replace("_", "-")
+            yield DeclaredApp(label, name.strip(), served, port), protocol == _STARTED_BY_IMAGE
+
+
+def _outside_brackets(text: str) -> Iterator[str]:
+    """The parts between commas, of which those in brackets do not count."""
+    part = ""
+    for character in [*text, ","]:
+        if character == "," and part.count("[") <= part.count("]"):
+            if part.strip():
+                yield part.strip()
+            part = ""
+        else:
+            part += character
+
+
+def _port(value: object) -> int:
+    """Raises: ValueError."""
+    port = int(str(value))
+    if not 0 < port <= _LAST_PORT:
+        raise ValueError(f"{port} is no port")
+    return port
+
+
+def _own_slots(labels: Mapping[str, str]) -> dict[str, int]:
+    return _parsed({slot: labels.get(f"{_OWN}min_{slot}", "") for slot in ("cpu", "mem")})
+
+
+def _backend_ai_slots(labels: Mapping[str, str]) -> dict[str, int]:
+    prefix = f"{_BACKEND_AI}resource.min."
+    amounts = {name.removeprefix(prefix): text for name, text in labels.items() if name.startswith(prefix)}
+    return {slot: amount for slot, amount in _parsed(amounts).items() if amount}
+
+
+def _parsed(amounts: Mapping[str, str]) -> dict[str, int]:
+    slots: dict[str, int] = {}
+    for slot, text in amounts.items():
+        with suppress(ValueError):
+            slots |= parse_slots({slot: text})
+    return slots
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())

@@ -1,0 +1,17 @@
+import { Trans } from "@lingui/react/macro";
+import type { Engine } from "@/api/types";
+
+/** What sessions of any image get from this engine's app layer. */
+export function AppLayerText({ layer }: { layer: Engine["app_layer"] }) {
+  if (!layer) {
+    return <Trans>None: sessions have only the programs of their images</Trans>;
+  }
+  const { state, step, error } = layer;
+  if (state === "READY") {
+    return <Trans>Ready: JupyterLab, VS Code and Files in every image</Trans>;
+  }
+  if (state === "BUILDING") {
+    return step ? <Trans>Building: {step}</Trans> : <Trans>Building</Trans>;
+  }
+  return <Trans>Failed: {error} Sessions start without it. A check tries again.</Trans>;
+}
