@@ -239,6 +239,7 @@ KEEPING = {
     "start",
     "stats",
     "status",
+    "stop",
     "synth",
     "tasks",
     "terminal",
