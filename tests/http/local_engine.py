@@ -17,8 +17,6 @@ from carrel.engines.fake import FakeContainer, FakeEngine
 from carrel.engines.port import ExecStream, LogRecord, TerminalSize
 from carrel.engines.refused import missing
 
-_MAIN_OUTPUT = "/proc/1/fd/1"
-
 
 class LocalEngine(FakeEngine):
     """home: where its processes run; `main.log` in it stands for the main process's output."""
@@ -49,9 +47,9 @@ class LocalEngine(FakeEngine):
         if shutil.which(command[0]) is None:
             yield missing(command[0], with_terminal=terminal is not None)
             return
-        # Unlike the pipe that it stands for, a file must be appended to.
-        words = [word.replace(_MAIN_OUTPUT, str(self.log)).replace('>"$out"', '>>"$out"') for word in command]
-        around = {"PATH": os.environ["PATH"], "HOME": str(self.home), "PS1": "$ ", **env}
+        words = list(command)
+        home = str(self.home)
+        around = {"PATH": os.environ["PATH"], "HOME": home, "TMPDIR": home, "PS1": "$ ", **env}
         process = await (
             self._on_terminal(words, around, terminal) if terminal else self._on_pipes(words, around)
         )

@@ -11,11 +11,13 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from carrel.apps.app_templates import SECRET_VARIABLE, AppTemplate
+from carrel.apps.app_processes import AppProcesses
+from carrel.apps.app_templates import AppTemplate
 from carrel.apps.container_engines import ContainerEngines
 from carrel.apps.denials import of_engine
 from carrel.apps.start_leases import StartLeases
-from carrel.core.errors import Unavailable
+from carrel.core.clock import Clock
+from carrel.core.errors import Conflict, Unavailable
 from carrel.core.host_names import is_this_machine, literal
 from carrel.core.ids import ContainerId, SessionId
 from carrel.engines.port import EngineError
@@ -31,16 +33,9 @@ _PROBE_S = 5.0
 _PROCESS_LOOK_S = 1.5
 _AFTERLIFE_S = 5.0
 _LOG_LINES = 12
-_LOG_S = 3.0
+_MOST_HINT = 2000
 _OPEN_S = 0.3
 """A connection through an engine that is not closed for so long leads to an open port."""
-
-# Started in the background of the exec's shell, so that the app survives the exec; the shell prints the app's process
-# id. The app's output goes to the main process's output, and thus to the session's log, if permitted.
-_IN_BACKGROUND = (
-    "if (: >/proc/1/fd/1) 2>/dev/null; then out=/proc/1/fd/1; else out=/dev/null; fi; "
-    '( exec "$@" </dev/null >"$out" 2>&1 ) & echo $!'
-)
 
 
 class AppsSettings(ApiSettings, Protocol):
@@ -60,16 +55,19 @@ class AppsSettings(ApiSettings, Protocol):
 
 @dataclass(frozen=True)
 class AppServer:
-    """The container of a session's apps, its address, and the apps' secret. address None: only through its engine."""
+    """The container of a session's apps, its address, and the apps' secret. address None: only through its engine.
+    start: names the container's start; processes of earlier ones have ended.
+    """
 
     container: ContainerId
     address: str | None
     secret: str
+    start: str
 
 
-def with_ticket(url: str, ticket: str) -> str:
-    """The URL of an app with a ticket that opens it."""
-    return f"{url}?{TICKET_PARAMETER}={ticket}"
+def with_ticket(url: str, path: str, ticket: str) -> str:
+    """The URL of an app's path with a ticket that opens it. url: of its origin."""
+    return f"{url.rstrip('/')}{path}?{TICKET_PARAMETER}={ticket}"
 
 
 def app_url(apps_url: str, session: SessionId, app: str) -> str:
@@ -107,82 +105,97 @@ async def running_apps(
 class AppStarter:
     """Starts apps, each at most once at a time, in all copies of the API."""
 
-    def __init__(self, engines: ContainerEngines, leases: StartLeases) -> None:
+    def __init__(
+        self, engines: ContainerEngines, processes: AppProcesses, leases: StartLeases, clock: Clock
+    ) -> None:
         self._engines = engines
+        self._processes = processes
         self._leases = leases
+        self._clock = clock
         self._locks: weakref.WeakValueDictionary[tuple[ContainerId, str], asyncio.Lock] = (
             weakref.WeakValueDictionary()
         )
 
-    async def ensure(self, place: AppServer, app: AppTemplate) -> None:
+    async def responds(self, place: AppServer, app: AppTemplate) -> bool:
+        """Whether the app responds now."""
+        async with _client() as client:
+            return await _answers(client, self._engines, place, app, _PROBE_S)
+
+    async def ensure(self, place: AppServer, app: AppTemplate, options: Mapping[str, str]) -> None:
         """Return when the app responds. Raises: Unavailable (with the end of its log as the hint)."""
         lock = self._locks.setdefault((place.container, app.name), asyncio.Lock())
         async with lock, _client() as client:
             while not await _answers(client, self._engines, place, app, _PROBE_S):
                 async with self._leases.starting(place.container, app.name) as granted:
                     if granted and not await _answers(client, self._engines, place, app, _PROBE_S):
-                        await self._bring_up(client, place, app)
+                        await self._bring_up(client, place, app, options)
                         return
                 if not granted:
                     await asyncio.sleep(_LONGEST_PAUSE_S)
 
-    async def _bring_up(self, client: aiohttp.ClientSession, place: AppServer, app: AppTemplate) -> None:
+    async def stop(self, place: AppServer, app: AppTemplate) -> None:
+        """End the app's processes. Raises: Conflict if it still responds."""
         try:
-            pid = await self._start(place, app) if app.command else None
-            ready = await self._comes_up(client, place, app, pid)
+            await self._processes.stop(place.container, app.name, start=place.start)
         except EngineError as error:
             raise of_engine(error) from error
-        if not ready:
-            raise Unavailable(
-                "app.not_ready",
-                f"{app.title} does not respond.",
-                hint=await self._end_of_log(place.container) or "See the session's log.",
+        if await self.responds(place, app):
+            raise Conflict(
+                "app.not_stopped",
+                f"{app.title} still responds: it was not started by Carrel.",
+                hint="End it in a terminal of the session.",
             )
 
-    async def _start(self, place: AppServer, app: AppTemplate) -> int | None:
-        """Start it; returns its process id in the container."""
-        command = ("sh", "-c", _IN_BACKGROUND, app.name, *app.command)
-        code, output = await self._run(place.container, command, {SECRET_VARIABLE: place.secret})
-        return int(output) if code == 0 and output.strip().isdigit() else None
+    async def _bring_up(
+        self, client: aiohttp.ClientSession, place: AppServer, app: AppTemplate, options: Mapping[str, str]
+    ) -> None:
+        try:
+            if app.command:
+                await self._start(place, app, options)
+            ready = await self._comes_up(client, place, app)
+            if ready:
+                return
+            end = await self._processes.log(place.container, app.name, lines=_LOG_LINES)
+        except EngineError as error:
+            raise of_engine(error) from error
+        raise Unavailable(
+            "app.not_ready",
+            f"{app.title} does not respond.",
+            hint=end.decode(errors="replace").strip()[-_MOST_HINT:] or f"Nothing listens on port {app.port}.",
+        )
 
-    async def _comes_up(
-        self, client: aiohttp.ClientSession, place: AppServer, app: AppTemplate, pid: int | None
-    ) -> bool:
+    async def _start(self, place: AppServer, app: AppTemplate, options: Mapping[str, str]) -> None:
+        """Start it, unless it is running but has not responded yet, as after a failure of this API."""
+        known = (await self._processes.status(place.container, start=place.start)).get(app.name)
+        if known and known.alive:
+            return
+        await self._processes.start(
+            place.container,
+            app.name,
+            app.words(place.secret, options),
+            app.variables(place.secret, options),
+            start=place.start,
+            now_s=int(self._clock.now().timestamp()),
+        )
+
+    async def _comes_up(self, client: aiohttp.ClientSession, place: AppServer, app: AppTemplate) -> bool:
         """Poll with back-off; briefly once its process has ended."""
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + START_TIMEOUT_S
+        deadline = loop.time() + (START_TIMEOUT_S if app.command else _PROBE_S)
         look_at_process = loop.time() + _PROCESS_LOOK_S
-        pause_s = _FIRST_PAUSE_S
+        pause_s, ended = _FIRST_PAUSE_S, not app.command
         while loop.time() < deadline:
             if await _answers(client, self._engines, place, app, _PROBE_S):
                 return True
-            if pid is not None and loop.time() > look_at_process:
+            if not ended and loop.time() > look_at_process:
                 look_at_process = loop.time() + _PROCESS_LOOK_S
-                code, _ = await self._run(place.container, ("sh", "-c", f"kill -0 {pid}"), {})
-                if code != 0:
+                known = (await self._processes.status(place.container, start=place.start)).get(app.name)
+                if not known or not known.alive:
                     # It failed, or it daemonised and will listen soon.
-                    pid, deadline = None, min(deadline, loop.time() + _AFTERLIFE_S)
+                    ended, deadline = True, min(deadline, loop.time() + _AFTERLIFE_S)
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * 1.5, _LONGEST_PAUSE_S)
         return False
-
-    async def _run(
-        self, container: ContainerId, command: Sequence[str], env: Mapping[str, str]
-    ) -> tuple[int, bytes]:
-        """Exit code and output of a short command."""
-        engine = await self._engines.of(container)
-        async with engine.exec(container, command, env=env, terminal=None) as stream:
-            output = b"".join([chunk async for number, chunk in stream.output() if number == 1])
-            return await stream.exit_code(), output
-
-    async def _end_of_log(self, container: ContainerId) -> str:
-        chunks: list[bytes] = []
-        with suppress(EngineError, TimeoutError):
-            async with asyncio.timeout(_LOG_S):
-                engine = await self._engines.of(container)
-                async for records in engine.logs(container, follow=False, tail=_LOG_LINES):
-                    chunks += [record.content for record in records]
-        return b"".join(chunks).decode(errors="replace").strip()
 
 
 def _client() -> aiohttp.ClientSession:

@@ -1,13 +1,25 @@
 """API types of access to sessions: apps, terminals and commands."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from enum import StrEnum
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, Field, StringConstraints, TypeAdapter
+from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, model_validator
 
+from carrel.apps.catalogue_schemas import (
+    MAX_APP_NAME,
+    AppOptionView,
+    AppPath,
+    AppPortNumber,
+    AppProtocol,
+    AppTemplateName,
+    OptionValues,
+    Title,
+)
+from carrel.apps.session_apps import AppSource
 from carrel.audit.schemas import When
 from carrel.http.query import DECIMAL, QueryBool
-from carrel.http.validation import EnvName, EnvValue
+from carrel.http.validation import EnvName, EnvValue, broken
 from carrel.sessions.logs.reading import (
     ALL_STREAMS,
     JsonFormat,
@@ -76,19 +88,92 @@ class LogParameters(BaseModel):
         return JsonFormat() if self.format == "json" else TextFormat(timestamps=self.timestamps)
 
 
+class AppState(StrEnum):
+    """MISSING: the container has not the program that it needs. STOPPED: starts on open. UNREACHABLE: nothing responds
+    at its port, although its process runs or it has none. FAILED: ended with an exit code other than 0.
+    """
+
+    READY = "ready"
+    STARTING = "starting"
+    STOPPED = "stopped"
+    UNREACHABLE = "unreachable"
+    FAILED = "failed"
+    MISSING = "missing"
+
+
 class AppView(BaseModel):
-    """running: the app responds."""
+    """state: only known while the session runs; until then, stopped. running: the app responds. source: who declares
+    it. kind: the app of which this is one; null: an opened port. options: values that may be chosen before it starts;
+    chosen: at its last start. removable: it was started from the catalogue, added or opened. hint: how to get the
+    program that is missing.
+    """
 
     name: str
     title: str
+    icon: str
     protocol: str
     port: int
+    path: str
     running: bool
+    state: AppState
+    exit_code: int | None
+    source: AppSource
+    kind: str | None
+    options: list[AppOptionView]
+    chosen: dict[str, str]
+    removable: bool
+    hint: str
 
 
 class AppList(BaseModel):
     items: list[AppView]
     next_cursor: str | None = None
+
+
+class AppStartRequest(BaseModel):
+    """options: values by name; omitted: those of its last start, or the defaults."""
+
+    model_config = {"extra": "forbid"}
+
+    options: OptionValues | None = None
+
+
+class AppCreate(BaseModel):
+    """A further app of a kind, or an opened port. template: name of an app of the session; port: instead, where a
+    program of the session listens. name: default: made from these. title, protocol, path: of an opened port.
+    """
+
+    model_config = {"extra": "forbid"}
+
+    template: Annotated[str, Field(max_length=MAX_APP_NAME)] | None = None
+    options: OptionValues = {}
+    port: AppPortNumber | None = None
+    name: AppTemplateName | None = None
+    title: Title | None = None
+    protocol: AppProtocol = AppProtocol.HTTP
+    path: AppPath = "/"
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.template is None) == (self.port is None):
+            raise broken("An app has either a template or a port.")
+        if self.port is None and (self.title or self.path != "/" or self.protocol is AppProtocol.TCP):
+            raise broken("Title, protocol and path belong to an opened port.")
+        if self.port is not None and self.options:
+            raise broken("An opened port has no options.")
+        if self.protocol is AppProtocol.TCP and self.path != "/":
+            raise broken("An app with protocol tcp has no path.")
+        return self
+
+
+class AppLog(BaseModel):
+    text: str
+
+
+class AppLogParameters(BaseModel):
+    tail: Annotated[int, Field(ge=1, le=100_000), DECIMAL] = Field(
+        default=200, description="Number of lines from the end, at most 1 MiB."
+    )
 
 
 class OpenedApp(BaseModel):

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 from carrel.apps.access_watch import AccessWatch
+from carrel.apps.app_processes import AppProcesses
+from carrel.apps.app_states import AppStates
 from carrel.apps.container_engines import ContainerEngines
 from carrel.apps.opening import AppsSettings, AppStarter
 from carrel.apps.session_changes import SessionChanges
@@ -22,7 +24,9 @@ class AccessServices(AuditServices):
     activity: Activity
     terminals: Terminals
     terminal_relay: TerminalRelay
+    app_processes: AppProcesses
     app_starter: AppStarter
+    app_states: AppStates
     session_changes: SessionChanges
     access_watch: AccessWatch
     logs: LogStore

@@ -24,6 +24,7 @@ ShareId = NewType("ShareId", str)
 FolderTaskId = NewType("FolderTaskId", str)
 ScheduleId = NewType("ScheduleId", str)
 TemplateId = NewType("TemplateId", str)
+AppTemplateId = NewType("AppTemplateId", str)
 UploadId = NewType("UploadId", str)
 ViewId = NewType("ViewId", str)
 

@@ -17,7 +17,8 @@ import structlog
 from sqlalchemy import and_, select
 
 from carrel.apps import service as apps
-from carrel.apps.app_templates import AppTemplate, templates
+from carrel.apps import session_apps
+from carrel.apps.app_templates import AppTemplate
 from carrel.core.clock import Clock
 from carrel.core.errors import Unavailable
 from carrel.db.database import Database
@@ -201,9 +202,10 @@ class Authorization:
                 if grant is None or (grant.app, grant.session_id) != place:
                     return pages.NO_GRANT
                 row = (await tx.execute(_MAIN.where(Session.id == place.session))).first()
+                app = await session_apps.reached(tx, row.Session, place.app) if row else None
         except Unavailable:
             return pages.DATABASE_AWAY
-        answer = self._route(place, token, row) if row else pages.UNKNOWN
+        answer = self._route(place, token, row, app) if row else pages.UNKNOWN
         if isinstance(answer, Route) and generation == self._generation:
             self._remember((place, token), answer, grant.expires_at, now)
         return answer
@@ -216,18 +218,17 @@ class Authorization:
         left_s = min(REMEMBERED_S, (expires_at - now).total_seconds())
         self._known[key] = (time.monotonic() + left_s, route)
 
-    def _route(self, place: SessionApp, token: str, row: Any) -> Route | Denial:
+    def _route(self, place: SessionApp, token: str, row: Any, app: AppTemplate | None) -> Route | Denial:
         """row: of _MAIN."""
         session: Session = row.Session
         if session.state in LIFECYCLE.final or session.state == SessionState.TERMINATING:
             return pages.ENDED
         if session.state != SessionState.RUNNING:
             return pages.NOT_RUNNING
-        template = templates(session.apps).get(place.app)
-        if template is None:
+        if app is None:
             return pages.UNKNOWN
-        destination = Destination(row.container, row.address, template.port)
-        return self._to(template, place, token, destination)
+        destination = Destination(row.container, row.address, app.port)
+        return self._to(app, place, token, destination)
 
     def _to(self, app: AppTemplate, place: SessionApp, token: str, destination: Destination) -> Route:
         auth = app.auth(apps.app_secret(self._settings.key, place.session))

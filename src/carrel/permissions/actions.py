@@ -268,8 +268,15 @@ ACTIONS = {
         _within(
             "template.start", "Start a session from a template that you own or that your project shares."
         ),
+        _member(
+            "app_template.read",
+            "See app templates: the installation's, those of your projects, and your own.",
+        ),
+        _own("app_template.create", "Add app templates for yourself, and for projects that you administer."),
+        _own("app_template.update", "Change an app template."),
+        _own("app_template.remove", "Delete an app template."),
         _personal("session.exec", "Run commands and terminals in a session."),
-        _personal("app.open", "Open an app of a session."),
+        _personal("app.open", "Start, open and stop apps of a session, and open its ports."),
         _own("app.read", "See the apps of a session."),
         _own("event.read", "Follow events."),
     )

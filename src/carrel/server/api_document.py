@@ -41,6 +41,7 @@ what to do next. `429` and `503` carry `Retry-After`.
 
 TAGS = {
     "access": "Apps and logs of a session.",
+    "apps": "The catalogue of apps.",
     "audit": "The audit trail: who did what, exported and verified.",
     "auth": "Sign-in, sign-up and passwords; the page's side of authentication.",
     "domains": "Domains, the top level of tenancy.",

@@ -13,9 +13,11 @@ from carrel.accounts.dotfiles import routes as dotfiles
 from carrel.accounts.projects import routes as projects
 from carrel.accounts.users import routes as users
 from carrel.accounts.views import routes as views
+from carrel.apps import catalogue_routes, log_routes, streams
 from carrel.apps import routes as access
-from carrel.apps import streams
 from carrel.apps.access_watch import AccessWatch
+from carrel.apps.app_processes import AppProcesses
+from carrel.apps.app_states import AppStates
 from carrel.apps.container_engines import ContainerEngines
 from carrel.apps.opening import AppStarter
 from carrel.apps.session_changes import SessionChanges
@@ -148,6 +150,8 @@ _ROUTERS = (
     notifications.router,
     audit.router,
     access.router,
+    log_routes.router,
+    catalogue_routes.router,
     streams.router,
 )
 
@@ -234,6 +238,7 @@ def _services(
     seal, refusals = SecretBox(settings.key()), Refusals(database)
     adapters = Adapters(seal)
     container_engines = ContainerEngines(database, engines)
+    processes = AppProcesses(container_engines)
     locations = TerminalLocations(database, clock, settings.effective_internal_url)
     terminals, changes = Terminals(container_engines, locations), SessionChanges(listener)
     sign_on_services = SignOnServices(database, clock, seal, adapters, settings.effective_public_url)
@@ -261,7 +266,9 @@ def _services(
         activity=Activity(database, clock),
         terminals=terminals,
         terminal_relay=TerminalRelay(seal, clock, settings.tls_cert),
-        app_starter=AppStarter(container_engines, StartLeases(database, clock)),
+        app_processes=processes,
+        app_starter=AppStarter(container_engines, processes, StartLeases(database, clock), clock),
+        app_states=AppStates(container_engines, processes),
         session_changes=changes,
         access_watch=AccessWatch(database, changes, terminals),
         logs=LogStore(settings.data_dir / SESSION_LOGS),

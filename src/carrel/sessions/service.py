@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
+from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -13,6 +14,7 @@ from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.ids import NodeId, ProjectId, SessionId, new_id
 from carrel.db.database import Database
+from carrel.events import service as events
 from carrel.limits.scopes import policy_of
 from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor, Target, allows, refusal, require, within
@@ -32,7 +34,7 @@ from carrel.sessions import (
 from carrel.sessions.admission import AdmittedSpec
 from carrel.sessions.names import generated_name
 from carrel.sessions.spec import SessionSpec
-from carrel.sessions.visibility import SHARED_ACTIONS, shared_as
+from carrel.sessions.visibility import SHARED_ACTIONS, audience_as_text, shared_as
 from carrel.tables.images import Image
 from carrel.tables.session_shares import AccessLevel
 from carrel.tables.session_states import (
@@ -292,6 +294,14 @@ def note(
 ) -> None:
     """Add an audit entry for an action on, or in, the session."""
     audit.record(tx, actor, action, session.id, name=session.name, target=_target(session), details=details)
+
+
+async def apps_changed(tx: AsyncSession, session: Session) -> None:
+    """Publish that an app of the session begins to start, has started or failed, or was stopped, added or removed."""
+    shared = text(f"SELECT {audience_as_text('s')} FROM sessions s WHERE s.id = :id")  # noqa: S608 - no input in it
+    audience = (await tx.execute(shared, {"id": session.id})).scalar_one()
+    data = {"id": session.id}
+    await events.record(tx, "session.apps", session.id, target=_target(session), data=data, audience=audience)
 
 
 def _target(session: Session) -> Target:

@@ -11,7 +11,7 @@ from carrel.db.tables import Table
 
 
 class Image(Table):
-    """apps: templates as `apps.catalogue` reads them."""
+    """apps: templates as `apps.app_templates` reads them."""
 
     __tablename__ = "images"
 

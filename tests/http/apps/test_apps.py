@@ -60,26 +60,24 @@ def stop_app(world: World) -> None:
     os.kill(int((world.engine.home / "app.pid").read_text()), signal.SIGTERM)
 
 
-async def test_app_is_started_once_and_its_output_joins_the_log(world: World) -> None:
+async def test_app_is_started_once_and_has_a_log_of_its_own(world: World) -> None:
     port = free_port()
     session = await world.session(apps=[notebook(port)])
     try:
         async with world.http() as http:
             async with http.get(f"/api/v1/sessions/{session}/apps") as answer:
-                [listed] = (await answer.json())["items"]
-            assert listed == {
-                "name": "notebook",
-                "title": "Notebook",
-                "protocol": "http",
-                "port": port,
-                "running": False,
-            }
+                listed = (await answer.json())["items"][0]
+            assert (listed["name"], listed["port"], listed["state"]) == ("notebook", port, "stopped")
             urls = await asyncio.gather(*(opened(http, session) for _ in range(3)))
             async with http.get(f"/api/v1/sessions/{session}/apps") as answer:
-                assert (await answer.json())["items"][0]["running"] is True
+                listed = (await answer.json())["items"][0]
+            assert (listed["running"], listed["state"]) == (True, "ready")
+            async with http.get(f"/api/v1/sessions/{session}/apps/notebook/logs") as answer:
+                log = (await answer.json())["text"]
     finally:
         stop_app(world)
-    assert world.engine.log.read_text().count("started") == 1
+    assert log.count("started") == 1
+    assert "started" not in world.engine.log.read_text()
     assert len(set(urls)) == 3, "each opening has a ticket of its own"
     parts = urlsplit(urls[0])
     assert (parts.scheme, parts.netloc, parts.path) == ("http", f"notebook-{session}.localhost:8701", "/")

@@ -40,11 +40,15 @@ READS = {
     "schedule": "schedule.read",
     "template": "template.read",
     "webhook": "webhook.read",
+    "app_template": "app_template.read",
 }
 # Found by their owner alone: for others there is none.
 PRIVATE = (
     "views.update",
     "views.remove",
+    "app_templates.show",
+    "app_templates.update",
+    "app_templates.remove",
     "dotfiles.show",
     "tokens.remove",
     "ssh_keys.remove",
@@ -57,6 +61,9 @@ PRIVATE = (
 )
 OIDC = {"issuer": "http://127.0.0.1:9", "client_id": "carrel"}
 BODIES: Mapping[str, object] = {
+    "app_templates.create": {"name": "other", "title": "Other", "port": 8050},
+    "app_templates.update": {"title": "Another"},
+    "apps.create": {"port": 8000},
     "auth.confirm": {"password": "wrong"},
     "auth.factor": {"code": "000000"},
     "auth.forgot": {"email": "nobody@example.org"},
@@ -253,6 +260,7 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
     body = {"name": f"desk-{actor.user_id}", "shared": True, "session": recurring}
     template = await own.post("/templates", body)
     assert template.status_code == 201, template.text
+    app = await own.post("/app-templates", {"name": "dash", "title": "Dash", "port": 8050})
     token = (await own.post("/tokens", {"name": "t", "scopes": ["*"]})).json()
     key = (await own.post("/ssh-keys", {"name": "k"})).json()
     hook = (await own.post("/webhooks", {"name": "hook", "url": "https://hooks.example.org/"})).json()["id"]
@@ -284,6 +292,7 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
             "project": project,
             "domain": actor.domain_id,
             "app": "notes",
+            "app_template": app.json()["id"],
             "passkey": "AAAA",
             "folder": folder,
             "task": task["id"],
@@ -312,6 +321,7 @@ def place_of(path: str, things: Things) -> str:
         "login",
         "user",
         "app",
+        "app_template",
         "passkey",
         "share",
         "upload",
@@ -332,7 +342,7 @@ def target_of(path: str, things: Things) -> Target:
         return Target(domain_id=things.target.domain_id)
     if first == "projects":
         return Target(project_id=things.target.project_id, domain_id=things.target.domain_id)
-    if first == "webhooks":
+    if first in ("webhooks", "app-templates"):
         return Target(owner_id=things.target.owner_id)
     if first in ("keypairs", "logins", "vfolders", "vfolder-tasks"):
         return Target(owner_id=things.target.owner_id, domain_id=things.target.domain_id)
@@ -438,7 +448,7 @@ async def test_each_role_gets_at_the_things_of_each_place_as_the_table_says(api:
             status, code = await ask(who, name, path)
             got[place, name] = outcome(status, code, name)
             expected_outcomes[place, name] = expected(actor, name, things)
-            if name in PRIVATE[5:]:
+            if name in PRIVATE[8:]:
                 expected_outcomes[place, name] = "in" if actor else "out"
     assert got == expected_outcomes
 

@@ -243,6 +243,7 @@ KEEPING = {
     "start",
     "stats",
     "status",
+    "stop",
     "synth",
     "tasks",
     "terminal",

@@ -865,6 +865,34 @@ export const ACTIONS = {
     domainAdmin: "project",
     superadmin: "project",
   },
+  "app_template.read": {
+    sentence: "See app templates: the installation's, those of your projects, and your own.",
+    user: "project",
+    projectAdmin: "project",
+    domainAdmin: "domain",
+    superadmin: "all",
+  },
+  "app_template.create": {
+    sentence: "Add app templates for yourself, and for projects that you administer.",
+    user: "own",
+    projectAdmin: "project",
+    domainAdmin: "domain",
+    superadmin: "all",
+  },
+  "app_template.update": {
+    sentence: "Change an app template.",
+    user: "own",
+    projectAdmin: "project",
+    domainAdmin: "domain",
+    superadmin: "all",
+  },
+  "app_template.remove": {
+    sentence: "Delete an app template.",
+    user: "own",
+    projectAdmin: "project",
+    domainAdmin: "domain",
+    superadmin: "all",
+  },
   "session.exec": {
     sentence: "Run commands and terminals in a session.",
     user: "own",
@@ -873,7 +901,7 @@ export const ACTIONS = {
     superadmin: "own",
   },
   "app.open": {
-    sentence: "Open an app of a session.",
+    sentence: "Start, open and stop apps of a session, and open its ports.",
     user: "own",
     projectAdmin: "own",
     domainAdmin: "own",

@@ -84,6 +84,7 @@ const TOUCHED: Readonly<Record<string, readonly string[]>> = {
 
 /** The key prefixes that an event of this kind may affect. */
 export function touchedBy(kind: string): readonly string[] {
+  if (kind === "session.apps") return ["apps"];
   return TOUCHED[kind.split(".")[0] ?? ""] ?? [];
 }
 

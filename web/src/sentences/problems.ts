@@ -22,12 +22,53 @@ export const PROBLEMS: Record<string, Sentences> = {
     detail: msg`The engine has no free network address for another session.`,
     hint: ASK,
   },
+  "app.bad_option": { detail: msg`An option has a value that the app does not accept.` },
+  "app.is_port": { detail: msg`An opened port is no kind of app.` },
+  "app.name_taken": {
+    detail: msg`The session already has an app with this name.`,
+    hint: msg`Choose another name.`,
+  },
+  "app.no_command": { detail: msg`This app is not started by Carrel.` },
   "app.no_port": {
     detail: msg`All ports for apps are in use.`,
     hint: msg`End a session whose apps you no longer need.`,
   },
   "app.not_found": { detail: msg`The session has no such app.` },
+  "app.not_http": { detail: msg`This app cannot be opened in a browser: its protocol is TCP.` },
   "app.not_ready": { detail: msg`The app does not respond.` },
+  "app.not_removable": { detail: msg`This app was not added to the session.`, hint: msg`Stop it instead.` },
+  "app.not_stopped": {
+    detail: msg`The app still responds: it was not started by Carrel.`,
+    hint: msg`End it in a terminal of the session.`,
+  },
+  "app.port_taken": {
+    detail: msg`The app always uses a port that another app of the session has.`,
+    hint: msg`Stop and remove that one first.`,
+  },
+  "app.running": {
+    detail: msg`The app already runs with other options.`,
+    hint: msg`Stop it first, or start another one.`,
+  },
+  "app.too_many": {
+    detail: msg`The session has too many started apps and opened ports.`,
+    hint: msg`Remove one first.`,
+  },
+  "app.unknown_option": { detail: msg`The app has no such option.` },
+  "app_template.ambiguous": { detail: msg`Several projects have an app template with this name.` },
+  "app_template.bad_definition": { detail: msg`The changed app template is not valid.` },
+  "app_template.built_in": {
+    detail: msg`This app template is built in.`,
+    hint: msg`Add an app template of the same name, which replaces or hides it.`,
+  },
+  "app_template.name_taken": {
+    detail: msg`There is already an app template with this name.`,
+    hint: msg`Choose another name, or change that one.`,
+  },
+  "app_template.not_found": { detail: msg`There is no such app template, or you may not see it.` },
+  "app_template.too_many": {
+    detail: msg`There are too many app templates.`,
+    hint: msg`Remove one first.`,
+  },
   "auth.bad_credentials": { detail: msg`The e-mail address or the password is wrong.` },
   "auth.bad_keypair": {
     detail: msg`The keypair or token is unknown, inactive or expired, or its secret is wrong.`,

@@ -38,16 +38,196 @@ def _key(given: str | None) -> str:
     return given or os.urandom(16).hex()
 
 
+class AppTemplates(Group):
+    def create(
+        self,
+        *,
+        name: str,
+        port: int,
+        title: str,
+        auth_header: str = UNSET,
+        command: Sequence[str] = UNSET,
+        enabled: bool = UNSET,
+        env: dict[str, str] = UNSET,
+        hint: str = UNSET,
+        icon: models.AppIcon = UNSET,
+        installation: bool = UNSET,
+        options: Sequence[models.AppOptionView] = UNSET,
+        path: str = UNSET,
+        project: str | None = UNSET,
+        protocol: models.AppProtocol = UNSET,
+        ready: str = UNSET,
+        requires: str = UNSET,
+    ) -> models.AppTemplateView:
+        """Add an app to the catalogue: for yourself, for a project that you administer, or, as a superadmin, for the
+        installation. In a session, an entry replaces those of the same name that are further away."""
+        answer: models.AppTemplateView = self._transport.call(
+            "POST",
+            "/api/v1/app-templates",
+            body=_given(
+                auth_header=auth_header,
+                command=command,
+                enabled=enabled,
+                env=env,
+                hint=hint,
+                icon=icon,
+                installation=installation,
+                name=name,
+                options=options,
+                path=path,
+                port=port,
+                project=project,
+                protocol=protocol,
+                ready=ready,
+                requires=requires,
+                title=title,
+            ),
+        )
+        return answer
+
+    def list(
+        self,
+        *,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        q: str | None = None,
+        project: str | None = None,
+        scope: models.AppTemplateScope | None = None,
+    ) -> models.AppTemplateList:
+        """The catalogue of apps: built-in ones, the installation's, those of your projects, and your own."""
+        answer: models.AppTemplateList = self._transport.call(
+            "GET",
+            "/api/v1/app-templates",
+            query={
+                "sort": sort,
+                "limit": limit,
+                "cursor": cursor,
+                "q": q,
+                "project": project,
+                "scope": scope,
+            },
+        )
+        return answer
+
+    def remove(self, app_template: str) -> None:
+        """Delete an app template. Apps that were started from it keep running."""
+        self._transport.call("DELETE", f"/api/v1/app-templates/{segment(app_template)}")
+
+    def show(self, app_template: str) -> models.AppTemplateView:
+        """One entry of the catalogue."""
+        answer: models.AppTemplateView = self._transport.call(
+            "GET", f"/api/v1/app-templates/{segment(app_template)}"
+        )
+        return answer
+
+    def update(
+        self,
+        app_template: str,
+        *,
+        auth_header: str | None = UNSET,
+        command: Sequence[str] | None = UNSET,
+        enabled: bool | None = UNSET,
+        env: dict[str, str] | None = UNSET,
+        hint: str | None = UNSET,
+        icon: models.AppIcon | None = UNSET,
+        options: Sequence[models.AppOptionView] | None = UNSET,
+        path: str | None = UNSET,
+        port: int | None = UNSET,
+        protocol: models.AppProtocol | None = UNSET,
+        ready: str | None = UNSET,
+        requires: str | None = UNSET,
+        title: str | None = UNSET,
+    ) -> models.AppTemplateView:
+        """Change an app template. An app that runs has the changes when it starts again."""
+        answer: models.AppTemplateView = self._transport.call(
+            "PATCH",
+            f"/api/v1/app-templates/{segment(app_template)}",
+            body=_given(
+                auth_header=auth_header,
+                command=command,
+                enabled=enabled,
+                env=env,
+                hint=hint,
+                icon=icon,
+                options=options,
+                path=path,
+                port=port,
+                protocol=protocol,
+                ready=ready,
+                requires=requires,
+                title=title,
+            ),
+        )
+        return answer
+
+
 class Apps(Group):
+    def create(
+        self,
+        ref: str,
+        *,
+        name: str | None = UNSET,
+        options: dict[str, str] = UNSET,
+        path: str = UNSET,
+        port: int | None = UNSET,
+        protocol: models.AppProtocol = UNSET,
+        template: str | None = UNSET,
+        title: str | None = UNSET,
+    ) -> models.AppView:
+        """Add a further app of a kind that the session has, with options and a port of its own; or declare a port on which
+        a program of the session listens. It is not started yet."""
+        answer: models.AppView = self._transport.call(
+            "POST",
+            f"/api/v1/sessions/{segment(ref)}/apps",
+            body=_given(
+                name=name,
+                options=options,
+                path=path,
+                port=port,
+                protocol=protocol,
+                template=template,
+                title=title,
+            ),
+        )
+        return answer
+
     def list(self, ref: str) -> models.AppList:
-        """The apps of a session, and whether each one responds."""
+        """The apps of a session with their states: those of its image, those that were started or opened in it, and those
+        of the catalogue."""
         answer: models.AppList = self._transport.call("GET", f"/api/v1/sessions/{segment(ref)}/apps")
         return answer
 
-    def open(self, ref: str, app: str) -> models.OpenedApp:
+    def logs(self, ref: str, app: str, *, tail: int | None = None) -> models.AppLog:
+        """What the app has printed since its last start; empty if it was not started by Carrel. It ends with the
+        container."""
+        answer: models.AppLog = self._transport.call(
+            "GET", f"/api/v1/sessions/{segment(ref)}/apps/{segment(app)}/logs", query={"tail": tail}
+        )
+        return answer
+
+    def open(self, ref: str, app: str, *, options: dict[str, str] | None = UNSET) -> models.OpenedApp:
         """A link that opens the app once, within 30 seconds. Starts the app if necessary."""
         answer: models.OpenedApp = self._transport.call(
-            "POST", f"/api/v1/sessions/{segment(ref)}/apps/{segment(app)}/open"
+            "POST", f"/api/v1/sessions/{segment(ref)}/apps/{segment(app)}/open", body=_given(options=options)
+        )
+        return answer
+
+    def remove(self, ref: str, app: str) -> None:
+        """Stop an app and forget it with its options; or close a port. Whoever has it open is disconnected."""
+        self._transport.call("DELETE", f"/api/v1/sessions/{segment(ref)}/apps/{segment(app)}")
+
+    def start(self, ref: str, app: str, *, options: dict[str, str] | None = UNSET) -> models.AppView:
+        """Start an app and wait until it responds. It fails with the end of the app's log."""
+        answer: models.AppView = self._transport.call(
+            "POST", f"/api/v1/sessions/{segment(ref)}/apps/{segment(app)}/start", body=_given(options=options)
+        )
+        return answer
+
+    def stop(self, ref: str, app: str) -> models.AppView:
+        """End an app's processes, by force after five seconds. It starts again when it is opened."""
+        answer: models.AppView = self._transport.call(
+            "POST", f"/api/v1/sessions/{segment(ref)}/apps/{segment(app)}/stop"
         )
         return answer
 
@@ -2948,6 +3128,7 @@ class Operations:
     """Every group, under its own name."""
 
     def __init__(self, transport: Transport) -> None:
+        self.app_templates = AppTemplates(transport)
         self.apps = Apps(transport)
         self.audit = Audit(transport)
         self.auth = Auth(transport)

@@ -202,7 +202,9 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
     if action.dest == "tasks":
         open_tasks = _client().vfolder_tasks.list(open=True, limit=200)["items"]
         return {task["id"]: f"{task['kind']} {task['folder_name']}" for task in open_tasks}
-    if action.dest == "app" and given:
+    if action.dest in ("app_template", "app_templates"):
+        return {one["name"]: one["title"] for one in _client().app_templates.list(limit=200)["items"]}
+    if action.dest in ("app", "apps") and given:
         return {app["name"]: app["title"] for app in _client().apps.list(given[0])["items"]}
     if action.dest == "image":
         return {image["name"]: image["title"] for image in _client().images.list()["items"]}

@@ -196,8 +196,8 @@ def logs_arguments(parser: Arguments) -> None:
     )
     container_argument(parser)
     parser.explain(
-        "Print the log of a session: what its main process and its apps print. Logs are kept after its end, up to the "
-        "size in the policy. With -o json: one object per line with time, stream and text."
+        "Print the log of a session: what its main process prints; for apps, see carrel app logs. Logs are kept after "
+        "its end, up to the size in the policy. With -o json: one object per line with time, stream and text."
     )
     parser.example(
         "carrel session logs train-3 --tail 100",

@@ -1,58 +1,67 @@
-import { Trans, useLingui } from "@lingui/react/macro";
-import { Group, Skeleton, Stack, Text } from "@mantine/core";
-import { IconExternalLink } from "@tabler/icons-react";
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { Code, Group, Skeleton, Stack, Text } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
-import type { SessionApp, SessionDetail } from "@/api/types";
+import type { SessionDetail } from "@/api/types";
 import type { SessionActions } from "@/features/sessions/use-actions";
 import { appsListQuery } from "@/queries/apps";
-import { CommandLine } from "@/ui/CommandLine";
-import { EmptyState } from "@/ui/EmptyState";
-import panel from "@/ui/Panel.module.css";
+import { openFormDialog } from "@/ui/form/FormDialog";
 import { ProblemAlert } from "@/ui/ProblemAlert";
-import { StateBadge } from "@/ui/StateBadge";
+import { AppPanel } from "./AppPanel";
+import { OpenPortForm } from "./OpenPortForm";
 import { OwnButton } from "./OwnButton";
 
-/** The apps of a session, each with a button to open it. */
+/** The apps of a session: start, open and stop them, and open ports. */
 export function AppsTab({ session, actions }: { session: SessionDetail; actions: SessionActions }) {
   const { t } = useLingui();
   const apps = useQuery(appsListQuery(session.id));
-  const [opening, setOpening] = useState<string | null>(null);
   if (apps.isPending) return <Skeleton height={120} />;
   if (apps.isError) return <ProblemAlert problem={apps.error} onRetry={() => void apps.refetch()} />;
-  if (apps.data.length === 0) {
-    return <EmptyState title={t`This image has no apps`} text={t`You can still open a terminal.`} />;
-  }
   const refusal = session.state === "RUNNING" ? actions.whyNotUse(session) : t`The session is not running.`;
-  const open = async (app: SessionApp) => {
-    setOpening(app.name);
-    await actions.openApp(session, app);
-    setOpening(null);
-    void apps.refetch();
-  };
+  const present = apps.data.filter(({ state }) => state !== "missing");
+  const missing = apps.data.filter(({ state }) => state === "missing");
+  const openPort = () =>
+    openFormDialog({
+      title: t`Open a port`,
+      form: (close) => <OpenPortForm session={session} onDone={close} />,
+    });
   return (
     <Stack gap="sm">
-      {apps.data.map((app) => (
-        <section key={app.name} className={panel.panel} aria-label={app.title}>
-          <Group justify="space-between" mb="xs">
-            <Group gap="xs">
-              <Text fw={600}>{app.title}</Text>
-              <StateBadge look={app.running ? "ok" : "off"}>
-                {app.running ? <Trans>started</Trans> : <Trans>starts on open</Trans>}
-              </StateBadge>
-            </Group>
-            <OwnButton
-              refusal={refusal}
-              loading={opening === app.name}
-              rightSection={<IconExternalLink size={15} aria-hidden />}
-              onClick={() => void open(app)}
-            >
-              <Trans>Open in a new tab</Trans>
-            </OwnButton>
-          </Group>
-          <CommandLine text={`carrel app open ${session.id} ${app.name}`} />
-        </section>
+      <Group justify="space-between">
+        <Text size="sm" c="dimmed">
+          <Plural value={present.length} one="# app" other="# apps" />
+        </Text>
+        <OwnButton
+          variant="default"
+          refusal={refusal}
+          leftSection={<IconPlus size={15} aria-hidden />}
+          onClick={openPort}
+        >
+          <Trans>Open a port</Trans>
+        </OwnButton>
+      </Group>
+      {present.map((app) => (
+        <AppPanel key={app.name} session={session} app={app} actions={actions} refusal={refusal} />
       ))}
+      {missing.length > 0 && (
+        <details>
+          <summary>
+            <Plural
+              value={missing.length}
+              one="# app that this session’s image does not have"
+              other="# apps that this session’s image does not have"
+            />
+          </summary>
+          <Stack gap={4} mt="xs">
+            {missing.map(({ name, title, hint }) => (
+              <Group key={name} gap="xs">
+                <Text size="sm">{title}</Text>
+                {hint && <Code>{hint}</Code>}
+              </Group>
+            ))}
+          </Stack>
+        </details>
+      )}
     </Stack>
   );
 }
