@@ -72,8 +72,8 @@ from carrel.queue import trace_export_routes as trace_export
 from carrel.queue.queue import Plans
 from carrel.server import api_document, build, greeting, metrics, page
 from carrel.server import routes as server
-from carrel.server.maintenance import routes as maintenance
 from carrel.server.bootstrap.layer_recipe import AppLayerRecipe
+from carrel.server.maintenance import routes as maintenance
 from carrel.server.services import ApiServices
 from carrel.server.settings import Settings
 from carrel.sessions import definition_routes as definitions

@@ -54,6 +54,33 @@ class AllSlotAmounts(TypedDict):
     mem: int
 
 
+class AppCreate(TypedDict):
+    """A further app of a kind, or an opened port. template: name of an app of the session; port: instead, where a
+    program of the session listens. name: default: made from these. title, protocol, path: of an opened port."""
+
+    name: NotRequired[str | None]
+    options: NotRequired[dict[str, str]]
+    path: NotRequired[str]
+    port: NotRequired[int | None]
+    protocol: NotRequired[AppProtocol]
+    template: NotRequired[str | None]
+    title: NotRequired[str | None]
+
+
+AppIcon = Literal[
+    "app",
+    "chart",
+    "code",
+    "database",
+    "desktop",
+    "flask",
+    "folder",
+    "globe",
+    "notebook",
+    "terminal",
+]
+
+
 class AppLayerView(TypedDict):
     """reference: of its image. step: of the build. error: why it FAILED; it is tried again later, and by a check."""
 
@@ -69,10 +96,111 @@ class AppList(TypedDict):
     next_cursor: str | None
 
 
+class AppLog(TypedDict):
+    text: str
+
+
+class AppOptionView(TypedDict):
+    """A value that is chosen before the app starts. choices: if any, the only permitted values."""
+
+    choices: NotRequired[list[str]]
+    default: NotRequired[str]
+    help: NotRequired[str]
+    name: str
+    title: str
+    type: NotRequired[OptionType]
+
+
+AppProtocol = Literal["http", "tcp"]
+
+
 class AppRef(TypedDict):
     name: str
     protocol: str
     title: str
+
+
+AppSource = Literal["image", "catalogue", "port"]
+
+
+class AppStartRequest(TypedDict):
+    """options: values by name; omitted: those of its last start, or the defaults."""
+
+    options: NotRequired[dict[str, str] | None]
+
+
+AppState = Literal["ready", "starting", "stopped", "unreachable", "failed", "missing"]
+
+
+class AppTemplateCreate(TypedDict):
+    """project: the id or name of the project that gets it; installation: everybody does; otherwise it is yours."""
+
+    auth_header: NotRequired[str]
+    command: NotRequired[list[str]]
+    enabled: NotRequired[bool]
+    env: NotRequired[dict[str, str]]
+    hint: NotRequired[str]
+    icon: NotRequired[AppIcon]
+    installation: NotRequired[bool]
+    name: str
+    options: NotRequired[list[AppOptionView]]
+    path: NotRequired[str]
+    port: int
+    project: NotRequired[str | None]
+    protocol: NotRequired[AppProtocol]
+    ready: NotRequired[str]
+    requires: NotRequired[str]
+    title: str
+
+
+class AppTemplateList(TypedDict):
+    items: list[AppTemplateView]
+    next_cursor: str | None
+
+
+AppTemplateScope = Literal["person", "project", "installation", "builtin"]
+
+
+class AppTemplateUpdate(TypedDict):
+    """Omitted fields keep their values; command, env and options are replaced completely."""
+
+    auth_header: NotRequired[str | None]
+    command: NotRequired[list[str] | None]
+    enabled: NotRequired[bool | None]
+    env: NotRequired[dict[str, str] | None]
+    hint: NotRequired[str | None]
+    icon: NotRequired[AppIcon | None]
+    options: NotRequired[list[AppOptionView] | None]
+    path: NotRequired[str | None]
+    port: NotRequired[int | None]
+    protocol: NotRequired[AppProtocol | None]
+    ready: NotRequired[str | None]
+    requires: NotRequired[str | None]
+    title: NotRequired[str | None]
+
+
+class AppTemplateView(TypedDict):
+    """id: for built-in ones "builtin." and the name. may_change: whether you may."""
+
+    auth_header: str
+    command: list[str]
+    enabled: bool
+    env: dict[str, str]
+    hint: str
+    icon: AppIcon
+    id: str
+    may_change: bool
+    name: str
+    options: list[AppOptionView]
+    path: str
+    port: int
+    project: ProjectRef | None
+    protocol: AppProtocol
+    ready: str
+    requires: str
+    scope: AppTemplateScope
+    title: str
+    updated_at: str | None
 
 
 class AppToken(TypedDict):
@@ -87,12 +215,25 @@ class AppToken(TypedDict):
 
 
 class AppView(TypedDict):
-    """running: the app responds."""
+    """state: only known while the session runs; until then, stopped. running: the app responds. source: who declares
+    it. kind: the app of which this is one; null: an opened port. options: values that may be chosen before it starts;
+    chosen: at its last start. removable: it was started from the catalogue, added or opened. hint: how to get the
+    program that is missing."""
 
+    chosen: dict[str, str]
+    exit_code: int | None
+    hint: str
+    icon: str
+    kind: str | None
     name: str
+    options: list[AppOptionView]
+    path: str
     port: int
     protocol: str
+    removable: bool
     running: bool
+    source: AppSource
+    state: AppState
     title: str
 
 
@@ -1875,6 +2016,9 @@ class OpenedApp(TypedDict):
 
     expires_at: str
     url: str
+
+
+OptionType = Literal["text", "path", "integer", "boolean"]
 
 
 class OverList(TypedDict):

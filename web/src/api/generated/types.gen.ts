@@ -123,6 +123,47 @@ export type AllSlotAmounts = {
 };
 
 /**
+ * AppCreate
+ *
+ * A further app of a kind, or an opened port. template: name of an app of the session; port: instead, where a
+ * program of the session listens. name: default: made from these. title, protocol, path: of an opened port.
+ */
+export type AppCreate = {
+    /**
+     * Name
+     */
+    name?: string | null;
+    /**
+     * Options
+     */
+    options?: {
+        [key: string]: unknown | string;
+    };
+    /**
+     * Path
+     */
+    path?: string;
+    /**
+     * Port
+     */
+    port?: number | null;
+    protocol?: AppProtocol;
+    /**
+     * Template
+     */
+    template?: string | null;
+    /**
+     * Title
+     */
+    title?: string | null;
+};
+
+/**
+ * AppIcon
+ */
+export type AppIcon = 'app' | 'chart' | 'code' | 'database' | 'desktop' | 'flask' | 'folder' | 'globe' | 'notebook' | 'terminal';
+
+/**
  * AppLayerView
  *
  * reference: of its image. step: of the build. error: why it FAILED; it is tried again later, and by a check.
@@ -162,6 +203,50 @@ export type AppList = {
 };
 
 /**
+ * AppLog
+ */
+export type AppLog = {
+    /**
+     * Text
+     */
+    text: string;
+};
+
+/**
+ * AppOptionView
+ *
+ * A value that is chosen before the app starts. choices: if any, the only permitted values.
+ */
+export type AppOptionView = {
+    /**
+     * Choices
+     */
+    choices?: Array<string>;
+    /**
+     * Default
+     */
+    default?: string;
+    /**
+     * Help
+     */
+    help?: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Title
+     */
+    title: string;
+    type?: OptionType;
+};
+
+/**
+ * AppProtocol
+ */
+export type AppProtocol = 'http' | 'tcp';
+
+/**
  * AppRef
  */
 export type AppRef = {
@@ -177,6 +262,254 @@ export type AppRef = {
      * Title
      */
     title: string;
+};
+
+/**
+ * AppSource
+ *
+ * PORT: opened by a user, without a command.
+ */
+export type AppSource = 'image' | 'catalogue' | 'port';
+
+/**
+ * AppStartRequest
+ *
+ * options: values by name; omitted: those of its last start, or the defaults.
+ */
+export type AppStartRequest = {
+    /**
+     * Options
+     */
+    options?: {
+        [key: string]: unknown | string;
+    } | null;
+};
+
+/**
+ * AppState
+ *
+ * MISSING: the container has not the program that it needs. STOPPED: starts on open. UNREACHABLE: nothing responds
+ * at its port, although its process runs or it has none. FAILED: ended with an exit code other than 0.
+ */
+export type AppState = 'ready' | 'starting' | 'stopped' | 'unreachable' | 'failed' | 'missing';
+
+/**
+ * AppTemplateCreate
+ *
+ * project: the id or name of the project that gets it; installation: everybody does; otherwise it is yours.
+ */
+export type AppTemplateCreate = {
+    /**
+     * Auth Header
+     */
+    auth_header?: string;
+    /**
+     * Command
+     */
+    command?: Array<string>;
+    /**
+     * Enabled
+     */
+    enabled?: boolean;
+    /**
+     * Env
+     */
+    env?: {
+        [key: string]: unknown | string;
+    };
+    /**
+     * Hint
+     */
+    hint?: string;
+    icon?: AppIcon;
+    /**
+     * Installation
+     */
+    installation?: boolean;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Options
+     */
+    options?: Array<AppOptionView>;
+    /**
+     * Path
+     */
+    path?: string;
+    /**
+     * Port
+     */
+    port: number;
+    /**
+     * Project
+     */
+    project?: string | null;
+    protocol?: AppProtocol;
+    /**
+     * Ready
+     */
+    ready?: string;
+    /**
+     * Requires
+     */
+    requires?: string;
+    /**
+     * Title
+     */
+    title: string;
+};
+
+/**
+ * AppTemplateList
+ */
+export type AppTemplateList = {
+    /**
+     * Items
+     */
+    items: Array<AppTemplateView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * AppTemplateScope
+ *
+ * Whose it is, the nearest first: of several with one name, a session has the nearest.
+ */
+export type AppTemplateScope = 'person' | 'project' | 'installation' | 'builtin';
+
+/**
+ * AppTemplateUpdate
+ *
+ * Omitted fields keep their values; command, env and options are replaced completely.
+ */
+export type AppTemplateUpdate = {
+    /**
+     * Auth Header
+     */
+    auth_header?: string | null;
+    /**
+     * Command
+     */
+    command?: Array<string> | null;
+    /**
+     * Enabled
+     */
+    enabled?: boolean | null;
+    /**
+     * Env
+     */
+    env?: {
+        [key: string]: unknown | string;
+    } | null;
+    /**
+     * Hint
+     */
+    hint?: string | null;
+    icon?: AppIcon | null;
+    /**
+     * Options
+     */
+    options?: Array<AppOptionView> | null;
+    /**
+     * Path
+     */
+    path?: string | null;
+    /**
+     * Port
+     */
+    port?: number | null;
+    protocol?: AppProtocol | null;
+    /**
+     * Ready
+     */
+    ready?: string | null;
+    /**
+     * Requires
+     */
+    requires?: string | null;
+    /**
+     * Title
+     */
+    title?: string | null;
+};
+
+/**
+ * AppTemplateView
+ *
+ * id: for built-in ones "builtin." and the name. may_change: whether you may.
+ */
+export type AppTemplateView = {
+    /**
+     * Auth Header
+     */
+    auth_header?: string;
+    /**
+     * Command
+     */
+    command?: Array<string>;
+    /**
+     * Enabled
+     */
+    enabled: boolean;
+    /**
+     * Env
+     */
+    env?: {
+        [key: string]: unknown | string;
+    };
+    /**
+     * Hint
+     */
+    hint?: string;
+    icon?: AppIcon;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * May Change
+     */
+    may_change: boolean;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Options
+     */
+    options?: Array<AppOptionView>;
+    /**
+     * Path
+     */
+    path?: string;
+    /**
+     * Port
+     */
+    port: number;
+    project: ProjectRef | null;
+    protocol?: AppProtocol;
+    /**
+     * Ready
+     */
+    ready?: string;
+    /**
+     * Requires
+     */
+    requires?: string;
+    scope: AppTemplateScope;
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * Updated At
+     */
+    updated_at: string | null;
 };
 
 /**
@@ -205,13 +538,46 @@ export type AppToken = {
 /**
  * AppView
  *
- * running: the app responds.
+ * state: only known while the session runs; until then, stopped. running: the app responds. source: who declares
+ * it. kind: the app of which this is one; null: an opened port. options: values that may be chosen before it starts;
+ * chosen: at its last start. removable: it was started from the catalogue, added or opened. hint: how to get the
+ * program that is missing.
  */
 export type AppView = {
+    /**
+     * Chosen
+     */
+    chosen: {
+        [key: string]: string;
+    };
+    /**
+     * Exit Code
+     */
+    exit_code: number | null;
+    /**
+     * Hint
+     */
+    hint: string;
+    /**
+     * Icon
+     */
+    icon: string;
+    /**
+     * Kind
+     */
+    kind: string | null;
     /**
      * Name
      */
     name: string;
+    /**
+     * Options
+     */
+    options: Array<AppOptionView>;
+    /**
+     * Path
+     */
+    path: string;
     /**
      * Port
      */
@@ -221,9 +587,15 @@ export type AppView = {
      */
     protocol: string;
     /**
+     * Removable
+     */
+    removable: boolean;
+    /**
      * Running
      */
     running: boolean;
+    source: AppSource;
+    state: AppState;
     /**
      * Title
      */
@@ -4835,6 +5207,13 @@ export type OpenedApp = {
      */
     url: string;
 };
+
+/**
+ * OptionType
+ *
+ * PATH: of a file or folder in the session.
+ */
+export type OptionType = 'text' | 'path' | 'integer' | 'boolean';
 
 /**
  * OverList
@@ -10761,6 +11140,203 @@ export type WhyView = {
     waiting: boolean;
 };
 
+export type AppTemplatesListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; prefix - for descending order
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
+         * Q
+         *
+         * part of name or title
+         */
+        q?: string | null;
+        /**
+         * Project
+         *
+         * id or name of a project
+         */
+        project?: string | null;
+        /**
+         * Scope
+         */
+        scope?: AppTemplateScope | null;
+    };
+    url: '/api/v1/app-templates';
+};
+
+export type AppTemplatesListErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type AppTemplatesListError = AppTemplatesListErrors[keyof AppTemplatesListErrors];
+
+export type AppTemplatesListResponses = {
+    /**
+     * Successful Response
+     */
+    200: AppTemplateList;
+};
+
+export type AppTemplatesListResponse = AppTemplatesListResponses[keyof AppTemplatesListResponses];
+
+export type AppTemplatesCreateData = {
+    body: AppTemplateCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/app-templates';
+};
+
+export type AppTemplatesCreateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type AppTemplatesCreateError = AppTemplatesCreateErrors[keyof AppTemplatesCreateErrors];
+
+export type AppTemplatesCreateResponses = {
+    /**
+     * Successful Response
+     */
+    201: AppTemplateView;
+};
+
+export type AppTemplatesCreateResponse = AppTemplatesCreateResponses[keyof AppTemplatesCreateResponses];
+
+export type AppTemplatesRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * App Template
+         *
+         * An id, or a name: of several with it, the nearest to you.
+         */
+        app_template: string;
+    };
+    query?: never;
+    url: '/api/v1/app-templates/{app_template}';
+};
+
+export type AppTemplatesRemoveErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type AppTemplatesRemoveError = AppTemplatesRemoveErrors[keyof AppTemplatesRemoveErrors];
+
+export type AppTemplatesRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type AppTemplatesRemoveResponse = AppTemplatesRemoveResponses[keyof AppTemplatesRemoveResponses];
+
+export type AppTemplatesShowData = {
+    body?: never;
+    path: {
+        /**
+         * App Template
+         *
+         * An id, or a name: of several with it, the nearest to you.
+         */
+        app_template: string;
+    };
+    query?: never;
+    url: '/api/v1/app-templates/{app_template}';
+};
+
+export type AppTemplatesShowErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type AppTemplatesShowError = AppTemplatesShowErrors[keyof AppTemplatesShowErrors];
+
+export type AppTemplatesShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: AppTemplateView;
+};
+
+export type AppTemplatesShowResponse = AppTemplatesShowResponses[keyof AppTemplatesShowResponses];
+
+export type AppTemplatesUpdateData = {
+    body: AppTemplateUpdate;
+    path: {
+        /**
+         * App Template
+         *
+         * An id, or a name: of several with it, the nearest to you.
+         */
+        app_template: string;
+    };
+    query?: never;
+    url: '/api/v1/app-templates/{app_template}';
+};
+
+export type AppTemplatesUpdateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type AppTemplatesUpdateError = AppTemplatesUpdateErrors[keyof AppTemplatesUpdateErrors];
+
+export type AppTemplatesUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: AppTemplateView;
+};
+
+export type AppTemplatesUpdateResponse = AppTemplatesUpdateResponses[keyof AppTemplatesUpdateResponses];
+
 export type AuditListData = {
     body?: never;
     path?: never;
@@ -16244,8 +16820,134 @@ export type AppsListResponses = {
 
 export type AppsListResponse = AppsListResponses[keyof AppsListResponses];
 
-export type AppsOpenData = {
+export type AppsCreateData = {
+    body: AppCreate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/apps';
+};
+
+export type AppsCreateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type AppsCreateError = AppsCreateErrors[keyof AppsCreateErrors];
+
+export type AppsCreateResponses = {
+    /**
+     * Successful Response
+     */
+    201: AppView;
+};
+
+export type AppsCreateResponse = AppsCreateResponses[keyof AppsCreateResponses];
+
+export type AppsRemoveData = {
     body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+        /**
+         * App
+         */
+        app: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/apps/{app}';
+};
+
+export type AppsRemoveErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type AppsRemoveError = AppsRemoveErrors[keyof AppsRemoveErrors];
+
+export type AppsRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type AppsRemoveResponse = AppsRemoveResponses[keyof AppsRemoveResponses];
+
+export type AppsLogsData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+        /**
+         * App
+         */
+        app: string;
+    };
+    query?: {
+        /**
+         * Tail
+         *
+         * Number of lines from the end, at most 1 MiB.
+         */
+        tail?: number;
+    };
+    url: '/api/v1/sessions/{ref}/apps/{app}/logs';
+};
+
+export type AppsLogsErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type AppsLogsError = AppsLogsErrors[keyof AppsLogsErrors];
+
+export type AppsLogsResponses = {
+    /**
+     * Successful Response
+     */
+    200: AppLog;
+};
+
+export type AppsLogsResponse = AppsLogsResponses[keyof AppsLogsResponses];
+
+export type AppsOpenData = {
+    /**
+     * Body
+     */
+    body?: AppStartRequest | null;
     path: {
         /**
          * Ref
@@ -16283,6 +16985,89 @@ export type AppsOpenResponses = {
 };
 
 export type AppsOpenResponse = AppsOpenResponses[keyof AppsOpenResponses];
+
+export type AppsStartData = {
+    /**
+     * Body
+     */
+    body?: AppStartRequest | null;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+        /**
+         * App
+         */
+        app: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/apps/{app}/start';
+};
+
+export type AppsStartErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type AppsStartError = AppsStartErrors[keyof AppsStartErrors];
+
+export type AppsStartResponses = {
+    /**
+     * Successful Response
+     */
+    200: AppView;
+};
+
+export type AppsStartResponse = AppsStartResponses[keyof AppsStartResponses];
+
+export type AppsStopData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+        /**
+         * App
+         */
+        app: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/apps/{app}/stop';
+};
+
+export type AppsStopErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type AppsStopError = AppsStopErrors[keyof AppsStopErrors];
+
+export type AppsStopResponses = {
+    /**
+     * Successful Response
+     */
+    200: AppView;
+};
+
+export type AppsStopResponse = AppsStopResponses[keyof AppsStopResponses];
 
 export type AppsTokenData = {
     body?: never;
