@@ -1,7 +1,9 @@
 """App layers in a real daemon: how volumes are filled, and what they make of images that have next to nothing."""
 
 import asyncio
+import hashlib
 import io
+import json
 import tarfile
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -10,6 +12,7 @@ import aiodocker
 import pytest
 from tiny_image import docker_url, ensure_tiny_image
 
+from carrel.core.host_names import architecture
 from carrel.core.ids import new_id
 from carrel.engines.conformance_kit import ProgressLog, refused, run
 from carrel.engines.docker import DockerEngine
@@ -93,9 +96,7 @@ async def test_user_entry_point_and_directory_of_an_image_do_not_matter(
     own = f"localhost/{installation}/own:1"
     with io.BytesIO() as context:
         with tarfile.open(fileobj=context, mode="w") as archive:
-            entry = tarfile.TarInfo("Dockerfile")
-            entry.size = len(lines)
-            archive.addfile(entry, io.BytesIO(lines))
+            _add(archive, "Dockerfile", lines)
         context.seek(0)
         await docker.images.build(fileobj=context, encoding="identity", tag=own)
     try:
@@ -106,6 +107,45 @@ async def test_user_entry_point_and_directory_of_an_image_do_not_matter(
         await docker_engine.remove(spec.id, grace_s=0)
     finally:
         await docker.images.delete(own, force=True)
+
+
+async def test_an_image_without_a_shell_for_another_architecture_is_refused(
+    docker_engine: DockerEngine, docker: aiodocker.Docker, layer: str, installation: str
+) -> None:
+    other = "arm64" if (await docker.version())["Arch"] == "amd64" else "amd64"
+    foreign = f"localhost/{installation}/foreign:1"
+    await docker.images.import_image(data=_image_of(foreign, other))
+    try:
+        spec = with_layer(foreign, layer)
+        error = await refused(ImageUnusable, docker_engine.ensure(spec, ProgressLog()))
+        assert architecture(other) in error.message
+        await docker_engine.remove(spec.id, grace_s=0)
+    finally:
+        await docker.images.delete(foreign, force=True)
+
+
+def _image_of(reference: str, architecture: str) -> bytes:
+    """An empty image for an architecture, as `docker load` takes it."""
+    with io.BytesIO() as layer:
+        with tarfile.open(fileobj=layer, mode="w") as archive:
+            _add(archive, "true", b"")
+        content = layer.getvalue()
+    digest = hashlib.sha256(content).hexdigest()
+    rootfs = {"type": "layers", "diff_ids": [f"sha256:{digest}"]}
+    config = {"architecture": architecture, "os": "linux", "config": {}, "rootfs": rootfs}
+    manifest = [{"Config": "config.json", "RepoTags": [reference], "Layers": ["layer.tar"]}]
+    with io.BytesIO() as image:
+        with tarfile.open(fileobj=image, mode="w") as archive:
+            _add(archive, "layer.tar", content)
+            _add(archive, "config.json", json.dumps(config).encode())
+            _add(archive, "manifest.json", json.dumps(manifest).encode())
+        return image.getvalue()
+
+
+def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    entry = tarfile.TarInfo(name)
+    entry.size = len(content)
+    archive.addfile(entry, io.BytesIO(content))
 
 
 async def test_what_an_interrupted_copy_left_is_never_mounted_and_goes_later(

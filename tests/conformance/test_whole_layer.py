@@ -38,8 +38,10 @@ class Inside:
         return ran.stdout.decode()
 
     async def start(self, app: AppTemplate) -> str:
-        """The URL of an app that answers."""
-        script = f'export {SECRET_VARIABLE}={SECRET}; exec "$@" >/tmp/{app.name}.log 2>&1 &'
+        """The URL of an app that answers. Programs in ~/bin are those of the image."""
+        script = (
+            f'export {SECRET_VARIABLE}={SECRET} PATH="$HOME/bin:$PATH"; exec "$@" >/tmp/{app.name}.log 2>&1 &'
+        )
         await run(self.engine, self.container, "sh", "-c", script, app.name, *app.command)
         url = f"http://{self.address}:{app.port}"
 
@@ -71,35 +73,44 @@ def _authorized(app: AppTemplate) -> dict[str, str]:
     return dict([auth])
 
 
+async def _printed(url: str, client: aiohttp.ClientSession, code: str) -> str:
+    """What a cell prints in the default kernel."""
+    async with client.post(f"{url}/api/kernels", json={}) as answer:
+        assert answer.status == 201, await answer.text()
+        kernel = (await answer.json())["id"]
+    header = {"msg_id": "1", "msg_type": "execute_request", "session": "1", "username": "", "version": "5.3"}
+    message = {"header": header, "parent_header": {}, "metadata": {}, "channel": "shell", "buffers": []}
+    async with client.ws_connect(f"{url.replace('http', 'ws')}/api/kernels/{kernel}/channels") as channel:
+        await channel.send_str(json.dumps({**message, "content": {"code": code, "silent": False}}))
+        async with asyncio.timeout(120):
+            while (received := await channel.receive_json())["msg_type"] != "stream":
+                assert received["msg_type"] != "error", received
+    return str(received["content"]["text"])
+
+
 async def test_a_cell_runs(inside: Inside) -> None:
     app = APPS["jupyter"]
     url = await inside.start(app)
+    names = "('PYTHONHOME', 'PYTHONPATH', 'LD_LIBRARY_PATH', 'CARREL_APP_SECRET')"
+    code = f"import os; print(6 * 7, [name for name in os.environ if name in {names}])"
     async with aiohttp.ClientSession(headers=_authorized(app)) as client:
-        async with client.post(f"{url}/api/kernels", json={}) as answer:
-            assert answer.status == 201, await answer.text()
-            kernel = (await answer.json())["id"]
-        code = (
-            "import os, sys; print(6 * 7, sys.version_info[0], "
-            "[name for name in os.environ if name in ('PYTHONHOME', 'PYTHONPATH', 'CARREL_APP_SECRET')])"
-        )
-        async with client.ws_connect(f"{url.replace('http', 'ws')}/api/kernels/{kernel}/channels") as channel:
-            header = {
-                "msg_id": "1",
-                "msg_type": "execute_request",
-                "session": "1",
-                "username": "",
-                "version": "5.3",
-            }
-            content = {"code": code, "silent": False}
-            message = {"header": header, "parent_header": {}, "metadata": {}, "content": content}
-            await channel.send_str(json.dumps({**message, "channel": "shell", "buffers": []}))
-            async with asyncio.timeout(120):
-                while (received := await channel.receive_json())["msg_type"] != "stream":
-                    assert received["msg_type"] != "error", received
-        assert received["content"]["text"] == "42 3 []\n"
+        assert await _printed(url, client, code) == "42 []\n"
         # A terminal of JupyterLab's, too.
         async with client.post(f"{url}/api/terminals") as answer:
             assert answer.status == 200, await answer.text()
+
+
+async def test_python_of_the_image_is_the_default_kernel_if_it_has_one(inside: Inside) -> None:
+    app = APPS["jupyter"]
+    program = '#!/bin/sh\nexport OWN=1; exec /opt/carrel/jupyter/bin/python "$@"\n'
+    await inside.shell(f"mkdir ~/bin; printf '{program}' > ~/bin/python3; chmod +x ~/bin/python3")
+    url = await inside.start(app)
+    async with aiohttp.ClientSession(headers=_authorized(app)) as client:
+        async with client.get(f"{url}/api/kernelspecs") as answer:
+            known = await answer.json()
+        assert known["default"] == "image"
+        assert {*known["kernelspecs"]} == {"image", "python3"}
+        assert await _printed(url, client, "import os; print(os.environ['OWN'])") == "1\n"
 
 
 async def test_each_app_demands_the_secret(inside: Inside) -> None:

@@ -18,20 +18,20 @@ SECRET = os.environ.pop("CARREL_APP_SECRET")
 
 
 def kernels_of_image():
-    """A directory with a kernel for the image's own Python; None if that has no ipykernel."""
+    """A data directory with a kernel for the image's own Python; None if that has no ipykernel."""
     python = shutil.which("python3", path=os.environ.get("PATH", ""))
     test = "import importlib.util, sys; sys.exit(importlib.util.find_spec('ipykernel') is None)"
     if python is None or subprocess.run([python, "-c", test], stderr=subprocess.DEVNULL).returncode:
         return None
     folder = tempfile.mkdtemp(prefix="carrel-kernels-")
-    os.mkdir(os.path.join(folder, "image"))
+    os.makedirs(os.path.join(folder, "kernels", "image"))
     spec = {
         "argv": [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
         "display_name": "Python 3 (of the image)",
         "language": "python",
         "metadata": {"debugger": True},
     }
-    with open(os.path.join(folder, "image", "kernel.json"), "w") as file:
+    with open(os.path.join(folder, "kernels", "image", "kernel.json"), "w") as file:
         json.dump(spec, file)
     return folder
 
@@ -59,10 +59,9 @@ c.LabApp.check_for_updates_class = "jupyterlab.NeverCheckForUpdate"
 c.LabApp.extension_manager = "readonly"
 
 if sys.prefix.startswith(LAYER):
-    from jupyter_core.paths import jupyter_path
-
     if folder := kernels_of_image():
-        c.KernelSpecManager.kernel_dirs = [folder, *jupyter_path("kernels")]
+        others = [path for path in (os.environ.get("JUPYTER_PATH"),) if path]
+        os.environ["JUPYTER_PATH"] = os.pathsep.join([folder, *others])
         c.MultiKernelManager.default_kernel_name = "image"
     if not os.path.exists("/etc/ssl/certs/ca-certificates.crt"):
         os.environ.setdefault("SSL_CERT_FILE", f"{LAYER}/etc/ca-certificates.crt")

@@ -23,6 +23,7 @@ log = structlog.get_logger()
 AGAIN = timedelta(hours=1)
 """Time until a failed build is tried again."""
 _SHOW_EVERY_S = 2.0
+_LABEL = "carrel.app-layer"
 
 
 class AppLayer:
@@ -153,7 +154,11 @@ class AppLayer:
         repository = reference.rpartition(":")[0]
         await engine.remove_layers(repository, kept=reference)
         for image in await engine.images():
-            for name in image.references:
-                if name.startswith(f"{repository}:") and name != reference:
-                    with suppress(EngineError):
-                        await engine.remove_image(name)
+            old = [
+                name for name in image.references if name.startswith(f"{repository}:") and name != reference
+            ]
+            # The stage of its build that made it, which is several times as large.
+            left = [image.id] if not image.references and image.labels.get(_LABEL) == "build" else []
+            for name in [*old, *left]:
+                with suppress(EngineError):
+                    await engine.remove_image(name)

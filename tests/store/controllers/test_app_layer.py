@@ -1,6 +1,6 @@
 """How the app layer comes into an engine."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 
 import pytest
@@ -15,6 +15,7 @@ from carrel.core.ids import LOCAL_ENGINE
 from carrel.db.database import Database
 from carrel.db.leader import lead
 from carrel.engines.fake import VirtualClock
+from carrel.engines.optional import StoredImage
 from carrel.engines.port import EngineError
 from carrel.nodes.engines import app_layers
 from carrel.tables.engines import AppLayerRow, LayerState
@@ -131,6 +132,29 @@ async def test_a_layer_that_others_deleted_is_made_again(layering: Layering) -> 
     assert (await layering.step()).state == LayerState.BUILDING
     assert (await layering.step()).state == LayerState.READY
     assert layering.recipe.builds == 2
+
+
+async def test_what_is_left_of_a_build_is_deleted(
+    layering: Layering, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    removed: list[str] = []
+
+    async def images() -> Sequence[StoredImage]:
+        labels = {"carrel.app-layer": "build"}
+        return [
+            StoredImage("stage", (), 1, labels),
+            StoredImage("other", (), 1),
+            StoredImage("named", ("localhost/own:1",), 1, labels),
+        ]
+
+    async def remove_image(reference: str) -> None:
+        removed.append(reference)
+
+    monkeypatch.setattr(layering.engine, "images", images)
+    monkeypatch.setattr(layering.engine, "remove_image", remove_image)
+    await layering.step()
+    await layering.step()
+    assert removed == ["stage"]
 
 
 async def test_without_a_recipe_no_session_gets_a_layer(layering: Layering) -> None:
