@@ -1,6 +1,7 @@
 """A fake engine whose processes are real ones of this machine, for what only a real terminal can show."""
 
 import asyncio
+import contextlib
 import fcntl
 import os
 import pty
@@ -10,7 +11,6 @@ import struct
 import sys
 import termios
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 from carrel.engines.fake import FakeContainer, FakeEngine
@@ -36,7 +36,7 @@ class LocalEngine(FakeEngine):
         if chosen := lines if tail is None else lines[max(len(lines) - tail, 0) :]:
             yield [LogRecord(at, 1, line) for line in chosen]
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def process(
         self,
         container: FakeContainer,
@@ -166,6 +166,11 @@ class LocalProcess:
         self._stdin.close()
         if self._terminal is not None:
             os.close(self._terminal)
+        elif self.process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGHUP)
+            # Otherwise nobody ever sees the end of output that nobody read.
+            self.process._transport.close()  # type: ignore[attr-defined]
 
 
 def _set_size(terminal: int, size: TerminalSize) -> None:

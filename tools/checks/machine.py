@@ -37,6 +37,8 @@ _FONTS = ("/usr/share/fonts", "fonts-noto-cjk")
 _POSTGRESQL = ("/usr/lib/postgresql", "postgresql")
 _WEBDAV = [("litmus", "litmus"), ("rclone", "rclone"), ("mount.davfs", "davfs2")]
 _IN_DOCUMENTS = [("curl", "curl"), ("jq", "jq")]
+_SSH = [("ssh", "openssh-client"), ("rsync", "rsync")]
+_SFTP_SERVER = ("/usr/lib/openssh/sftp-server", "openssh-sftp-server")
 """Programs used by documented commands."""
 _MONITORING = "prometheus"
 _PROXIES = ("nginx", "caddy")
@@ -162,12 +164,14 @@ def _missing_packages(folders: Collection[str]) -> list[str]:
         packages += _FOR_CLUSTER
     if "http" in folders:
         packages += [(server, server) for server in (_DIRECTORY, _MONITORING, *_PROXIES)]
-        packages += [*_WEBDAV, *_IN_DOCUMENTS, ("systemd-analyze", "systemd")]
+        packages += [*_WEBDAV, *_IN_DOCUMENTS, *_SSH, ("systemd-analyze", "systemd")]
     missing = [package for program, package in packages if not _has(program)]
     if "store" in folders and has_apt() and not any(Path(_POSTGRESQL[0]).glob("*/bin/initdb")):
         missing.append(_POSTGRESQL[1])
     if "cluster" in folders and not Path(_NETWORK_PLUGINS[0]).exists():
         missing.append(_NETWORK_PLUGINS[1])
+    if "http" in folders and not Path(_SFTP_SERVER[0]).exists():
+        missing.append(_SFTP_SERVER[1])
     if "e2e" in folders and not any(Path(_FONTS[0]).rglob("*CJK*")):
         missing.append(_FONTS[1])
     return list(dict.fromkeys(missing))

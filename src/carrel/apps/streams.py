@@ -23,7 +23,7 @@ from carrel.tables.session_states import SessionState
 from carrel.tables.sessions import Session
 from carrel.tables.tenancy import User
 
-_ContainerName = Annotated[str | None, Query(max_length=64)]
+ContainerName = Annotated[str | None, Query(max_length=64)]
 router = APIRouter()
 
 
@@ -35,7 +35,7 @@ async def terminal(
     rows: Annotated[int, Query(ge=1, le=MAX_COLUMNS)] = 24,
     terminal: Annotated[str | None, Query(max_length=20)] = None,
     offset: Annotated[int | None, Query(ge=0, lt=2**62)] = None,
-    container: _ContainerName = None,
+    container: ContainerName = None,
 ) -> None:
     """A shell in the session. terminal, offset: reattach to an existing one, from that byte of its output."""
 
@@ -58,13 +58,11 @@ async def terminal(
             async with services.database.transaction() as tx:
                 liked = (await tx.get_one(User, actor.user_id)).preferences.get("shell") or ""
             entry = await terminals.open(inside, actor.user_id, size, shell=liked)
-            await _note(socket, actor, session, {"terminal": entry.id})
+            await note(socket, actor, session, {"terminal": entry.id})
         position = offset if entry.id == terminal else 0
-        await sockets.show_terminal(
-            socket, terminals, entry, _recorder_of(socket, session), position=position
-        )
+        await sockets.show_terminal(socket, terminals, entry, recorder_of(socket, session), position=position)
 
-    await _entering(socket, ref, container, serve)
+    await entering(socket, ref, container, serve)
 
 
 @router.websocket("/terminals/relayed")
@@ -100,23 +98,23 @@ async def relayed_terminal(
 
 
 @router.websocket("/sessions/{ref}/exec")
-async def exec_command(socket: WebSocket, ref: str, container: _ContainerName = None) -> None:
+async def exec_command(socket: WebSocket, ref: str, container: ContainerName = None) -> None:
     """A command in the session with stdin, stdout, stderr and exit code."""
 
     async def serve(session: Session, inside: ContainerId, actor: Actor) -> None:
         start = await sockets.receive_command(socket)
-        await _note(socket, actor, session, {"command": start.command[0]})
+        await note(socket, actor, session, {"command": start.command[0]})
         size = TerminalSize(start.cols, start.rows) if start.tty else None
         services = services_of(socket, AccessServices)
         engine = await services.container_engines.of(inside)
         with services.access_watch.watching(actor, session, "session.exec") as lost:
             async with engine.exec(inside, start.command, env=start.env, terminal=size) as stream:
-                await sockets.carry_command(socket, stream, _recorder_of(socket, session), lost)
+                await sockets.carry_command(socket, stream, recorder_of(socket, session), lost)
 
-    await _entering(socket, ref, container, serve)
+    await entering(socket, ref, container, serve)
 
 
-async def _entering(
+async def entering(
     socket: WebSocket,
     ref: str,
     container: str | None,
@@ -144,13 +142,13 @@ async def _entering(
         pass
 
 
-def _recorder_of(socket: WebSocket, session: Session) -> Callable[[], None]:
+def recorder_of(socket: WebSocket, session: Session) -> Callable[[], None]:
     """A callback to report activity, already called once."""
     record_activity = services_of(socket, AccessServices).activity.recorder_of(session.id)
     record_activity()
     return record_activity
 
 
-async def _note(socket: WebSocket, actor: Actor, session: Session, details: dict[str, object]) -> None:
+async def note(socket: WebSocket, actor: Actor, session: Session, details: dict[str, object]) -> None:
     async with services_of(socket, AccessServices).database.transaction() as tx:
         sessions.note(tx, actor, "session.exec", session, details=details)

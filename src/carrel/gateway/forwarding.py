@@ -1,4 +1,4 @@
-"""Connections through engines, to containers whose address the gateway cannot reach."""
+"""The engines of the gateway: for containers whose address it cannot reach, and for SSH."""
 
 import socket
 from collections.abc import Awaitable, Callable
@@ -7,13 +7,14 @@ from carrel.apps.container_engines import ContainerEngines
 from carrel.core.errors import Unavailable
 from carrel.core.ids import ContainerId
 from carrel.db.database import Database
+from carrel.engines.port import Engine
 from carrel.nodes.engines.connections import Engines, Make
 
 Connector = Callable[[Database], Awaitable[Make]]
 
 
 class Forwarding:
-    """Engines are opened when the first such container is used. connector: what creates them."""
+    """Engines are opened when one is first used. connector: what creates them."""
 
     def __init__(self, database: Database, connector: Connector) -> None:
         self._database = database
@@ -23,12 +24,21 @@ class Forwarding:
     async def connect(self, container: ContainerId, port: int) -> socket.socket:
         """As `ContainerEngines.connect`. Raises: ConnectionError."""
         try:
-            if self._engines is None:
-                made = await self._connector(self._database)
-                self._engines = self._engines or Engines(self._database, made)
+            engines = await self._opened()
         except Unavailable as error:
             raise ConnectionError(error.message) from error
-        return await ContainerEngines(self._database, self._engines).connect(container, port)
+        return await engines.connect(container, port)
+
+    async def engine_of(self, container: ContainerId) -> Engine:
+        """As `ContainerEngines.of`."""
+        return await (await self._opened()).of(container)
+
+    async def _opened(self) -> ContainerEngines:
+        """Raises: Unavailable."""
+        if self._engines is None:
+            made = await self._connector(self._database)
+            self._engines = self._engines or Engines(self._database, made)
+        return ContainerEngines(self._database, self._engines)
 
     def forget(self) -> None:
         """The rows of engines have changed."""

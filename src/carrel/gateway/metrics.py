@@ -26,6 +26,7 @@ _CONNECTIONS = Gauge(
 )
 CLIENT_CONNECTIONS = _CONNECTIONS.labels("client")
 APP_CONNECTIONS = _CONNECTIONS.labels("app")
+SSH_CONNECTIONS = Gauge("carrel_gateway_ssh_connections_open", "Open SSH connections.")
 WEBSOCKETS = Gauge("carrel_gateway_websockets_open", "Open WebSockets.")
 UPSTREAM_ERRORS = Counter(
     "carrel_gateway_upstream_errors_total",

@@ -14,6 +14,7 @@ from carrel.apps import ports
 from carrel.core.clock import Clock, SystemClock
 from carrel.core.errors import Unavailable
 from carrel.db.database import Database
+from carrel.db.encryption import SecretBox
 from carrel.db.listener import Listener
 from carrel.gateway import metrics
 from carrel.gateway.app_routes import AppOrigins
@@ -23,6 +24,8 @@ from carrel.gateway.proxy import Proxy
 from carrel.gateway.request_handler import Admit, GuardedServer
 from carrel.gateway.scrape import Scrape
 from carrel.gateway.settings import GatewaySettings
+from carrel.gateway.ssh_access import SshAccess
+from carrel.gateway.ssh_listener import SshListener, SshServer
 from carrel.gateway.upstream import ConnectionPool
 from carrel.http import tls
 from carrel.http.guard import ConnectionLimit, RequestLimits
@@ -106,7 +109,18 @@ async def gateway(
     server = build(proxy, limits or RequestLimits(), limited(), admit)
     runner = web.ServerRunner(server, shutdown_timeout=_SHUTDOWN_S)
     await runner.setup()
-    works = (listener.run(), admission.watch(), activity.run(), scrape.run(), _sweep(pool))
+    access = SshAccess(database, clock, listener)
+    ssh = SshListener(
+        SshServer(
+            access,
+            activity,
+            SecretBox(settings.key),
+            forwarding.engine_of,
+            port_forwarding=settings.ssh_port_forwarding,
+        ),
+        limited(),
+    )
+    works = (listener.run(), admission.watch(), access.watch(), activity.run(), scrape.run(), _sweep(pool))
     tasks = [asyncio.create_task(work) for work in works]
     try:
         await _listen(runner, settings.host, settings.port)
@@ -117,9 +131,11 @@ async def gateway(
                 number for number in settings.app_ports if not await _can_listen(runner, settings, number)
             }
             tasks.append(asyncio.create_task(_report(database, settings.app_ports, closed)))
-        log.info("gateway.listening", host=settings.host, port=port)
+        ssh_port = None if settings.ssh_port is None else ssh.start(settings.host, settings.ssh_port)
+        log.info("gateway.listening", host=settings.host, port=port, ssh_port=ssh_port)
         yield port
     finally:
+        await ssh.close()
         await runner.cleanup()
         for task in tasks:
             task.cancel()

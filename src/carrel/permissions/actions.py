@@ -146,6 +146,7 @@ ACTIONS = {
         _personal("view.update", "Save, change or delete a view of a list."),
         _personal("ssh_key.read", "See your SSH keys."),
         _personal("ssh_key.update", "Add, generate or remove an SSH key."),
+        _personal("ssh_key.certify", "Obtain a short-lived SSH certificate."),
         _personal("notification.read", "See which notifications reach you, and where."),
         _personal("notification.update", "Choose which notifications reach you, and where."),
         _own(

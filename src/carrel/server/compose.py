@@ -13,7 +13,7 @@ from carrel.accounts.dotfiles import routes as dotfiles
 from carrel.accounts.projects import routes as projects
 from carrel.accounts.users import routes as users
 from carrel.accounts.views import routes as views
-from carrel.apps import catalogue_routes, log_routes, streams
+from carrel.apps import catalogue_routes, log_routes, port_routes, streams
 from carrel.apps import routes as access
 from carrel.apps.access_watch import AccessWatch
 from carrel.apps.app_processes import AppProcesses
@@ -49,6 +49,8 @@ from carrel.folders.files.transfers import TransferLimits
 from carrel.folders.hosts import routes as storage_hosts
 from carrel.folders.hosts.storages import Storages
 from carrel.folders.webdav import mount as webdav
+from carrel.gateway.ssh_access import SshAccess
+from carrel.gateway.ssh_listener import SshServer
 from carrel.http import problems
 from carrel.http.auth import names
 from carrel.http.compressed import Compressed
@@ -70,7 +72,7 @@ from carrel.queue import ledger_routes as ledger
 from carrel.queue import routes as scheduler
 from carrel.queue import trace_export_routes as trace_export
 from carrel.queue.queue import Plans
-from carrel.server import api_document, build, greeting, metrics, page
+from carrel.server import api_document, build, greeting, metrics, page, ssh_routes
 from carrel.server import routes as server
 from carrel.server.bootstrap.layer_recipe import AppLayerRecipe
 from carrel.server.maintenance import routes as maintenance
@@ -153,6 +155,8 @@ _ROUTERS = (
     log_routes.router,
     catalogue_routes.router,
     streams.router,
+    port_routes.router,
+    ssh_routes.router,
 )
 
 
@@ -218,6 +222,7 @@ async def api(
             services.file_changes.run(),
             services.activity.run(),
             services.access_watch.run(),
+            services.ssh_access.watch(),
             services.terminals.run(),
             UsageStream(database, listener, services.events).run(),
         ):
@@ -241,6 +246,7 @@ def _services(
     processes = AppProcesses(container_engines)
     locations = TerminalLocations(database, clock, settings.effective_internal_url)
     terminals, changes = Terminals(container_engines, locations), SessionChanges(listener)
+    activity, ssh_access = Activity(database, clock), SshAccess(database, clock, listener)
     sign_on_services = SignOnServices(database, clock, seal, adapters, settings.effective_public_url)
     return ApiServices(
         settings=settings,
@@ -263,7 +269,7 @@ def _services(
         uploads=TransferLimits(),
         engines=engines,
         container_engines=container_engines,
-        activity=Activity(database, clock),
+        activity=activity,
         terminals=terminals,
         terminal_relay=TerminalRelay(seal, clock, settings.tls_cert),
         app_processes=processes,
@@ -271,6 +277,14 @@ def _services(
         app_states=AppStates(container_engines, processes),
         session_changes=changes,
         access_watch=AccessWatch(database, changes, terminals),
+        ssh_access=ssh_access,
+        ssh=SshServer(
+            ssh_access,
+            activity,
+            seal,
+            container_engines.of,
+            port_forwarding=settings.ssh_port_forwarding,
+        ),
         logs=LogStore(settings.data_dir / SESSION_LOGS),
     )
 

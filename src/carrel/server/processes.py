@@ -205,6 +205,8 @@ async def gateway(settings: Settings, ready: Ready) -> None:
             connections_per_address=settings.connections_per_address,
             unlimited_networks=settings.unlimited_networks,
             tls=_tls(settings),
+            ssh_port=settings.effective_ssh_port,
+            ssh_port_forwarding=settings.ssh_port_forwarding,
         ),
         settings.database_url,
         connector,

@@ -15,7 +15,7 @@ from carrel.server.settings import Settings, default_data_dir
 
 _OPTIONS = ("host", "port", "apps_domain", "app_ports", "tls_cert", "tls_key")
 """Options of `carrel up`. Each has an environment variable too."""
-_VARIABLES = ("gateway_port", "public_url", "apps_url", "trusted_proxies")
+_VARIABLES = ("gateway_port", "ssh_port", "ssh_address", "public_url", "apps_url", "trusted_proxies")
 _NOT_OF_A_COPY = ("installation", "public_url", "apps_url")
 """Not copied: a proxy of the original does not forward to its copy."""
 

@@ -6,6 +6,8 @@ from carrel.apps.services import AccessServices
 from carrel.events.services import EventServices
 from carrel.folders.files.services import FileServices
 from carrel.folders.hosts.services import StorageHostServices
+from carrel.gateway.ssh_access import SshAccess
+from carrel.gateway.ssh_listener import SshServer
 from carrel.queue.services import QueueServices
 from carrel.server.settings import Settings
 from carrel.signin.providers.services import ProviderServices
@@ -18,3 +20,5 @@ class ApiServices(
     """The services of every package. Created only in `compose.api`."""
 
     settings: Settings
+    ssh: SshServer
+    ssh_access: SshAccess

@@ -82,6 +82,21 @@ class Settings(BaseSettings):
         "empty: plain HTTP. Reloaded when it changes.",
     )
     tls_key: str = Field(default="", description="Its private key (PEM, without a password).")
+    ssh_port: int = Field(
+        default=0,
+        ge=-1,
+        lt=1 << 16,
+        description="Port of SSH to sessions, served by the gateway; 0: the port after the gateway's, if it is free; "
+        "-1: none.",
+    )
+    ssh_address: str = Field(
+        default="",
+        description="Host at which people reach SSH, with a port if it is another one, such as ssh.example.org:22; "
+        "empty: the page's host.",
+    )
+    ssh_port_forwarding: bool = Field(
+        default=True, description="SSH clients may forward local ports to ports of their sessions."
+    )
     trusted_proxies: str = Field(
         default="",
         description="Addresses and networks of your reverse proxies, such as 127.0.0.1,10.0.0.0/8, whose "
@@ -132,6 +147,14 @@ class Settings(BaseSettings):
     @property
     def effective_gateway_port(self) -> int:
         return self.gateway_port or self.port + 1
+
+    @property
+    def effective_ssh_port(self) -> int | None:
+        """None: no SSH."""
+        if self.ssh_port:
+            return self.ssh_port if self.ssh_port > 0 else None
+        port = self.effective_gateway_port + 1
+        return port if port < 1 << 16 and port != self.port else None
 
     @field_validator("tls_cert", "tls_key")
     @classmethod

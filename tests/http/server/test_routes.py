@@ -151,6 +151,7 @@ BODIES: Mapping[str, object] = {
     "storage_hosts.set_location": {"location": None},
     "storage_hosts.update": {"description": "another"},
     "ssh_keys.add": {"name": "key"},
+    "ssh_keys.certify": {"public_key": "ssh-ed25519 x"},
     "dotfiles.set": {"content": "x"},
     "views.create": {"list": "sessions", "name": "mine", "search": {"state": "ended"}},
     "tokens.create": {"name": "token", "scopes": ["session.read"]},

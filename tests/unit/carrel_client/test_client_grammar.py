@@ -134,6 +134,9 @@ AS_IT_IS = {
     "scheduler trace",
     "scheduler synth",
     "completion",
+    "ssh",
+    "sftp",
+    "ssh-proxy",
 }
 POLLED = {
     "app ls",
@@ -172,6 +175,13 @@ KEEPING = {
     "add",
     "api",
     "appoint",
+    "forward",
+    "port-forward",
+    "sftp",
+    "ssh",
+    "ssh-cert",
+    "ssh-config",
+    "ssh-proxy",
     "again",
     "extend",
     "location",

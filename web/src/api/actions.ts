@@ -221,6 +221,13 @@ export const ACTIONS = {
     domainAdmin: "own",
     superadmin: "own",
   },
+  "ssh_key.certify": {
+    sentence: "Obtain a short-lived SSH certificate.",
+    user: "own",
+    projectAdmin: "own",
+    domainAdmin: "own",
+    superadmin: "own",
+  },
   "notification.read": {
     sentence: "See which notifications reach you, and where.",
     user: "own",

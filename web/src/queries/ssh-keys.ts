@@ -1,5 +1,5 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { sshKeysAdd, sshKeysList, sshKeysRemove } from "@/api/generated/sdk.gen";
+import { sshKeysAdd, sshKeysList, sshKeysRemove, sshShow } from "@/api/generated/sdk.gen";
 import type { Problem } from "@/api/problem";
 import type { NewSshKey } from "@/api/types";
 
@@ -7,6 +7,13 @@ import type { NewSshKey } from "@/api/types";
 export const sshKeysListQuery = queryOptions({
   queryKey: ["ssh-keys", "list"] as const,
   queryFn: async ({ signal }) => (await sshKeysList({ signal })).data.items,
+});
+
+/** How to connect by SSH: address and host key. */
+export const sshQuery = queryOptions({
+  queryKey: ["ssh"] as const,
+  queryFn: async ({ signal }) => (await sshShow({ signal })).data,
+  staleTime: Number.POSITIVE_INFINITY,
 });
 
 /** Adds a public key; without one, generates a key pair, whose private key is only in this response. */

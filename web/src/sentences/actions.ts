@@ -33,6 +33,7 @@ export const ACTION_SENTENCES: Record<ActionName, MessageDescriptor> = {
   "view.read": msg`See your saved views of lists.`,
   "view.update": msg`Save, change or delete a view of a list.`,
   "ssh_key.read": msg`See your SSH keys.`,
+  "ssh_key.certify": msg`Obtain a short-lived SSH certificate.`,
   "ssh_key.update": msg`Add, generate or remove an SSH key.`,
   "notification.read": msg`See which notifications reach you, and where.`,
   "notification.update": msg`Choose which notifications reach you, and where.`,

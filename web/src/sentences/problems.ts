@@ -176,6 +176,7 @@ export const PROBLEMS: Record<string, Sentences> = {
   "password.too_short": { detail: msg`The password is too short.` },
   "password.wrong": { detail: msg`The current password is wrong.` },
   "policy.forbidden": { detail: msg`You may see this, but not perform this action.`, hint: ASK },
+  "port.not_answering": { detail: msg`Nothing answers on that port of the session.` },
   "policy.scope": { detail: msg`This token does not allow this action.` },
   "project.none": {
     detail: msg`You are not a member of any project.`,
@@ -365,8 +366,13 @@ export const PROBLEMS: Record<string, Sentences> = {
     hint: msg`Request less shared memory, or more memory.`,
   },
   "session.workdir": { detail: msg`This is not a valid working directory.`, hint: msg`Do not use . or ..` },
+  "ssh.not_permitted": { detail: msg`These credentials do not open the session any more.` },
   "ssh_key.invalid": { detail: msg`This is not a public SSH key.` },
   "ssh_key.known": { detail: msg`You already have this SSH key.` },
+  "ssh_key.not_certifiable": {
+    detail: msg`Keys of this type cannot be certified.`,
+    hint: msg`Use an Ed25519, ECDSA or RSA key.`,
+  },
   "ssh_key.not_found": { detail: msg`You have no such SSH key.` },
   "ssh_key.too_many": {
     detail: msg`You have reached your limit of SSH keys.`,

@@ -95,12 +95,22 @@ class Channel:
             self._protocol.send_binary(message)
         self._queue()
 
-    def step(self, watched: tuple[int, ...] = (), *, timeout_s: float | None = None) -> Step:
-        """Wait for messages or a readable watched descriptor."""
+    def step(
+        self,
+        watched: tuple[int, ...] = (),
+        *,
+        writable: tuple[int, ...] = (),
+        timeout_s: float | None = None,
+    ) -> Step:
+        """Wait for messages or a readable watched descriptor.
+
+        writable: descriptors to which earlier messages must be written first. Nothing is received meanwhile, so that
+        the server waits too.
+        """
         readable: set[int] = set()
         if not self._failure:
             pause_s = 0.0 if self._ready or self.ended else self._patience(timeout_s)
-            readable = self._turn(watched, pause_s)
+            readable = self._turn(watched, pause_s, writable)
         # Deliver messages received before the failure first.
         if self._failure and not self._ready:
             self._sock.close()
@@ -161,27 +171,31 @@ class Channel:
         until_ping_s = max(0.0, self._pinged + _PING_EVERY_S - now)
         return until_ping_s if timeout_s is None else min(timeout_s, until_ping_s)
 
-    def _turn(self, watched: tuple[int, ...], pause_s: float) -> set[int]:
+    def _turn(self, watched: tuple[int, ...], pause_s: float, writable: tuple[int, ...] = ()) -> set[int]:
         """Wait once, then write and read everything that does not block."""
+        receives = not writable
         with _Selector() as selector:
             if not self.ended and not self._failure:
-                wants = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._out else 0)
-                selector.register(self._sock, wants)
-            for descriptor in watched:
-                selector.register(descriptor, selectors.EVENT_READ)
+                wants = selectors.EVENT_READ * receives | selectors.EVENT_WRITE * bool(self._out)
+                if wants:
+                    selector.register(self._sock, wants)
+            for descriptor in {*watched, *writable}:
+                events = selectors.EVENT_READ * (descriptor in watched)
+                selector.register(descriptor, events | selectors.EVENT_WRITE * (descriptor in writable))
             began = self._clock()
             happened = {
-                key.fd: events for key, events in selector.select(0 if self._undecoded() else pause_s)
+                key.fd: events
+                for key, events in selector.select(0 if receives and self._undecoded() else pause_s)
             }
-            self._silent_s += self._clock() - began
+            self._silent_s += (self._clock() - began) * receives
         if not self.ended and not self._failure:
             mine = happened.pop(self._sock.fileno(), 0)
             self._write()
-            if mine & selectors.EVENT_READ or self._undecoded():
+            if receives and (mine & selectors.EVENT_READ or self._undecoded()):
                 self._read()
             elif self._silent_s > _SILENCE_S and self._unheard < _UNHEARD_LIMIT:
                 self._failure = ChannelBroken("the server no longer responds")
-        return set(happened)
+        return {descriptor for descriptor, events in happened.items() if events & selectors.EVENT_READ}
 
     def _undecoded(self) -> bool:
         """True if TLS has buffered bytes, for which the socket is not readable."""

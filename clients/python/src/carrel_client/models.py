@@ -3282,6 +3282,20 @@ class SlotStatistics(TypedDict):
     worst: WastefulSession | None
 
 
+class SshCertificate(TypedDict):
+    """certificate: the content of a -cert.pub file."""
+
+    certificate: str
+    expires_at: str
+
+
+class SshCertify(TypedDict):
+    """minutes: how long the certificate is valid."""
+
+    minutes: NotRequired[int]
+    public_key: str
+
+
 class SshKeyAdd(TypedDict):
     """public_key omitted: a pair is generated and the private key is returned."""
 
@@ -3311,6 +3325,19 @@ class SshKeyView(TypedDict):
     id: str
     name: str
     public_key: str
+
+
+class SshView(TypedDict):
+    """port: null where SSH has no port of its own; it then works over a WebSocket, by `carrel ssh`.
+
+    host_key, authority: public keys, of the host and of the authority that signs certificates."""
+
+    authority: str
+    fingerprint: str
+    host: str
+    host_key: str
+    port: int | None
+    port_forwarding: bool
 
 
 StartStep = Literal["queue", "mounts", "image", "container", "barrier", "app"]

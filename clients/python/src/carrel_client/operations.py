@@ -2296,11 +2296,26 @@ class SlotKinds(Group):
         return answer
 
 
+class Ssh(Group):
+    def show(self) -> models.SshView:
+        """The address and the keys of SSH. The user name is a session's name or id."""
+        answer: models.SshView = self._transport.call("GET", "/api/v1/ssh")
+        return answer
+
+
 class SshKeys(Group):
     def add(self, *, name: str, public_key: str | None = UNSET) -> models.SshKeyAdded:
         """Add a public key, or generate a pair."""
         answer: models.SshKeyAdded = self._transport.call(
             "POST", "/api/v1/ssh-keys", body=_given(name=name, public_key=public_key)
+        )
+        return answer
+
+    def certify(self, *, public_key: str, minutes: int = UNSET) -> models.SshCertificate:
+        """Sign a public key for a while. It opens your sessions by SSH until then, or until the credential of this request
+        ends."""
+        answer: models.SshCertificate = self._transport.call(
+            "POST", "/api/v1/ssh-keys/certificate", body=_given(minutes=minutes, public_key=public_key)
         )
         return answer
 
@@ -3168,6 +3183,7 @@ class Operations:
         self.shares = Shares(transport)
         self.site = Site(transport)
         self.slot_kinds = SlotKinds(transport)
+        self.ssh = Ssh(transport)
         self.ssh_keys = SshKeys(transport)
         self.storage_host_kinds = StorageHostKinds(transport)
         self.storage_hosts = StorageHosts(transport)

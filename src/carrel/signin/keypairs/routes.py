@@ -8,13 +8,15 @@ from sqlalchemy import Row
 
 from carrel.http.auth import Confirmed, CurrentActor, names
 from carrel.http.services import Services, ServicesOf
-from carrel.signin.keypairs import service, ssh_keys, tokens
+from carrel.signin.keypairs import service, ssh_certificates, ssh_keys, tokens
 from carrel.signin.keypairs.schemas import (
     KeypairCreate,
     KeypairCreated,
     KeypairList,
     KeypairUpdate,
     KeypairView,
+    SshCertificate,
+    SshCertify,
     SshKeyAdd,
     SshKeyAdded,
     SshKeyList,
@@ -202,6 +204,31 @@ async def add_ssh_key(services: ServicesOf[Services], actor: CurrentActor, body:
         made = await ssh_keys.add(tx, services.clock, actor, name=body.name, public_key=body.public_key)
     shown = SshKeyView.model_validate(made.key, from_attributes=True)
     return SshKeyAdded(**shown.model_dump(), private_key=made.private_key)
+
+
+@router.post(
+    "/ssh-keys/certificate",
+    operation_id="ssh_keys.certify",
+    summary="Obtain an SSH certificate",
+    openapi_extra=names("ssh_key.certify"),
+    tags=["ssh-keys"],
+)
+async def certify_ssh_key(
+    services: ServicesOf[Services], actor: CurrentActor, body: SshCertify
+) -> SshCertificate:
+    """Sign a public key for a while. It opens your sessions by SSH until then, or until the credential of this request
+    ends.
+    """
+    async with services.database.transaction() as tx:
+        made = await ssh_certificates.certify(
+            tx,
+            services.clock,
+            services.seal,
+            actor,
+            public_key=body.public_key,
+            lifetime=timedelta(minutes=body.minutes),
+        )
+    return SshCertificate(certificate=made.text, expires_at=made.expires_at)
 
 
 @router.delete(

@@ -112,3 +112,17 @@ class SshKeyAdded(SshKeyView):
     """private_key: of a generated pair; shown only once."""
 
     private_key: str | None
+
+
+class SshCertify(BaseModel):
+    """minutes: how long the certificate is valid."""
+
+    public_key: str = Field(max_length=16_384)
+    minutes: int = Field(default=8 * 60, ge=1, le=24 * 60)
+
+
+class SshCertificate(BaseModel):
+    """certificate: the content of a -cert.pub file."""
+
+    certificate: str
+    expires_at: datetime

@@ -1,7 +1,5 @@
 """Use cases of users' public SSH keys."""
 
-import base64
-import hashlib
 from dataclasses import dataclass
 
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -15,7 +13,8 @@ from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.ids import new_id
-from carrel.permissions.decide import Actor
+from carrel.permissions.decide import Actor, refusal, within
+from carrel.signin.keypairs import ssh_identity
 from carrel.tables.keypairs import SshKey
 
 MAX_KEYS = 50
@@ -35,8 +34,10 @@ async def add(
 ) -> NewSshKey:
     """Add a public key; without one, generate an Ed25519 pair.
 
-    Raises: Invalid for an invalid or weak key; Conflict for a duplicate or too many keys.
+    Raises: Invalid for an invalid or weak key; Conflict for a duplicate or too many keys; Forbidden for a credential
+    that may not use sessions.
     """
+    require_sessions(actor, "ssh_key.update")
     private_key = None
     if public_key is None:
         made = Ed25519PrivateKey.generate()
@@ -48,8 +49,8 @@ async def add(
             .public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
             .decode()
         )
-    plain = _checked(public_key)
-    fingerprint = _fingerprint(plain)
+    plain = checked(public_key)
+    fingerprint = ssh_identity.fingerprint(plain)
     await _require_room(tx, actor, fingerprint)
     key = SshKey(
         id=new_id(),
@@ -94,8 +95,14 @@ async def _require_room(tx: AsyncSession, actor: Actor, fingerprint: str) -> Non
         raise Conflict("ssh_key.known", "You already have this SSH key.", field="public_key")
 
 
-def _checked(public_key: str) -> str:
-    """Type and key without the comment."""
+def require_sessions(actor: Actor, action: str) -> None:
+    """A key opens sessions, so a credential that may not must not obtain one. Raises: Forbidden."""
+    if not within(actor.scopes, "session.exec"):
+        raise refusal(actor, "session.exec" if within(actor.scopes, action) else action)
+
+
+def checked(public_key: str) -> str:
+    """Type and key without the comment. Raises: Invalid."""
     try:
         key = serialization.load_ssh_public_key(public_key.strip().encode())
     except (ValueError, UnsupportedAlgorithm):
@@ -113,8 +120,3 @@ def _checked(public_key: str) -> str:
             field="public_key",
         )
     return " ".join(public_key.split()[:2])
-
-
-def _fingerprint(public_key: str) -> str:
-    digest = hashlib.sha256(base64.b64decode(public_key.split()[1])).digest()
-    return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")

@@ -8587,6 +8587,38 @@ export type SlotStatistics = {
 };
 
 /**
+ * SshCertificate
+ *
+ * certificate: the content of a -cert.pub file.
+ */
+export type SshCertificate = {
+    /**
+     * Certificate
+     */
+    certificate: string;
+    /**
+     * Expires At
+     */
+    expires_at: string;
+};
+
+/**
+ * SshCertify
+ *
+ * minutes: how long the certificate is valid.
+ */
+export type SshCertify = {
+    /**
+     * Minutes
+     */
+    minutes?: number;
+    /**
+     * Public Key
+     */
+    public_key: string;
+};
+
+/**
  * SshKeyAdd
  *
  * public_key omitted: a pair is generated and the private key is returned.
@@ -8672,6 +8704,40 @@ export type SshKeyView = {
      * Public Key
      */
     public_key: string;
+};
+
+/**
+ * SshView
+ *
+ * port: null where SSH has no port of its own; it then works over a WebSocket, by `carrel ssh`.
+ *
+ * host_key, authority: public keys, of the host and of the authority that signs certificates.
+ */
+export type SshView = {
+    /**
+     * Authority
+     */
+    authority: string;
+    /**
+     * Fingerprint
+     */
+    fingerprint: string;
+    /**
+     * Host
+     */
+    host: string;
+    /**
+     * Host Key
+     */
+    host_key: string;
+    /**
+     * Port
+     */
+    port: number | null;
+    /**
+     * Port Forwarding
+     */
+    port_forwarding: boolean;
 };
 
 /**
@@ -17944,6 +18010,35 @@ export type SlotKindsListResponses = {
 
 export type SlotKindsListResponse = SlotKindsListResponses[keyof SlotKindsListResponses];
 
+export type SshShowData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/ssh';
+};
+
+export type SshShowErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SshShowError = SshShowErrors[keyof SshShowErrors];
+
+export type SshShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: SshView;
+};
+
+export type SshShowResponse = SshShowResponses[keyof SshShowResponses];
+
 export type SshKeysListData = {
     body?: never;
     path?: never;
@@ -18001,6 +18096,35 @@ export type SshKeysAddResponses = {
 };
 
 export type SshKeysAddResponse = SshKeysAddResponses[keyof SshKeysAddResponses];
+
+export type SshKeysCertifyData = {
+    body: SshCertify;
+    path?: never;
+    query?: never;
+    url: '/api/v1/ssh-keys/certificate';
+};
+
+export type SshKeysCertifyErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SshKeysCertifyError = SshKeysCertifyErrors[keyof SshKeysCertifyErrors];
+
+export type SshKeysCertifyResponses = {
+    /**
+     * Successful Response
+     */
+    200: SshCertificate;
+};
+
+export type SshKeysCertifyResponse = SshKeysCertifyResponses[keyof SshKeysCertifyResponses];
 
 export type SshKeysRemoveData = {
     body?: never;

@@ -108,8 +108,8 @@ export function SshKeysPage() {
       <Stack px="md" pb="sm" gap="sm">
         <Text size="sm" c="dimmed" maw={720}>
           <Trans>
-            The public keys of your machines. Sessions do not accept SSH connections yet; until they do, use
-            the terminal.
+            The public keys of your machines. They open your sessions by SSH; the details of a running session
+            show how.
           </Trans>
         </Text>
         {made?.private_key && (

@@ -227,9 +227,8 @@ def add_ssh_key_arguments(parser: Arguments) -> None:
     parser.add_argument("--file", metavar="PATH", help="a public key; - for standard input")
     parser.explain(
         "Add a public SSH key. Without --file a pair is generated: the private key is printed once on\n"
-        "standard output, in the format of ssh, and everything else on standard error. Sessions do not accept\n"
-        "SSH connections yet; keys are stored for later. Until then use carrel session terminal or carrel\n"
-        "session exec."
+        "standard output, in the format of ssh, and everything else on standard error. The key opens\n"
+        "your sessions by SSH until you delete it; carrel ssh needs no key."
     )
     parser.example(
         "carrel ssh-key add laptop --file ~/.ssh/id_ed25519.pub",

@@ -93,6 +93,7 @@ export const PEOPLE: Readonly<Record<string, Sentence>> = {
   "policy.assign": policyAssigned,
   "profile.update": profileChanged,
   "project.enrol": membersChanged,
+  "ssh_key.certify": (_, { say }) => say(msg`Obtained an SSH certificate`),
   "ssh_key.update": sshKeysChanged,
   "user.purge": (entry, { say }) => say(msg`Permanently deleted the user ${nameOf(entry)}`),
   "user.recover": (entry, { say }) => say(msg`Created a password reset link for ${nameOf(entry)}`),

@@ -19,6 +19,7 @@ import { ContainersTable } from "./ContainersTable";
 import { Leftovers } from "./Leftovers";
 import { MountedFolders } from "./MountedFolders";
 import styles from "./SessionDrawer.module.css";
+import { SshFacts } from "./SshFacts";
 import { StartFacts } from "./StartFacts";
 import { TemplateRevision } from "./TemplateRevision";
 
@@ -188,6 +189,7 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
         )}
       </dl>
       {session.cluster_size > 1 && <ContainersTable session={session} />}
+      {session.state === "RUNNING" && usable && <SshFacts session={session} />}
       <Stack gap={6}>
         <Text size="sm" fw={500}>
           <Trans>Command line</Trans>

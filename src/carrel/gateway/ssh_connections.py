@@ -1,0 +1,255 @@
+"""One SSH connection: authentication, and the channels that it may open."""
+
+import asyncio
+import logging
+import socket
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+import asyncssh
+
+from carrel.core.errors import CarrelError
+from carrel.core.ids import ContainerId, UserId
+from carrel.engines.port import Engine
+from carrel.gateway import metrics, ssh_forwarding
+from carrel.gateway.ssh_access import Entrance, SshAccess, SshProof
+from carrel.gateway.ssh_processes import ProcessSession
+from carrel.signin.keypairs import ssh_certificates
+from carrel.usage.idle.activity import Activity
+
+MAX_CHANNELS = 100
+MAX_OFFERED_KEYS = 20
+_CIPHERS = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com")
+"""The first one of the client's list would be chosen; these are many times faster here than all others."""
+_WINDOW_BYTES = 4 << 20
+_LOGIN_S = 30
+_KEEP_ALIVE_S = 30
+_UNANSWERED = 4
+_VERSION = "Carrel"
+_FAREWELL_S = 2.0
+_ENDED = "Your access to this session has ended."
+
+asyncssh.set_log_level(logging.ERROR)  # below, it logs commands
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What all connections share. engine_of: the engine that has a container. authority: the public key that signs
+    certificates. refused: called for a connection that has not authenticated, with its address.
+    """
+
+    access: SshAccess
+    activity: Activity
+    engine_of: Callable[[ContainerId], Awaitable[Engine]]
+    authority: str
+    port_forwarding: bool
+    refused: Callable[[str], None]
+
+
+async def serve(
+    end: socket.socket, around: Surroundings, options: dict[str, object], peer: str, proof: SshProof | None
+) -> None:
+    """Serve a client until it leaves; closes the socket."""
+    with end, suppress(OSError, asyncssh.Error, TimeoutError):
+        connection = await asyncssh.run_server(
+            end, **options, server_factory=lambda: SshConnection(around, peer, proof)
+        )
+        try:
+            await connection.wait_closed()
+        finally:
+            connection.abort()
+
+
+def options_of(host_key: bytes) -> dict[str, object]:
+    """Options of all connections. host_key: in the format of OpenSSH."""
+    return {
+        "server_host_keys": [asyncssh.import_private_key(host_key)],
+        "encryption_algs": _CIPHERS,
+        "compression_algs": ["none"],
+        "server_version": _VERSION,
+        "password_auth": False,
+        "kbdint_auth": False,
+        "host_based_auth": False,
+        "gss_auth": False,
+        "gss_kex": False,
+        "agent_forwarding": False,
+        "line_editor": False,
+        "encoding": None,
+        "window": _WINDOW_BYTES,
+        "login_timeout": _LOGIN_S,
+        "keepalive_interval": _KEEP_ALIVE_S,
+        "keepalive_count_max": _UNANSWERED,
+        "config": None,
+    }
+
+
+class Trusted:
+    """Certificates of our authority, for `set_authorized_keys`; remembers whom the last one names."""
+
+    def __init__(self, authority: str) -> None:
+        self._authority = asyncssh.import_public_key(authority)
+        self.principals: list[str] = []
+
+    def validate(
+        self,
+        key: asyncssh.SSHKey,
+        client_host: str,
+        client_addr: str,
+        cert_principals: list[str] | None = None,
+        ca: bool = False,
+    ) -> dict[str, object] | None:
+        """The options of the key; None: `validate_public_key` decides."""
+        if not ca or key != self._authority:
+            return None
+        self.principals = list(cert_principals or [])
+        # The user name is that of a session, which certificates do not name.
+        return {"principals": self.principals}
+
+    def validate_x509(self, cert: object, client_host: str, client_addr: str) -> tuple[None, None]:
+        return None, None
+
+
+class SshConnection(asyncssh.SSHServer):
+    """One client. proof: of a request that the API has authenticated; None: it must authenticate.
+
+    peer: the client's address.
+    """
+
+    def __init__(self, around: Surroundings, peer: str, proof: SshProof | None) -> None:
+        self._around = around
+        self._peer = peer
+        self._given = proof
+        self._trusted = Trusted(around.authority)
+        self._by_key: dict[str, list[SshProof]] = {}
+        self._offered = ""
+        self._entering: asyncio.Task[Entrance] | None = None
+        self._ended = asyncio.Event()
+        self._watch: asyncio.Task[None] | None = None
+        self._processes: set[ProcessSession] = set()
+        self._forwards = 0
+        self._noted: set[tuple[str, int]] = set()
+        self._ref = ""
+        self._record: Callable[[], None] = lambda: None
+        self._conn: asyncssh.SSHServerConnection
+
+    # Authentication
+
+    def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
+        self._conn = conn
+        metrics.SSH_CONNECTIONS.inc()
+
+    def begin_auth(self, username: str) -> bool:
+        self._ref = username
+        self._conn.set_authorized_keys(self._trusted)  # type: ignore[arg-type]  # it only calls these two methods
+        return self._given is None
+
+    def public_key_auth_supported(self) -> bool:
+        return True
+
+    async def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:
+        self._trusted.principals = []
+        self._offered = key.get_fingerprint()
+        if self._offered not in self._by_key:
+            if len(self._by_key) >= MAX_OFFERED_KEYS:
+                self._conn.abort()
+                return False
+            try:
+                self._by_key[self._offered] = await self._around.access.by_key(self._offered)
+            except CarrelError:
+                return False
+        return bool(self._by_key[self._offered])
+
+    def auth_completed(self) -> None:
+        self._entering = asyncio.create_task(self._enter())
+        self._entering.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        metrics.SSH_CONNECTIONS.dec()
+        self._ended.set()
+        if self._entering is None:
+            self._around.refused(self._peer)
+
+    def _proofs(self) -> list[SshProof]:
+        if self._given:
+            return [self._given]
+        if self._trusted.principals:
+            user, credential = ssh_certificates.named(self._trusted.principals)
+            return [SshProof(UserId(user), credential=credential)]
+        return self._by_key.get(self._offered, [])
+
+    async def _enter(self) -> Entrance:
+        entrance = await self._around.access.enter(self._proofs(), self._ref, self._peer)
+        self._record = self._around.activity.recorder_of(entrance.session.id)
+        self._watch = asyncio.create_task(self._stay(entrance))
+        return entrance
+
+    async def _stay(self, entrance: Entrance) -> None:
+        with self._around.access.watching(entrance, self._cut):
+            await self._ended.wait()
+
+    def _cut(self) -> None:
+        for session in list(self._processes):
+            session.end(_ENDED)
+        self._conn.disconnect(asyncssh.DISC_BY_APPLICATION, _ENDED)
+        # A client that does not read would otherwise stay.
+        asyncio.get_running_loop().call_later(_FAREWELL_S, self._conn.abort)
+
+    # What its channels use
+
+    @property
+    def client(self) -> str:
+        return f"{self._peer} 0 127.0.0.1 22"
+
+    async def entrance(self) -> Entrance:
+        assert self._entering
+        return await asyncio.shield(self._entering)
+
+    async def engine(self, entrance: Entrance) -> Engine:
+        return await self._around.engine_of(entrance.container)
+
+    async def note(self, entrance: Entrance, details: dict[str, object]) -> None:
+        await self._around.access.note(entrance, details)
+
+    def record_activity(self) -> None:
+        self._record()
+
+    def leave(self, session: object) -> None:
+        if isinstance(session, ProcessSession):
+            self._processes.discard(session)
+        else:
+            self._forwards -= 1
+
+    # Channels
+
+    def session_requested(self) -> ProcessSession:
+        self._require_room()
+        session = ProcessSession(self)
+        self._processes.add(session)
+        return session
+
+    def connection_requested(
+        self, dest_host: str, dest_port: int, orig_host: str, orig_port: int
+    ) -> "Awaitable[ssh_forwarding.ForwardSession]":
+        if not self._around.port_forwarding:
+            raise asyncssh.ChannelOpenError(
+                asyncssh.OPEN_ADMINISTRATIVELY_PROHIBITED, "Port forwarding is disabled in this installation."
+            )
+        self._require_room()
+        return self._forward(dest_host, dest_port)
+
+    async def _forward(self, host: str, port: int) -> ssh_forwarding.ForwardSession:
+        """Raises: ChannelOpenError."""
+        self._forwards += 1
+        try:
+            return await ssh_forwarding.opened(self, host, port, self._noted)
+        except BaseException:
+            self._forwards -= 1
+            raise
+
+    def _require_room(self) -> None:
+        """Raises: ChannelOpenError."""
+        if len(self._processes) + self._forwards >= MAX_CHANNELS:
+            raise asyncssh.ChannelOpenError(
+                asyncssh.OPEN_RESOURCE_SHORTAGE, f"The limit is {MAX_CHANNELS} channels per connection."
+            )

@@ -1,0 +1,283 @@
+"""SSH to sessions, with OpenSSH's own programs."""
+
+import asyncio
+import base64
+import contextlib
+import os
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from access_kit import World
+from people import eventually
+from sqlalchemy import text
+from ssh_kit import BOUND_S, SshPort, run, ssh_port, ssh_port_of, world
+
+from carrel.core.clock import SystemClock
+from carrel.core.ids import SessionId
+from carrel.db.encryption import SecretBox
+from carrel.gateway import ssh_access, ssh_listener
+from carrel.permissions.decide import Actor
+from carrel.signin.keypairs import ssh_certificates
+
+__all__ = ["ssh_port", "world"]
+MIB = 1 << 20
+
+
+@pytest.fixture
+async def key(ssh_port: SshPort) -> Path:
+    """Of the user, who has a session train-3."""
+    await ssh_port.world.session(name="train-3")
+    made = ssh_port.key("laptop")
+    await ssh_port.register(made)
+    return made
+
+
+@contextlib.asynccontextmanager
+async def connected(
+    port: SshPort, key: Path, user: str, *command: str, tty: bool = False
+) -> AsyncIterator[Any]:
+    """A client that stays. With tty, its output is that of a terminal."""
+    pipe = asyncio.subprocess.PIPE
+    words = ["ssh", *port.options(key, *(["-tt"] if tty else [])), f"{user}@127.0.0.1", *command]
+    process = await asyncio.create_subprocess_exec(*words, stdin=pipe, stdout=pipe, stderr=pipe)
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.communicate()  # unread output would keep it from ending
+
+
+async def certified(port: SshPort, key: Path, *, actor: Actor, minutes: int = 5) -> Path:
+    """A certificate beside the key."""
+    async with port.world.database.transaction() as tx:
+        made = await ssh_certificates.certify(
+            tx,
+            SystemClock(),
+            SecretBox(port.world.settings.key()),
+            actor,
+            public_key=key.with_suffix(".pub").read_text(),
+            lifetime=timedelta(minutes=minutes),
+        )
+    Path(f"{key}-cert.pub").write_text(made.text + "\n")
+    return key
+
+
+def by_keypair(port: SshPort) -> Actor:
+    """The user, by the keypair of the tests."""
+    user = port.world.people.user
+    pair = base64.b64decode(port.world.keys[user.user_id].split()[1]).decode().split(":")[0]
+    return replace(user, credential=f"keypair:{pair}")
+
+
+async def share(world: World, session: SessionId) -> None:
+    body = {"user": "stranger@example.org", "level": "use"}
+    async with world.http() as owner, owner.post(f"/api/v1/sessions/{session}/shares", json=body) as answer:
+        assert answer.status == 201, await answer.text()
+
+
+async def revoke(world: World, session: SessionId) -> None:
+    path = f"/api/v1/sessions/{session}/shares/stranger@example.org"
+    async with world.http() as owner, owner.delete(path) as answer:
+        assert answer.status == 204, await answer.text()
+
+
+async def test_a_command_has_its_output_errors_and_exit_code(ssh_port: SshPort, key: Path) -> None:
+    ran = await ssh_port.ssh(key, "train-3", "cat; echo err >&2; exit 7", given=b"over\0and out\xff")
+    assert (ran.code, ran.out, ran.err) == (7, b"over\0and out\xff", "err\n")
+
+
+async def test_a_shell_has_a_terminal_of_the_clients_size_and_only_permitted_variables(
+    ssh_port: SshPort, key: Path
+) -> None:
+    options = ("-tt", "-o", "SetEnv=LC_TEST=yes LD_PRELOAD=no")
+    typed = b"stty size; echo $TERM-$LC_TEST-$LD_PRELOAD-; exit 3\n"
+    ran = await ssh_port.ssh(key, "train-3", options=options, given=typed)
+    assert ran.code == 3
+    assert b"24 80" in ran.out
+    assert b"-yes--" in ran.out
+
+
+async def test_the_id_of_the_session_and_names_of_containers_work_too(ssh_port: SshPort, key: Path) -> None:
+    session = await ssh_port.world.session(name="other.name")
+    for user in (session, session[:8], f"{session}+main", "other.name", "other.name.main"):
+        assert (await ssh_port.ssh(key, user, "echo here")).out == b"here\n", user
+    ran = await ssh_port.ssh(key, "other.name+sub4", "true")
+    assert (ran.code, "has no container sub4" in ran.err) == (255, True)
+
+
+async def test_a_key_that_nobody_registered_opens_nothing(ssh_port: SshPort, key: Path) -> None:
+    ran = await ssh_port.ssh(ssh_port.key("strange"), "train-3", "true")
+    assert ran.code == 255
+    assert "Permission denied (publickey)" in ran.err
+
+
+async def test_a_key_opens_only_the_sessions_of_its_user(ssh_port: SshPort, key: Path) -> None:
+    people = ssh_port.world.people
+    await ssh_port.world.session(name="secret", owner=people.stranger)
+    ran = await ssh_port.ssh(key, "secret", "true")
+    assert (ran.code, "There is no session secret" in ran.err) == (255, True)
+    # Names belong to people: the same name is another session for another key.
+    await ssh_port.world.session(name="train-3", owner=people.stranger)
+    theirs = ssh_port.key("theirs")
+    await ssh_port.register(theirs, people.stranger)
+    assert (await ssh_port.ssh(theirs, "train-3", "echo theirs")).out == b"theirs\n"
+
+
+async def test_a_session_that_does_not_run_says_so(ssh_port: SshPort, key: Path) -> None:
+    await ssh_port.world.session(name="waits", state="PENDING")
+    ran = await ssh_port.ssh(key, "waits", "true")
+    assert (ran.code, ran.err) == (
+        255,
+        "carrel: waits is not running: it is PENDING. Wait until it runs.\n",
+    )
+
+
+async def test_files_go_by_sftp_scp_and_rsync(ssh_port: SshPort, key: Path) -> None:
+    content = os.urandom(3 * MIB)
+    source, home = ssh_port.folder / "source", ssh_port.world.engine.home
+    source.write_bytes(content)
+    options = ssh_port.options(key)
+    there = "train-3@127.0.0.1:"
+    remote_shell = " ".join(["ssh", *options])
+    for words, name in (
+        (["scp", "-q", *options, str(source), f"{there}by-scp"], "by-scp"),
+        (["scp", "-q", "-O", *options, str(source), f"{there}by-old-scp"], "by-old-scp"),
+        (["rsync", "-e", remote_shell, str(source), f"{there}by-rsync"], "by-rsync"),
+    ):
+        ran = await run(words)
+        assert (ran.code, ran.err) == (0, ""), words[0]
+        assert (home / name).read_bytes() == content, name
+    back = ssh_port.folder / "back"
+    ran = await run(
+        ["sftp", "-q", "-b", "-", *options, "train-3@127.0.0.1"], given=f"get by-scp {back}\n".encode()
+    )
+    assert (ran.code, ran.err, back.read_bytes() == content) == (0, "", True)
+
+
+async def test_a_certificate_opens_the_sessions_of_its_user_until_its_credential_ends(
+    ssh_port: SshPort, key: Path
+) -> None:
+    actor = by_keypair(ssh_port)
+    made = await certified(ssh_port, ssh_port.key("certified"), actor=actor)
+    assert (await ssh_port.ssh(made, "train-3", "echo in")).out == b"in\n"
+    async with ssh_port.world.database.transaction() as tx:
+        await tx.execute(
+            text("UPDATE keypairs SET active = false WHERE user_id = :user"), {"user": actor.user_id}
+        )
+    ran = await ssh_port.ssh(made, "train-3", "true")
+    assert (ran.code, "open no session any more" in ran.err) == (255, True)
+
+
+async def test_an_expired_certificate_and_one_of_another_authority_open_nothing(
+    ssh_port: SshPort, key: Path
+) -> None:
+    expired = await certified(ssh_port, ssh_port.key("expired"), actor=by_keypair(ssh_port), minutes=-1)
+    ran = await ssh_port.ssh(expired, "train-3", "true")
+    assert (ran.code, "Permission denied (publickey)" in ran.err) == (255, True)
+    own, forged = ssh_port.key("own-authority"), ssh_port.key("forged")
+    names = f"user:{ssh_port.world.people.user.user_id},{by_keypair(ssh_port).credential}"
+    signed = await run(["ssh-keygen", "-q", "-s", str(own), "-I", "x", "-n", names, f"{forged}.pub"])
+    assert signed.code == 0, signed.err
+    assert (await ssh_port.ssh(forged, "train-3", "true")).code == 255
+
+
+@pytest.mark.parametrize("end", ["share", "key", "session", "user"])
+async def test_a_connection_ends_with_the_right_to_it(
+    ssh_port: SshPort, key: Path, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ssh_access, "RECHECK_S", 0.1 if end == "key" else 3600.0)
+    world = ssh_port.world
+    session = await world.session(name="shared")
+    theirs = ssh_port.key("theirs")
+    registered = await ssh_port.register(theirs, world.people.stranger)
+    await share(world, session)
+    async with connected(ssh_port, theirs, session, "echo begun; sleep 1000") as client:
+        assert await asyncio.wait_for(client.stdout.readline(), BOUND_S) == b"begun\n"
+        if end == "share":
+            await revoke(world, session)
+        elif end == "session":
+            await world.terminate(session)
+        else:
+            statement = {
+                "key": "DELETE FROM ssh_keys WHERE id = :id",
+                "user": "UPDATE users SET state = 'inactive' WHERE id = (SELECT user_id FROM ssh_keys WHERE id = :id)",
+            }[end]
+            async with world.database.transaction() as tx:
+                await tx.execute(text(statement), {"id": registered})
+        assert await asyncio.wait_for(client.wait(), BOUND_S) == 255
+        assert b"Your access to this session has ended." in await client.stderr.read()
+
+
+async def test_a_shell_ends_with_its_client(ssh_port: SshPort, key: Path) -> None:
+    async with connected(ssh_port, key, "train-3", "echo begun; exec sleep 1000", tty=True) as client:
+        assert (await asyncio.wait_for(client.stdout.readline(), BOUND_S)).strip() == b"begun"
+    shell, *_ = ssh_port.world.engine.processes
+    await eventually(lambda: shell.returncode is not None or None)
+
+
+async def test_a_port_of_the_session_can_be_forwarded(ssh_port: SshPort, key: Path) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write((await reader.readline()).upper())
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    ran = await ssh_port.ssh(key, "train-3", options=("-W", f"localhost:{port}"), given=b"hello\n")
+    assert (ran.code, ran.out) == (0, b"HELLO\n")
+    server.close()
+    ran = await ssh_port.ssh(key, "train-3", options=("-W", f"localhost:{port}", "-o", "LogLevel=INFO"))
+    assert ran.code == 255
+    assert "Nothing answers on port" in ran.err
+
+
+async def test_forwarding_can_be_disabled(ssh_port: SshPort, key: Path, tmp_path: Path) -> None:
+    async with ssh_port_of(ssh_port.world, ssh_port.folder, port_forwarding=False) as strict:
+        ran = await strict.ssh(key, "train-3", options=("-W", "localhost:22", "-o", "LogLevel=INFO"))
+        assert (ran.code, "Port forwarding is disabled" in ran.err) == (255, True)
+        assert (await strict.ssh(key, "train-3", "echo shell")).out == b"shell\n"
+
+
+async def test_a_client_that_does_not_read_holds_the_command_back(ssh_port: SshPort, key: Path) -> None:
+    progress = ssh_port.world.engine.home / "progress"
+    command = "i=0; while [ $i -lt 300 ]; do head -c 1048576 /dev/zero; i=$((i+1)); echo $i >progress; done"
+    async with connected(ssh_port, key, "train-3", command):
+        await eventually(lambda: progress.exists() or None)
+        seen = ""
+
+        async def stands_still() -> bool:
+            nonlocal seen
+            before, seen = seen, progress.read_text()
+            return bool(seen) and before == seen
+
+        await eventually(stands_still, every_s=1.0)
+        assert int(seen) < 100
+
+
+async def test_many_connections_at_once_all_work(ssh_port: SshPort, key: Path) -> None:
+    ran = await asyncio.gather(*(ssh_port.ssh(key, "train-3", f"echo {number}") for number in range(12)))
+    assert [one.out for one in ran] == [b"%d\n" % number for number in range(12)]
+
+
+async def test_an_address_that_fails_too_often_is_refused_for_a_while(
+    ssh_port: SshPort, key: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ssh_listener, "FAILURES", 2)
+    strange = ssh_port.key("strange")
+    for _ in range(2):
+        assert "Permission denied" in (await ssh_port.ssh(strange, "train-3", "true")).err
+    assert (await ssh_port.ssh(key, "train-3", "true")).code == 255
+    monkeypatch.setattr(ssh_listener, "FORGIVEN_S", 0.0)
+    assert (await ssh_port.ssh(key, "train-3", "true")).code == 0
+
+
+async def test_what_starts_is_in_the_audit_trail(ssh_port: SshPort, key: Path) -> None:
+    await ssh_port.ssh(key, "train-3", "echo secret words")
+    async with ssh_port.world.database.transaction() as tx:
+        rows = (await tx.execute(text("SELECT details FROM audit WHERE action = 'session.exec'"))).all()
+    assert [row.details for row in rows] == [{"ssh": "command", "command": "echo"}]
