@@ -253,8 +253,8 @@ describe("the reason of a state", () => {
       'f"has no label {',
       'f"has capacity, but not for all {',
       'f"needs {format_slot(slot, requested)}, {free}"',
-      'f"cannot reach {',
-      'f"the storage host {',
+      'f"cannot reach the storage host {',
+      'f"does not have the environment {',
       '"; ".join(',
     ]) {
       expect(source.includes(part), part).toBe(true);

@@ -10,6 +10,7 @@ from carrel.controllers.dependencies import Dependencies
 from carrel.controllers.disk_limits import DiskLimits
 from carrel.controllers.disk_space import DiskSpaceWatch
 from carrel.controllers.drain import Drain
+from carrel.controllers.environment_images import EnvironmentImages
 from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.idle import Idle
@@ -49,6 +50,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         DiskSpaceWatch(tools),
         StorageMonitor(tools),
         FolderTasks(tools),
+        EnvironmentImages(tools),
         AuditSealing(tools),
         Notify(tools),
         due_deliveries.mail(tools),

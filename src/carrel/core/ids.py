@@ -25,6 +25,8 @@ FolderTaskId = NewType("FolderTaskId", str)
 ScheduleId = NewType("ScheduleId", str)
 TemplateId = NewType("TemplateId", str)
 AppTemplateId = NewType("AppTemplateId", str)
+EnvironmentId = NewType("EnvironmentId", str)
+EnvironmentVersionId = NewType("EnvironmentVersionId", str)
 UploadId = NewType("UploadId", str)
 ViewId = NewType("ViewId", str)
 

@@ -6,6 +6,7 @@ Tests of protocols that the engine lacks are skipped, and so reported. See `conf
 import io
 import tarfile
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NoReturn, Protocol, runtime_checkable
 from unittest import SkipTest
 
@@ -31,7 +32,14 @@ from carrel.engines.optional import (
     Pausing,
     Reporting,
 )
-from carrel.engines.port import ContainerGone, EngineError, ImageUnusable, ObservedState
+from carrel.engines.port import (
+    WORK_HOME,
+    ContainerGone,
+    EngineError,
+    ImageUnusable,
+    InitialFile,
+    ObservedState,
+)
 
 
 @runtime_checkable
@@ -169,29 +177,47 @@ class OptionalConformance:
 
     # commit
 
-    async def test_an_image_of_a_container_has_its_files_and_not_its_environment(
+    async def test_an_image_of_a_container_has_its_files_and_nothing_that_it_was_given(
         self, harness: EngineHarness
     ) -> None:
-        engine, images = committing(harness), images_of(harness)
-        container = await running(harness, env={"SECRET": "hunter2"})
-        await run(harness.engine, container, "sh", "-c", "echo kept >file")
-        reference = f"localhost/conformance/{new_id()}:1"
-        made = await engine.commit(container, reference)
-        assert await images.image(reference) == made
+        engine, images, progress = committing(harness), images_of(harness), ProgressLog()
+        given = InitialFile(f"{WORK_HOME}/given", b"hunter2", private=True)
+        desired = replace(spec(harness), env={"SECRET": "hunter2"}, files=(given,))
+        await harness.engine.ensure(desired, ProgressLog())
+        await run(
+            harness.engine, desired.id, "sh", "-c", f"echo kept > {WORK_HOME}/file; echo no > /tmp/left"
+        )
+        reference, key = f"localhost/conformance/{new_id()}:1", new_id()
+        made = await engine.commit(desired.id, reference, key, left_out=("/tmp",), progress=progress)
+        assert await images.image(reference) == made.image
+        assert 0 < made.added_bytes < made.image.size_bytes
+        assert progress.phases[0] == "copy"
+        assert set(await engine.commits()) == {key}
         copy = spec(harness, image=reference)
         await harness.engine.ensure(copy, ProgressLog())
-        ran = await run(harness.engine, copy.id, "sh", "-c", "cat file; echo secret=$SECRET; id -un")
-        assert ran.stdout == b"kept\nsecret=\nwork\n"
-        assert {one.id for one in await harness.engine.list()} == {container, copy.id}
-        for one in (copy.id, container):
+        for path, code in ((f"{WORK_HOME}/file", 0), ("/tmp/left", 1), (given.path, 1)):
+            ran = await run(harness.engine, copy.id, "cat", path)
+            assert ran.exit_code == code, path
+        ran = await run(harness.engine, copy.id, "sh", "-c", "echo secret=$SECRET")
+        assert ran.stdout == b"secret=\n"
+        assert {one.id for one in await harness.engine.list()} == {desired.id, copy.id}
+        error = await refused(EngineError, engine.discard_commit(key))
+        assert error.code == "image_in_use"
+        for one in (copy.id, desired.id):
             await harness.engine.remove(one, grace_s=0)
-        await images.remove_image(reference)
+        for _ in range(2):
+            await engine.discard_commit(key)
+        await refused(ImageUnusable, images.image(reference))
+        assert not await engine.commits()
 
     async def test_nothing_is_committed_of_a_container_that_is_not_there(
         self, harness: EngineHarness
     ) -> None:
         engine = committing(harness)
-        await refused(ContainerGone, engine.commit(new_id(), "localhost/conformance/none:1"))
+        reference = "localhost/conformance/none:1"
+        committed = engine.commit(new_id(), reference, new_id(), left_out=(), progress=ProgressLog())
+        await refused(ContainerGone, committed)
+        assert not await engine.commits()
 
     # limits
 

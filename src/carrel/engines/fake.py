@@ -159,7 +159,8 @@ class FakeEngine(FakeAdjusting):
     def _create(self, spec: ContainerSpec) -> None:
         there = self.world.containers.get(spec.id)
         if there is None or not self.world.on_a_node(there):
-            self.world.containers[spec.id] = FakeContainer(spec, self.world.node_for(spec))
+            made = self.world.containers[spec.id] = FakeContainer(spec, self.world.node_for(spec))
+            made.files |= self.world.image_files.get(spec.image, {})
         self.world.hint(spec.id)
 
     def _start(self, container: str) -> None:

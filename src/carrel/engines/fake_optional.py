@@ -1,5 +1,5 @@
-"""The optional capabilities (`engines.optional`) of the fake engine: images, builds, limits, pauses, usage of
-the machines, reports; no commits."""
+"""The optional capabilities (`engines.optional`) of the fake engine: images, builds, commits, limits, pauses, usage of
+the machines, reports."""
 
 import asyncio
 import socket
@@ -9,7 +9,15 @@ from typing import IO, TypeVar
 
 from carrel.engines import fake_build
 from carrel.engines.fake_world import FakeContainer, FakeWorld
-from carrel.engines.optional import BuildSink, DiskSpace, HostUsage, ImageInfo, StoredImage, limits_below_use
+from carrel.engines.optional import (
+    BuildSink,
+    CommittedImage,
+    DiskSpace,
+    HostUsage,
+    ImageInfo,
+    StoredImage,
+    limits_below_use,
+)
 from carrel.engines.port import (
     ContainerGone,
     EngineError,
@@ -87,6 +95,27 @@ class FakeAdjusting:
     async def tag_image(self, reference: str, new: str) -> None:
         await self.step("tag_image", lambda: self._tag_image(reference, new))
 
+    async def commit(
+        self, container: str, reference: str, key: str, *, left_out: Collection[str], progress: ProgressSink
+    ) -> CommittedImage:
+        progress(Progress("copy"))
+        known = await self.step("commit.copy", lambda: self.find(container))
+        if self.world.commit_s:
+            await self.world.sleep(self.world.commit_s)
+        progress(Progress("commit", 1.0))
+        return await self.step("commit", lambda: self._commit(known, reference, key, left_out))
+
+    async def commits(self) -> Collection[str]:
+        return await self.step("commits", lambda: set(self.world.commits))
+
+    async def discard_commit(self, key: str) -> None:
+        def discard() -> None:
+            if key in self.world.commits:
+                self._remove_image(self.world.commits[key])
+                del self.world.commits[key]
+
+        await self.step("discard_commit", discard)
+
     async def set_limits(self, container: str, slots: Mapping[str, int]) -> None:
         await self.step("set_limits", lambda: self._set_limits(container, slots))
 
@@ -161,6 +190,25 @@ class FakeAdjusting:
         self.world.local_images.add(new)
         self.world.image_labels[new] = image.labels
         self.world.image_ids[new] = image.id
+
+    def _commit(
+        self, known: FakeContainer, reference: str, key: str, left_out: Collection[str]
+    ) -> CommittedImage:
+        without = {
+            *left_out,
+            *(one.path for one in known.spec.files),
+            *(one.target for one in known.spec.mounts),
+        }
+        self.world.image_files[reference] = {
+            path: content
+            for path, content in known.files.items()
+            if path not in without and not any(path.startswith(f"{one}/") for one in without)
+        }
+        self.world.commits[key] = reference
+        self.world.local_images.add(reference)
+        return CommittedImage(
+            self._image(reference), sum(map(len, self.world.image_files[reference].values()))
+        )
 
     def _remove_image(self, reference: str) -> None:
         if any(one.spec.image == reference for one in self.world.containers.values()):

@@ -2,7 +2,7 @@
 
 A process is a generator of steps (write, sleep, read) that returns its exit code, so it needs neither a task nor a
 clock: the driver controls time. Commands: echo cat touch sleep exit true false id pwd hostname printenv stty head, `;`,
-`&&`, `||`, `>&2`, `$NAME`, `sh -c`, `sh` alone as a line-by-line shell, and `nc`, which finds every host
+`&&`, `||`, `>&2`, `> PATH`, `$NAME`, `sh -c`, `sh` alone as a line-by-line shell, and `nc`, which finds every host
 listening on every port with its name as the answer.
 """
 
@@ -162,9 +162,27 @@ def _redirected(words: Sequence[str], around: ProcessEnvironment) -> Process:
     fd = 1
     if len(words) > 2 and list(words[-2:]) == [">&", "2"]:
         words, fd = words[:-2], 2
+    if len(words) > 2 and words[-2] == ">":
+        return (yield from _into(words[-1], _redirected(words[:-2], around), around))
     if words[0] in _SHELLS:
         return (yield from run(words, around))
     return (yield from _word(words[0], words[1:], fd, around))
+
+
+def _into(path: str, process: Process, around: ProcessEnvironment) -> Process:
+    """The process, with its output as the content of a file."""
+    content, step = b"", None
+    try:
+        step = next(process)
+        while True:
+            if isinstance(step, Write) and step.fd == 1:
+                content += step.chunk
+                step = next(process)
+            else:
+                step = process.send((yield step))
+    except StopIteration as ended:
+        around.files[path] = content
+        return int(ended.value)
 
 
 def _word(name: str, arguments: Sequence[str], fd: int, around: ProcessEnvironment) -> Process:

@@ -18,7 +18,7 @@ from carrel.core.clock import Clock, SystemClock
 from carrel.engines import barrier, fake_files, fake_shell, runtimes
 from carrel.engines.accelerated import attachment_of, node_with
 from carrel.engines.hints import Hints
-from carrel.engines.optional import LIVE_LIMITS, DiskSpace, HostUsage
+from carrel.engines.optional import COMMITS, LIVE_LIMITS, DiskSpace, HostUsage
 from carrel.engines.port import (
     DISK_LIMIT,
     IDLE,
@@ -38,7 +38,7 @@ from carrel.engines.port import (
 )
 from carrel.engines.volumes import require_directories
 
-CAPABILITIES = frozenset({"fake", IN_PLACE_RESTART, LIVE_LIMITS, LOG_STREAMS, OOM_EVENTS})
+CAPABILITIES = frozenset({"fake", COMMITS, IN_PLACE_RESTART, LIVE_LIMITS, LOG_STREAMS, OOM_EVENTS})
 """Of its nodes, unless a test changes them."""
 KILLED_BY_SIGKILL = 137
 _MIB = 1 << 20
@@ -180,6 +180,11 @@ class FakeWorld:
         """By image."""
         self.image_ids: dict[str, str] = {}
         """Of built or tagged images; others are identified by their reference."""
+        self.image_files: dict[str, dict[str, bytes]] = {}
+        """By image: contents by path."""
+        self.commits: dict[str, str] = {}
+        """Images of commits by key."""
+        self.commit_s = 0.0
         self.accelerators: dict[str, Accelerators] = {}
         """By node."""
         self.unknown_images: set[str] = set()

@@ -10,6 +10,7 @@ EngineUnavailable if the engine does not respond. Behaviour at the edges, tested
     build_image     same image, from cache   EngineError (build_failed)
     tag_image       no-op                    ImageUnusable
     commit          replaces the reference   ContainerGone
+    discard_commit  success                  success; EngineError (image_in_use) while a container needs it
     prepare_layer   no-op                    ImageUnusable
     remove_layers   success                  success; those in use stay
     set_limits      no-op                    ContainerGone
@@ -103,16 +104,39 @@ class ImageBuilding(ImageStore, Protocol):
         ...
 
 
+COMMITS = "commits"
+"""Capability of nodes whose engine creates images from containers."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedImage:
+    """added_bytes: of its own files, without those of the image below."""
+
+    image: ImageInfo
+    added_bytes: int
+
+
 @runtime_checkable
 class Committing(Protocol):
-    """Creates images from containers."""
+    """Creates images from containers. key: of a commit; letters and digits."""
 
-    async def commit(self, container: str, reference: str) -> ImageInfo:
-        """Create an image of the container's file system, without mounts.
+    async def commit(
+        self, container: str, reference: str, key: str, *, left_out: Collection[str], progress: ProgressSink
+    ) -> CommittedImage:
+        """Create an image of the container's image and of what it has changed since, and tag it with the reference.
 
-        The image keeps only the environment of its base image: the session's variables are removed.
-        Raises: ContainerGone, EngineError.
+        No layer of it has the content of mounts, initial files, or anything at or below left_out, which are absolute
+        paths; nor does it have the container's variables. Its processes are paused while the changes are copied.
+        Raises: ContainerGone, EngineError (also disk_full).
         """
+        ...
+
+    async def commits(self) -> Collection[str]:
+        """The keys of this installation's commits of which there is an image, or something unfinished."""
+        ...
+
+    async def discard_commit(self, key: str) -> None:
+        """Remove the image of the commit and what is unfinished of it. Raises: EngineError (image_in_use)."""
         ...
 
 

@@ -252,6 +252,7 @@ ACTIONS = {
         _personal("session.define", "Write and read definitions of sessions."),
         _personal("session.again", "Start one of your sessions again."),
         _own("session.remove", "Terminate a session."),
+        _personal("session.save", "Save one of your running sessions as an environment."),
         _own("session.share", "Share a session, see who has access, and revoke shares."),
         _personal("session.join", "Open a session that is shared by a link."),
         _personal("session.leave", "Leave a session that another user shares with you."),
@@ -262,6 +263,14 @@ ACTIONS = {
         _own("schedule.pause", "Pause and resume a schedule."),
         _personal("schedule.run", "Run your schedules on request."),
         _own("schedule.remove", "Delete a schedule."),
+        # environments
+        _member(
+            "environment.read", "See your environments, those of your projects, and those shared with you."
+        ),
+        _own("environment.update", "Change an environment, and stop making a version of it."),
+        _own("environment.share", "Share an environment, see with whom, and revoke shares."),
+        _own("environment.remove", "Delete an environment or a version of it."),
+        # templates
         _member("template.read", "See your templates, and those shared in your projects."),
         _member("template.create", "Save a template in one of your projects."),
         _own("template.update", "Change a template, and share it in its project."),

@@ -12,7 +12,7 @@ from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError
 from carrel.core.host_names import architecture
 from carrel.core.ids import GroupId, NodeId, ProjectId, SessionId
-from carrel.images import service as images
+from carrel.environments import images as environments
 from carrel.limits.scopes import access_key_of, scopes_of
 from carrel.permissions.decide import Actor, Target, require
 from carrel.queue import loading
@@ -63,8 +63,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
     usable = await admission.usable_groups(tx, actor.user_id, actor.domain_id, project, spec.kind)
     accepted = admission.chosen_groups(usable, spec)
     group = accepted[0]
-    image = await images.find(tx, spec.image) if spec.image else None
-    admitted, mounts = await _admitted(tx, actor, project, image, spec)
+    image, admitted, mounts = await _admitted(tx, actor, project, spec)
     refused = admitted if isinstance(admitted, CarrelError) else None
     # Report remaining capacity also for a refused request, without the node and time limit that caused the refusal.
     possible = (
@@ -82,7 +81,8 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
         if possible.rights == Rights.ROOT
         else {}
     )
-    without = await mounting.without(tx, mounts)
+    references = {one.image for one in possible.container_requests}
+    without = (*await mounting.without(tx, mounts), *await environments.without(tx, references))
     pending = _pending(actor, project, accepted, without_root, image, possible, after, without, clock.now())
     snapshot = await loading.snapshot(
         tx, clock.now(), [*await loading.waiting(tx, clock.now()), pending], running=True
@@ -127,17 +127,21 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
 
 
 async def _admitted(
-    tx: AsyncSession, actor: Actor, project: ProjectId, image: Image | None, spec: SessionSpec
-) -> tuple[AdmittedSpec | CarrelError, MountPlan]:
-    """The request as it would be queued, or the error that creating it would raise; and its mounts."""
+    tx: AsyncSession, actor: Actor, project: ProjectId, spec: SessionSpec
+) -> tuple[Image | None, AdmittedSpec | CarrelError, MountPlan]:
+    """The image that it names, the request as it would be queued, or the error that creating it would raise; and its
+    mounts.
+    """
+    image = None
     try:
         if spec.image:
-            await resolution.image_of(tx, actor, spec.image, spec.slots)
+            image = await resolution.named_image(tx, actor, spec.image)
+            await resolution.require_usable(tx, actor, image, spec.image, spec.slots)
             spec = await resolution.with_role_images(tx, actor, image, spec)
         admitted = await admission.admit(tx, actor, project, image, spec)
-        return admitted, await mounting.foresee(tx, actor, spec.mounts)
+        return image, admitted, await mounting.foresee(tx, actor, spec.mounts)
     except CarrelError as error:
-        return error, MountPlan()
+        return image, error, MountPlan()
 
 
 def _pending(

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.host_names import architecture
 from carrel.core.ids import GroupId, SessionId
 from carrel.engines.port import ROOT_INSIDE
+from carrel.environments import images as environments
 from carrel.limits.scopes import ceilings, scopes_of
 from carrel.nodes import ledger
 from carrel.nodes.groups import service as groups
@@ -223,6 +224,7 @@ async def _requests(tx: AsyncSession, rows: Sequence[Any]) -> list[PendingSessio
     if not rows:
         return []
     missing = await mounting.missing_storage(tx)
+    without_image = await environments.without_of_pending(tx)
     after = await dependencies.of_pending(tx) if rows[0].some_wait_for_others else {}
     requests = [
         _request(
@@ -230,7 +232,7 @@ async def _requests(tx: AsyncSession, rows: Sequence[Any]) -> list[PendingSessio
             ("" if row.choices else _not_allowed(row.shut_out, row.root_forbidden))
             or missing.away.get(row.id, ""),
             after.get(row.id, ()),
-            missing.without.get(row.id, ()),
+            (*missing.without.get(row.id, ()), *without_image.get(row.id, ())),
         )
         for row in rows
     ]

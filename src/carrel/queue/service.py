@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import Clock
 from carrel.core.ids import GroupId
+from carrel.environments import images as environments
 from carrel.images import service as images
 from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor
@@ -76,7 +77,8 @@ async def why(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> tuple[S
         return session, None
     snapshot = await loading.snapshot(tx, now, waiting, running=True)
     offered = await _offered(tx, actor, session)
-    least = least_of(await images.find(tx, session.image))
+    image = await images.find(tx, session.image) or await environments.of_reference(tx, session.image)
+    least = least_of(image)
     after = await dependencies.of_session(tx, session.id) if one.after else ()
     # A plan takes milliseconds; several of them would block the event loop for too long.
     return session, await asyncio.to_thread(explain, snapshot, one, offered, least, after)

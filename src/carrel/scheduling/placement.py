@@ -301,8 +301,8 @@ class Room:
         node = self.nodes[index]
         if container.node is not None and node.id != container.node:
             return "is not the requested node"
-        if not node.closed and (storage := node.lacks(container.without)):
-            return f"cannot reach {storage}"
+        if not node.closed and (clause := node.lacks(container.without)):
+            return clause
         if node.closed or node.runs(container.architecture, root=False):
             return node.closed or "cannot give root in a session"
         return f"is {node.architecture}, the image needs {container.architecture}"

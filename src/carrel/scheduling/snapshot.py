@@ -49,7 +49,8 @@ class ClusterMode(StrEnum):
 
 
 Without = tuple[tuple[str, str], ...]
-"""Networks whose nodes do not have a session's storage, with the name of what is missing there."""
+"""Networks whose nodes do not have a session's storage or image, with a clause, as "cannot reach the storage host a".
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +92,14 @@ class NodeSnapshot:
 
     def runs(self, architecture: str, *, root: bool, without: Without = ()) -> bool:
         """True if an image of this architecture runs here, or either architecture is unknown; with root inside, if
-        required; and if its network is none of those without its storage.
+        required; and if its network is none of those without its storage or image.
         """
         fits = not architecture or not self.architecture or self.architecture == architecture
         return fits and (self.root or not root) and not self.lacks(without)
 
     def lacks(self, without: Without) -> str:
-        """The storage that it does not have; "" if it has all."""
-        return next((storage for network, storage in without if network == self.network), "")
+        """Of what it does not have, the clause; "" if it has all."""
+        return next((clause for network, clause in without if network == self.network), "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from carrel.db.database import Database
 from carrel.db.encryption import SecretBox
 from carrel.db.leader import Leader
 from carrel.db.listener import Listener
+from carrel.environments import routes as environments
 from carrel.events import routes as events
 from carrel.events.service import EventStream
 from carrel.folders import routes as vfolders
@@ -80,6 +81,7 @@ from carrel.server.services import ApiServices
 from carrel.server.settings import Settings
 from carrel.sessions import definition_routes as definitions
 from carrel.sessions import routes as sessions
+from carrel.sessions import save_routes as saving
 from carrel.sessions.logs.store import DIRECTORY as SESSION_LOGS
 from carrel.sessions.logs.store import LogStore
 from carrel.sessions.schedules import routes as schedules
@@ -143,6 +145,8 @@ _ROUTERS = (
     schedules.router,
     session_shares.router,
     templates.router,
+    environments.router,
+    saving.router,
     vfolders.router,
     shares.router,
     files.router,

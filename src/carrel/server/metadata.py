@@ -9,6 +9,7 @@ import carrel.tables.audit
 import carrel.tables.dependencies
 import carrel.tables.dotfiles
 import carrel.tables.engines
+import carrel.tables.environments
 import carrel.tables.events
 import carrel.tables.folders
 import carrel.tables.groups

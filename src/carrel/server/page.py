@@ -33,6 +33,7 @@ PAGES = (
     "/sessions",
     "/shared",
     "/templates",
+    "/my-environments",
     "/sessions/recurring",
     "/terminal/$",
     "/settings",

@@ -202,7 +202,7 @@ async def missing_storage(tx: AsyncSession) -> MissingStorage:
 
 
 async def without(tx: AsyncSession, planned: MountPlan) -> Without:
-    """The engines that do not have a storage host of these mounts, with its name, as in `MissingStorage`."""
+    """The engines that do not have a storage host of these mounts, with that as a clause, as in `MissingStorage`."""
     nowhere = (
         select(StorageHostLocation.engine_id, StorageHost.name)
         .join(StorageHost, StorageHost.id == StorageHostLocation.host_id)
@@ -216,7 +216,7 @@ async def without(tx: AsyncSession, planned: MountPlan) -> Without:
 
 
 def _called(host: str) -> str:
-    return f"the storage host {host}"
+    return f"cannot reach the storage host {host}"
 
 
 async def is_away(tx: AsyncSession, host: StorageHostId) -> bool:

@@ -9,6 +9,7 @@ from carrel.core.errors import Conflict, Forbidden, Invalid, NotFound
 from carrel.core.host_names import architecture
 from carrel.core.ids import ProjectId
 from carrel.core.units import Slots, format_slot
+from carrel.environments import images as environments
 from carrel.images import service as images
 from carrel.permissions.decide import Actor
 from carrel.sessions.spec import SessionSpec
@@ -57,11 +58,22 @@ async def project_of(tx: AsyncSession, actor: Actor, ref: str | None) -> Project
 
 
 async def image_of(tx: AsyncSession, actor: Actor, ref: str, slots: Slots) -> Image | None:
-    """The image of the catalogue; None: an image reference.
+    """The image of the catalogue, or of an environment; None: an image reference.
 
-    Raises: Invalid, also for too few slots; Forbidden if the actor's domain may not use its registry.
+    Raises: as `named_image` and `require_usable`.
     """
-    image = await images.find(tx, ref)
+    image = await named_image(tx, actor, ref)
+    await require_usable(tx, actor, image, ref, slots)
+    return image
+
+
+async def named_image(tx: AsyncSession, actor: Actor, ref: str) -> Image | None:
+    """The same, whatever may be started from it.
+
+    Raises: Invalid; NotFound or Conflict for an environment from which the actor cannot start sessions.
+    """
+    image = None if environments.is_environment(ref) else await images.find(tx, ref)
+    image = image or await environments.image_of(tx, actor, ref)
     if image is None and not REFERENCE.match(ref):
         raise Invalid(
             "invalid.image",
@@ -69,10 +81,14 @@ async def image_of(tx: AsyncSession, actor: Actor, ref: str, slots: Slots) -> Im
             hint="See `carrel image ls`; a reference looks like registry.example.org/team/name:tag.",
             field="image",
         )
+    return image
+
+
+async def require_usable(tx: AsyncSession, actor: Actor, image: Image | None, ref: str, slots: Slots) -> None:
+    """Raises: Forbidden if the actor's domain may not use its registry; Invalid for too few slots."""
     await images.require_registry(tx, actor.domain_id, image.reference if image else ref)
     if too_few := too_few_for(image, slots):
         raise too_few
-    return image
 
 
 async def with_role_images(

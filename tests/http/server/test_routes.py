@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import pytest
+from environment_kit import add_environment
 from installation import API, Api, Caller, document
 from node_kit import join, machine
 from people import PASSWORD
@@ -41,6 +42,7 @@ READS = {
     "template": "template.read",
     "webhook": "webhook.read",
     "app_template": "app_template.read",
+    "environment": "environment.read",
 }
 # Found by their owner alone: for others there is none.
 PRIVATE = (
@@ -166,6 +168,11 @@ BODIES: Mapping[str, object] = {
     "vfolders.hand_over": {},
     "vfolders.move": {"host": "local"},
     "vfolders.update": {"usage_mode": "data"},
+    "environments.annotate": {"note": "another"},
+    "environments.cancel": {},
+    "environments.share": {"user": "nobody@example.org"},
+    "environments.update": {"description": "another"},
+    "sessions.save": {"name": "torch"},
     "webhooks.create": {"name": "other", "url": "https://hooks.example.org/other"},
     "webhooks.update": {"active": False},
     "webhooks.rotate": {"overlap_s": 3600},
@@ -262,6 +269,8 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
     template = await own.post("/templates", body)
     assert template.status_code == 201, template.text
     app = await own.post("/app-templates", {"name": "dash", "title": "Dash", "port": 8050})
+    environment = f"e-{actor.user_id}"[:12]
+    await add_environment(api.database, environment, actor)
     token = (await own.post("/tokens", {"name": "t", "scopes": ["*"]})).json()
     key = (await own.post("/ssh-keys", {"name": "k"})).json()
     hook = (await own.post("/webhooks", {"name": "hook", "url": "https://hooks.example.org/"})).json()["id"]
@@ -282,6 +291,8 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
             "session": session["id"],
             "schedule": schedule.json()["id"],
             "template": template.json()["id"],
+            "environment": environment,
+            "version": "1",
             "token": token["id"],
             "key": key["id"],
             "dotfile": dotfile,
@@ -309,6 +320,7 @@ def place_of(path: str, things: Things) -> str:
         "sessions": "session",
         "schedules": "schedule",
         "templates": "template",
+        "environments": "environment",
         "projects": "project",
         "domains": "domain",
         "users": "user",
@@ -330,6 +342,7 @@ def place_of(path: str, things: Things) -> str:
         "view",
         "webhook",
         "delivery",
+        "version",
     ):
         path = path.replace("{" + name + "}", things.ids[name])
     first = path.split("/")[1]
@@ -345,7 +358,7 @@ def target_of(path: str, things: Things) -> Target:
         return Target(project_id=things.target.project_id, domain_id=things.target.domain_id)
     if first in ("webhooks", "app-templates"):
         return Target(owner_id=things.target.owner_id)
-    if first in ("keypairs", "logins", "vfolders", "vfolder-tasks"):
+    if first in ("keypairs", "logins", "vfolders", "vfolder-tasks", "environments"):
         return Target(owner_id=things.target.owner_id, domain_id=things.target.domain_id)
     return things.target
 
@@ -411,7 +424,14 @@ def anyones(name: str) -> bool:
 def in_order(names: list[str]) -> list[str]:
     """Reading first, and last what removes."""
     rank = {"OPTIONS": 0, "HEAD": 0, "GET": 0, "PATCH": 1, "PUT": 1, "POST": 2, "DELETE": 3}
-    last = ("factors.reset", "users.recover", "project_members.remove", "logins.remove_all", "auth.logout")
+    last = (
+        "environments.remove",
+        "factors.reset",
+        "users.recover",
+        "project_members.remove",
+        "logins.remove_all",
+        "auth.logout",
+    )
     late = {name: number for number, name in enumerate(last, 1)}
     return sorted(names, key=lambda name: (late.get(name, 0), rank[operations()[name][0]], name))
 
@@ -506,6 +526,7 @@ async def test_lists_hold_what_the_table_lets_one_see_and_nothing_else(api: Api,
         "sessions": ("/sessions?owner=all", "session", "session.read"),
         "schedules": ("/schedules?owner=all", "schedule", "schedule.read"),
         "templates": ("/templates?owner=all", "template", "template.read"),
+        "environments": ("/environments?owner=all", "environment", "environment.read"),
         "keypairs": ("/keypairs?owner=all", "access_key", "keypair.read"),
         "users": ("/users", "user", "user.read"),
         "projects": ("/projects", "project", "project.read"),
@@ -537,6 +558,7 @@ async def test_what_one_may_not_know_of_is_word_for_word_what_there_is_not(api: 
         ("/keypairs/{}", "access_key"),
         ("/logins/{}", "login"),
         ("/templates/{}", "template"),
+        ("/environments/{}", "environment"),
         ("/vfolders/{}", "folder"),
         ("/vfolder-tasks/{}", "task"),
     ):

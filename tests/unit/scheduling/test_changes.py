@@ -201,7 +201,7 @@ def test_a_session_with_root_is_placed_only_where_it_can_have_it() -> None:
 
 def test_a_session_is_placed_only_where_its_storage_is() -> None:
     far, near = (node_with(name, {"cpu": 8000}, network=name) for name in ("far", "near"))
-    one = pending("s", {"cpu": 1000}, without=(("far", "the storage host nas"),))
+    one = pending("s", {"cpu": 1000}, without=(("far", "cannot reach the storage host nas"),))
     [placement] = Planning(Snapshot((far, near), (one,), NOW)).run().placements
     assert [part.node for part in placement.parts] == [near.id]
     alone = Planning(Snapshot((far,), (one,), NOW))

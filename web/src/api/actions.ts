@@ -767,6 +767,13 @@ export const ACTIONS = {
     domainAdmin: "domain",
     superadmin: "all",
   },
+  "session.save": {
+    sentence: "Save one of your running sessions as an environment.",
+    user: "own",
+    projectAdmin: "own",
+    domainAdmin: "own",
+    superadmin: "own",
+  },
   "session.share": {
     sentence: "Share a session, see who has access, and revoke shares.",
     user: "own",
@@ -832,6 +839,34 @@ export const ACTIONS = {
   },
   "schedule.remove": {
     sentence: "Delete a schedule.",
+    user: "own",
+    projectAdmin: "project",
+    domainAdmin: "domain",
+    superadmin: "all",
+  },
+  "environment.read": {
+    sentence: "See your environments, those of your projects, and those shared with you.",
+    user: "project",
+    projectAdmin: "project",
+    domainAdmin: "domain",
+    superadmin: "all",
+  },
+  "environment.update": {
+    sentence: "Change an environment, and stop making a version of it.",
+    user: "own",
+    projectAdmin: "project",
+    domainAdmin: "domain",
+    superadmin: "all",
+  },
+  "environment.share": {
+    sentence: "Share an environment, see with whom, and revoke shares.",
+    user: "own",
+    projectAdmin: "project",
+    domainAdmin: "domain",
+    superadmin: "all",
+  },
+  "environment.remove": {
+    sentence: "Delete an environment or a version of it.",
     user: "own",
     projectAdmin: "project",
     domainAdmin: "domain",

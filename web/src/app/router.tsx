@@ -16,6 +16,7 @@ import {
   activitySearch,
   auditSearch,
   dashboardSearch,
+  environmentsSearch,
   explorerSearch,
   foldersSearch,
   groupsSearch,
@@ -387,6 +388,13 @@ const templatesRoute = createRoute({
   component: page(() => import("@/features/templates/TemplatesPage"), "TemplatesPage"),
 });
 
+const environmentsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/my-environments",
+  validateSearch: environmentsSearch,
+  component: page(() => import("@/features/environments/EnvironmentsPage"), "EnvironmentsPage"),
+});
+
 const dataRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/data",
@@ -453,6 +461,7 @@ export const router = createRouter({
       statisticsRoute,
       sessionsRoute,
       templatesRoute,
+      environmentsRoute,
       schedulesRoute,
       dataRoute,
       filesRoute,

@@ -71,6 +71,7 @@ const TOUCHED: Readonly<Record<string, readonly string[]>> = {
   engine: ["engines", "nodes"],
   group: ["groups", "nodes", "presets", "check", "why", "queue", "shares"],
   template: ["templates"],
+  environment: ["environments"],
   preset: ["presets", "check"],
   policy: ["policies", "over", "check", "why", "quotas"],
   storage_host: ["hosts"],

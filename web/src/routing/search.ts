@@ -303,6 +303,16 @@ export function templatesSearch(raw: Record<string, unknown>): TemplatesSearch {
   };
 }
 
+/** Search parameters of the user's environments. open: the one whose details are shown. */
+export interface EnvironmentsSearch extends ListSearch {
+  owner?: "me" | "all";
+  open?: string;
+}
+
+export function environmentsSearch(raw: Record<string, unknown>): EnvironmentsSearch {
+  return { ...listSearch(raw), owner: oneOf(["me", "all"], raw.owner), open: text(raw.open) };
+}
+
 /** Search parameters of the presets: group filter and form. */
 export interface PresetsSearch extends OwnListSearch {
   group?: string;

@@ -33,6 +33,7 @@ const KINDS: Record<string, MessageDescriptor> = {
   schedule: msg`Schedules`,
   scheduler: msg`Scheduler`,
   template: msg`Templates`,
+  environment: msg`Environments`,
   server: msg`System status`,
   session: msg`Sessions`,
   share: msg`Sharing`,

@@ -101,6 +101,7 @@ export const PROBLEMS: Record<string, Sentences> = {
   "auth.wrong_passkey": { detail: msg`The passkey could not be verified.` },
   "auth.wrong_password": { detail: msg`The password is wrong.` },
   command_unusable: { detail: msg`The image cannot run the command.` },
+  commit_failed: { detail: msg`The engine could not make an image of the session.` },
   container_gone: { detail: msg`The session's container no longer exists.` },
   "container.not_found": { detail: msg`The session has no such container.` },
   "database.unavailable": { detail: msg`The database does not respond.`, hint: AGAIN },
@@ -232,6 +233,23 @@ export const PROBLEMS: Record<string, Sentences> = {
   "schedule.too_many": {
     detail: msg`You have reached your limit of schedules.`,
     hint: msg`Delete one that you no longer use.`,
+  },
+  "environment.ambiguous": { detail: msg`Several environments have that name.` },
+  "environment.engine_cannot": { detail: msg`The engine of the session cannot make images of sessions.` },
+  "environment.in_use": {
+    detail: msg`Live sessions use the environment.`,
+    hint: msg`End them first, or wait until they have ended.`,
+  },
+  "environment.name_taken": {
+    detail: msg`You, or the project, already have an environment with that name.`,
+    hint: msg`Choose another name.`,
+  },
+  "environment.no_version": { detail: msg`The environment has no such version.` },
+  "environment.not_found": { detail: msg`Environment not found.` },
+  "environment.not_ready": { detail: msg`The version of the environment is not ready.` },
+  "environment.version_taken": {
+    detail: msg`The environment already has a version with that name.`,
+    hint: msg`Choose another name, or leave it empty for the next number.`,
   },
   "template.ambiguous": { detail: msg`Several of your projects share a template with that name.` },
   "template.bad_definition": { detail: msg`The definition is not valid.` },

@@ -194,6 +194,7 @@ const CAUSES: readonly [text: RegExp, message: (words: string[]) => MessageDescr
   ],
   [/^cannot give root in a session$/, () => msg`cannot give root in a session`],
   [/^cannot reach the storage host (\S+)$/, ([host = ""]) => msg`cannot reach the storage host ${host}`],
+  [/^does not have the environment (\S+)$/, ([name = ""]) => msg`does not have the environment ${name}`],
   [
     /^is (\S+), the image needs (\S+)$/,
     ([has = "", wanted = ""]) => msg`architecture ${has}, the image needs ${wanted}`,

@@ -10,6 +10,7 @@ import {
   IconRepeat,
   IconServer2,
   IconSettings,
+  IconStack2,
   IconTemplate,
   IconTerminal2,
 } from "@tabler/icons-react";
@@ -36,6 +37,7 @@ export function Navigation({ narrow, onNarrow }: Props) {
     { to: "/sessions", label: t`Sessions`, icon: IconTerminal2 },
     { to: "/sessions/recurring", label: t`Recurring runs`, icon: IconRepeat },
     { to: "/templates", label: t`Templates`, icon: IconTemplate },
+    { to: "/my-environments", label: t`My environments`, icon: IconStack2 },
     { to: "/data", label: t`Data`, icon: IconFolders, count: invitations },
     { to: "/statistics", label: t`Statistics`, icon: IconChartBar },
     ...(nodesShown ? ([{ to: "/agents", label: t`Agent summary`, icon: IconServer2 }] as const) : []),

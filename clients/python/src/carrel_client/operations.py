@@ -638,6 +638,97 @@ class Engines(Group):
         return answer
 
 
+class Environments(Group):
+    def annotate(self, ref: str, version: str, *, note: str) -> models.EnvironmentView:
+        """All else about a version stays as it was made."""
+        answer: models.EnvironmentView = self._transport.call(
+            "PATCH",
+            f"/api/v1/environments/{segment(ref)}/versions/{segment(version)}",
+            body=_given(note=note),
+        )
+        return answer
+
+    def cancel(self, ref: str, version: str) -> None:
+        """No effect on a version that is ready."""
+        self._transport.call(
+            "POST", f"/api/v1/environments/{segment(ref)}/versions/{segment(version)}/cancel"
+        )
+
+    def list(
+        self,
+        *,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        owner: models.EnvironmentOwner | None = None,
+        q: str | None = None,
+        project: str | None = None,
+    ) -> models.EnvironmentList:
+        """Those that you may start from; with owner=all, every one that you may see."""
+        answer: models.EnvironmentList = self._transport.call(
+            "GET",
+            "/api/v1/environments",
+            query={
+                "sort": sort,
+                "limit": limit,
+                "cursor": cursor,
+                "owner": owner,
+                "q": q,
+                "project": project,
+            },
+        )
+        return answer
+
+    def remove(self, ref: str) -> None:
+        """Delete all its versions; refused while live sessions use one."""
+        self._transport.call("DELETE", f"/api/v1/environments/{segment(ref)}")
+
+    def remove_version(self, ref: str, version: str) -> None:
+        """Refused while live sessions use it. With its last version, the environment is deleted."""
+        self._transport.call("DELETE", f"/api/v1/environments/{segment(ref)}/versions/{segment(version)}")
+
+    def share(
+        self, ref: str, *, project: str | None = UNSET, user: str | None = UNSET
+    ) -> models.EnvironmentShareView:
+        """With a user or the members of a project, who see it and start sessions from it."""
+        answer: models.EnvironmentShareView = self._transport.call(
+            "POST", f"/api/v1/environments/{segment(ref)}/shares", body=_given(project=project, user=user)
+        )
+        return answer
+
+    def shares(self, ref: str) -> models.EnvironmentShareList:
+        """Users and projects that see the environment and start sessions from it."""
+        answer: models.EnvironmentShareList = self._transport.call(
+            "GET", f"/api/v1/environments/{segment(ref)}/shares"
+        )
+        return answer
+
+    def show(self, ref: str) -> models.EnvironmentView:
+        """One environment with its versions, the latest first."""
+        answer: models.EnvironmentView = self._transport.call("GET", f"/api/v1/environments/{segment(ref)}")
+        return answer
+
+    def unshare(self, ref: str, share: str) -> None:
+        """Sessions that were started already are unaffected."""
+        self._transport.call("DELETE", f"/api/v1/environments/{segment(ref)}/shares/{segment(share)}")
+
+    def update(
+        self,
+        ref: str,
+        *,
+        default_version: str | None = UNSET,
+        description: str | None = UNSET,
+        name: str | None = UNSET,
+    ) -> models.EnvironmentView:
+        """Rename it, describe it, or choose the version that sessions start from."""
+        answer: models.EnvironmentView = self._transport.call(
+            "PATCH",
+            f"/api/v1/environments/{segment(ref)}",
+            body=_given(default_version=default_version, description=description, name=name),
+        )
+        return answer
+
+
 class Events(Group):
     def list(
         self,
@@ -2083,6 +2174,29 @@ class Sessions(Group):
         )
         return answer
 
+    def save(
+        self,
+        ref: str,
+        *,
+        name: str,
+        note: str = UNSET,
+        project: str | None = UNSET,
+        version: str | None = UNSET,
+    ) -> models.EnvironmentView:
+        """Make a version of an environment from the main container of your running session, which pauses for seconds. The
+        first of its versions is the new one; its state tells how far it is."""
+        answer: models.EnvironmentView = self._transport.call(
+            "POST",
+            f"/api/v1/sessions/{segment(ref)}/save",
+            body=_given(name=name, note=note, project=project, version=version),
+        )
+        return answer
+
+    def save_preview(self, ref: str) -> models.SavePreview:
+        """What an image of your running session would have, and what is left out of it. Nothing is changed."""
+        answer: models.SavePreview = self._transport.call("GET", f"/api/v1/sessions/{segment(ref)}/save")
+        return answer
+
     def share(
         self,
         ref: str,
@@ -3152,6 +3266,7 @@ class Operations:
         self.dotfiles = Dotfiles(transport)
         self.engine_kinds = EngineKinds(transport)
         self.engines = Engines(transport)
+        self.environments = Environments(transport)
         self.events = Events(transport)
         self.factors = Factors(transport)
         self.files = Files(transport)

@@ -12,6 +12,7 @@ from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError, Conflict, Invalid
 from carrel.core.ids import SessionId, UserId
 from carrel.db.database import Database
+from carrel.environments import service as environments
 from carrel.folders import inheritance
 from carrel.folders.grantees import recipient
 from carrel.permissions.actions import Role
@@ -100,6 +101,7 @@ async def purge(
         SessionTemplate.owner_id == user.id, ~SessionTemplate.shared
     )
     await tx.execute(own_templates)
+    await environments.remove_all_of(tx, clock, user.id)
     # 2. what they proved themselves with, and where they belonged
     await end_sign_ins(tx, user.id)
     for table in _THEIRS:

@@ -1,28 +1,30 @@
 """The optional capabilities (`engines.optional`) of Docker."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import aiodocker
 
 from carrel.engines.docker import answers, host
 from carrel.engines.docker.api import DockerApi, sentences
+from carrel.engines.docker.committing import Commits
 from carrel.engines.docker.container_config import Names, limits
 from carrel.engines.docker.image_building import DockerImages
 from carrel.engines.docker.layers import LayerVolumes
 from carrel.engines.docker.pull import Pulls
 from carrel.engines.label_claim import LabelClaim
-from carrel.engines.optional import HostUsage, ImageInfo, limits_below_use
-from carrel.engines.port import ContainerGone, EngineError
+from carrel.engines.optional import CommittedImage, HostUsage, limits_below_use
+from carrel.engines.port import ContainerGone, EngineError, ProgressSink
 
 
 class Adjusting(DockerImages):
-    """Images, app layers, live limits, pauses and the machine's usage; the base class of the engine."""
+    """Images, app layers, commits, live limits, pauses and the machine's usage; the base class of the engine."""
 
     def __init__(self, api: DockerApi, names: Names, claim: LabelClaim) -> None:
         super().__init__(api, Pulls(api))
         self._names = names
         self._layers = LayerVolumes(api)
+        self._commits = Commits(api, names)
         self.claim = claim
 
     async def prepare_layer(self, reference: str) -> None:
@@ -34,10 +36,23 @@ class Adjusting(DockerImages):
         with sentences():
             await self._layers.remove(repository, kept=kept)
 
-    async def commit(self, container: str, reference: str) -> ImageInfo:
+    async def commit(
+        self, container: str, reference: str, key: str, *, left_out: Collection[str], progress: ProgressSink
+    ) -> CommittedImage:
         with sentences(), _there(container):
             await self.claim.require()
-            return await self.committed(self._names.container(container), reference)
+            name = self._names.container(container)
+            return await self._commits.commit(name, reference, key, left_out, progress)
+
+    async def commits(self) -> Collection[str]:
+        with sentences():
+            await self.claim.require()
+            return await self._commits.commits()
+
+    async def discard_commit(self, key: str) -> None:
+        with sentences():
+            await self.claim.require()
+            await self._commits.discard(key)
 
     async def set_limits(self, container: str, slots: Mapping[str, int]) -> None:
         with sentences(), _there(container):

@@ -22,8 +22,8 @@ START_S = 180.0
 """Starts are the slowest calls: a daemon queues bursts of them."""
 _NO_ANSWER = (900, 503)
 _VERBS = frozenset(
-    "archive connect create disconnect exec json kill logs pause prune resize restart start stats stop tag top unpause "
-    "update wait".split()
+    "archive changes connect create disconnect exec export json kill logs pause prune resize restart start stats stop "
+    "tag top unpause update wait".split()
 )
 """Last path segments that are neither an id nor a name."""
 
@@ -78,7 +78,12 @@ class DockerApi:
 
     @asynccontextmanager
     async def stream(
-        self, method: str, path: str, *, params: Params | None = None, body: bytes | IO[bytes] | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Params | None = None,
+        body: bytes | IO[bytes] | AsyncIterator[bytes] | None = None,
     ) -> AsyncIterator[aiohttp.StreamReader]:
         """The response body as a stream.
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import json
 import tarfile
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,12 @@ LABEL_ID = "carrel.id"
 LABEL_EPOCH = "carrel.epoch"
 LABEL_NETWORK = "carrel.network"
 """Of containers and networks: the id of the `PrivateNetwork`."""
+LABEL_FILES = "carrel.files"
+"""The paths of its initial files, as JSON, which an image of the container lacks."""
+LABEL_COMMIT = "carrel.commit"
+"""Of images: the key of the commit. Containers of them inherit it."""
+LABEL_COMMIT_OF = "carrel.commit.of"
+"""Of the same: the installation."""
 LABEL_USER = "carrel.user"
 """Images with this label set to "work" already have the user and the home."""
 
@@ -120,6 +127,7 @@ def configuration(
             LABEL_INSTALLATION: names.installation,
             LABEL_ID: spec.id,
             LABEL_EPOCH: str(spec.epoch),
+            **({LABEL_FILES: json.dumps([file.path for file in spec.files])} if spec.files else {}),
             **of_network,
         },
         "HostConfig": host,

@@ -36,7 +36,7 @@ from carrel.engines.docker.home import Homes
 from carrel.engines.docker.logs import read_logs
 from carrel.engines.docker.network import DEFAULT_RANGE, Networks
 from carrel.engines.label_claim import LabelClaim
-from carrel.engines.optional import DiskSpace
+from carrel.engines.optional import COMMITS, DiskSpace
 from carrel.engines.port import (
     DISK_LIMIT,
     IDLE,
@@ -77,8 +77,9 @@ class DockerEngine(Adjusting):
     Capabilities of its node: `shared-network` (one bridge for all sessions; else one each), `host-firewall` (sessions
     cannot connect to services of this machine), `seccomp-profile` (Carrel's; else the engine's own), `root-inside` (it
     remaps users), `disk-limit` (of what containers write), `live-limits` (of running containers),
-    `in-place-restart`, `log-streams`, `oom-events`, `cdi` (Container Device Interface), `init`, `seccomp`, `apparmor`,
-    `rootless`, `cgroup-v2`, `memory-limit`, `swap-limit`, `cpu-limit`, `pids-limit`, and its `runtimes`.
+    `commits` (images of containers), `in-place-restart`, `log-streams`, `oom-events`, `cdi` (Container Device
+    Interface), `init`, `seccomp`, `apparmor`, `rootless`, `cgroup-v2`, `memory-limit`, `swap-limit`, `cpu-limit`,
+    `pids-limit`, and its `runtimes`.
     """
 
     def __init__(
@@ -150,6 +151,7 @@ class DockerEngine(Adjusting):
             "seccomp-profile": await self._knows_profile(info),
             attached.CDI: attached.has_cdi(info),
             DISK_LIMIT: await self._disk_limit.works(info),
+            COMMITS: True,
         }
         node = answers.node(
             info, version, images, frozenset(name for name, holds in capabilities.items() if holds)

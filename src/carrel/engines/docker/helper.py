@@ -7,8 +7,8 @@ from typing import Any
 import aiodocker
 import structlog
 
-from carrel.engines.docker.api import DockerApi, filters
-from carrel.engines.docker.container_config import LABEL_INSTALLATION, LABEL_USER, Names
+from carrel.engines.docker.api import DockerApi
+from carrel.engines.docker.container_config import LABEL_COMMIT, LABEL_INSTALLATION, LABEL_USER, Names
 from carrel.engines.docker.logs import read_logs
 from carrel.engines.port import EngineError, EngineUnavailable
 
@@ -18,10 +18,13 @@ PATH = "/usr/sbin:/sbin:/usr/bin:/bin"
 
 
 async def image_with_shell(api: DockerApi) -> str | None:
-    """The id of a local image, one for sessions if possible; None if there is none."""
-    images = await api.call("GET", "images/json", params=filters(label=[LABEL_USER]))
-    images = images or await api.call("GET", "images/json")
-    return images[0]["Id"] if images else None
+    """The id of a local image, one for sessions if possible; None if there is none. Never one of a session: a helper
+    has more rights than its user.
+    """
+    images = await api.call("GET", "images/json")
+    usable = [one for one in images if LABEL_COMMIT not in (one["Labels"] or {})]
+    usable.sort(key=lambda one: LABEL_USER not in (one["Labels"] or {}))
+    return usable[0]["Id"] if usable else None
 
 
 async def run_helper(

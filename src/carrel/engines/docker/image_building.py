@@ -1,4 +1,4 @@
-"""The daemon's images: `optional.ImageBuilding`, and images created from containers."""
+"""The daemon's images: `optional.ImageBuilding`."""
 
 import json
 import re
@@ -7,14 +7,7 @@ from typing import IO, Any
 
 import aiodocker
 
-from carrel.engines.docker.api import START_S, DockerApi, disk_full, sentences
-from carrel.engines.docker.container_config import (
-    LABEL_EPOCH,
-    LABEL_ID,
-    LABEL_INSTALLATION,
-    LABEL_NETWORK,
-    LABEL_USER,
-)
+from carrel.engines.docker.api import DockerApi, disk_full, sentences
 from carrel.engines.docker.pull import Pulls
 from carrel.engines.optional import BuildOutput, BuildSink, ImageInfo, StoredImage
 from carrel.engines.port import EngineError, ImageUnusable, ProgressSink
@@ -92,28 +85,6 @@ class DockerImages:
                     raise _unusable(reference) from error
                 raise
 
-    async def committed(self, name: str, reference: str) -> ImageInfo:
-        """Implements `optional.Committing.commit`. name: the daemon's name of the container. Raises: DockerError."""
-        there = await self._api.call("GET", f"containers/{name}/json")
-        below = (await self._inspected(there["Image"]))["Config"].get("Env") or []
-        repository, _, tag = reference.rpartition(":")
-        await self._api.call(
-            "POST",
-            "commit",
-            params={"container": name, "repo": repository, "tag": tag},
-            # Overrides the container's values, which are inherited otherwise. Labels and variables cannot be removed,
-            # only emptied; with our labels, containers of derived images would be mistaken for ours.
-            body={
-                "Labels": {
-                    **dict.fromkeys((LABEL_INSTALLATION, LABEL_ID, LABEL_EPOCH, LABEL_NETWORK), ""),
-                    LABEL_USER: "work",
-                },
-                "Env": [*below, *_emptied(there["Config"].get("Env") or [], below)],
-            },
-            timeout_s=START_S,
-        )
-        return _info(await self._inspected(reference))
-
     async def _inspected(self, reference: str) -> Any:
         try:
             return await self._api.call("GET", f"images/{reference}/json")
@@ -149,10 +120,3 @@ def _info(inspected: Any) -> ImageInfo:
     return ImageInfo(
         inspected["Id"], inspected["Size"], inspected["Architecture"], inspected["Config"].get("Labels") or {}
     )
-
-
-def _emptied(variables: list[str], below: list[str]) -> list[str]:
-    """The variables that the container adds to its base image, with empty values."""
-    kept = {one.partition("=")[0] for one in below}
-    names = dict.fromkeys(one.partition("=")[0] for one in variables)
-    return [f"{name}=" for name in names if name not in kept]

@@ -17,6 +17,7 @@ import {
   IconServer2,
   IconSparkles,
   IconStethoscope,
+  IconStack2,
   IconTemplate,
   IconTerminal2,
   IconUsers,
@@ -164,6 +165,13 @@ export const PAGES: readonly PageEntry[] = [
     title: msg`Templates`,
     icon: IconTemplate,
     synonyms: ["saved sessions", "definitions", "parameters", "템플릿", "テンプレート"],
+  },
+  {
+    id: "environments",
+    to: "/my-environments",
+    title: msg`My environments`,
+    icon: IconStack2,
+    synonyms: ["images", "saved images", "custom images", "commit", "이미지", "환경", "イメージ", "環境"],
   },
   {
     id: "data",

@@ -177,6 +177,8 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
         return {session["name"]: f"{session['state']} {session['id']}" for session in sessions}
     if action.dest in ("template", "templates"):
         return {one["name"]: one["description"] for one in _client().templates.list(limit=200)["items"]}
+    if action.dest in ("environment", "environments"):
+        return {one["name"]: one["description"] for one in _client().environments.list(limit=200)["items"]}
     if action.dest == "parameters" and given:
         declared = _client().templates.show(given[0])["parameters"]
         return {f"{one['name']}=": one.get("description", "") for one in declared}
@@ -207,7 +209,9 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
     if action.dest in ("app", "apps") and given:
         return {app["name"]: app["title"] for app in _client().apps.list(given[0])["items"]}
     if action.dest == "image":
-        return {image["name"]: image["title"] for image in _client().images.list()["items"]}
+        images = {image["name"]: image["title"] for image in _client().images.list()["items"]}
+        own = _client().environments.list(limit=200)["items"]
+        return images | {one["image"]: one["description"] for one in own if one["default_version"]}
     if action.dest == "project":
         return {project["name"]: "" for project in _client().auth.me()["projects"]}
     if action.dest in ("user", "users", "emails"):

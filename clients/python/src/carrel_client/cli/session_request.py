@@ -124,7 +124,7 @@ def session_arguments(parser: Arguments) -> None:
     )
     parser.add_argument(
         "--image",
-        help="name from carrel image ls, or any image reference (default starter)",
+        help="name from carrel image ls, env:NAME of an environment, or any image reference (default starter)",
     )
     parser.add_argument(
         "--name", help="4 to 64 letters, digits, dots, dashes, underscores (default: generated)"

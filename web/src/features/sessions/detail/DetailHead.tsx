@@ -20,6 +20,7 @@ import { AgainButton, ExtendButton, RestartButton, SaveTemplateButton } from "./
 import { OwnButton } from "./OwnButton";
 import { RenameForm } from "./RenameForm";
 import { ResizeButton } from "./ResizeButton";
+import { SaveEnvironmentButton } from "./SaveEnvironmentButton";
 
 /** The state with its reason and progress, and renaming. */
 export function SessionStatus({ session }: { session: SessionDetail }) {
@@ -114,6 +115,7 @@ export function SessionButtons({
         <Trans>Start a similar session</Trans>
       </Button>
       <SaveTemplateButton session={session} />
+      <SaveEnvironmentButton session={session} />
       {!ended && (
         <OwnButton
           refusal={notChangeable}

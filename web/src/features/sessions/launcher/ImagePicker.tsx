@@ -1,35 +1,48 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Autocomplete, type AutocompleteProps, Group, Stack, Text } from "@mantine/core";
-import type { Image } from "@/api/types";
+import type { Environment, Image } from "@/api/types";
 import { formatSize } from "@/ui/format";
 import { StateBadge } from "@/ui/StateBadge";
 
 interface Props extends Pick<AutocompleteProps, "value" | "onChange" | "onBlur" | "onFocus" | "error"> {
   images: Image[];
+  environments: Environment[];
 }
 
-/** An image of the catalogue, or any image reference. */
-export function ImagePicker({ images, value, error, ...input }: Props) {
+/** An image of the catalogue, an environment, or any image reference. */
+export function ImagePicker({ images: catalogue, environments, value, error, ...input }: Props) {
   const { t } = useLingui();
+  const own = environments.filter(({ default_version }) => default_version !== null).map(asImage);
+  const images = [...catalogue, ...own];
   const byName = new Map(images.map((image) => [image.name, image]));
   const chosen = byName.get(value ?? "") ?? images.find((image) => image.reference === value);
   // Show all images while the text is a selected one; typing filters.
   const narrow: AutocompleteProps["filter"] = ({ options, search }) => {
     const needle = search.trim().toLowerCase();
     if (byName.has(search)) return options;
-    return options.filter((option) => {
-      const image = "value" in option ? byName.get(option.value) : undefined;
+    const matches = (option: object) => {
+      const image = "value" in option ? byName.get(String(option.value)) : undefined;
       return [image?.name, image?.title, image?.reference].some((text) =>
         text?.toLowerCase().includes(needle),
       );
-    });
+    };
+    return options
+      .map((option) => ("group" in option ? { ...option, items: option.items.filter(matches) } : option))
+      .filter((option) => ("group" in option ? option.items.length > 0 : matches(option)));
   };
   return (
     <Stack gap={6}>
       <Autocomplete
         label={t`Image`}
         description={t`Choose an image, or enter an image reference such as docker.io/library/python:3.13`}
-        data={[...byName.keys()]}
+        data={
+          own.length === 0
+            ? catalogue.map(({ name }) => name)
+            : [
+                { group: t`Images`, items: catalogue.map(({ name }) => name) },
+                { group: t`My environments`, items: own.map(({ name }) => name) },
+              ]
+        }
         filter={narrow}
         value={value}
         error={error}
@@ -40,7 +53,9 @@ export function ImagePicker({ images, value, error, ...input }: Props) {
       />
       {!error && value?.trim() && (
         <Text size="xs" c="dimmed">
-          {chosen ? (
+          {value.startsWith("env:") ? (
+            <Trans>An environment: sessions start only on the node that has it.</Trans>
+          ) : chosen ? (
             <>
               {chosen.description && `${chosen.description.replace(/[.。]$/, "")}. `}
               {chosen.present ? <Trans>Ready on the node.</Trans> : <Trans>Must be pulled first.</Trans>}
@@ -53,6 +68,23 @@ export function ImagePicker({ images, value, error, ...input }: Props) {
     </Stack>
   );
 }
+
+/** An environment as it is chosen here. */
+const asImage = ({ id, name, description, image, versions }: Environment): Image => {
+  const version = versions.find((one) => one.default);
+  return {
+    id,
+    name: image,
+    title: name,
+    description,
+    reference: version ? `${version.base} · ${version.name}` : "",
+    architecture: version?.architecture ?? null,
+    size_bytes: version?.size_bytes ?? null,
+    present: true,
+    min_slots: version?.min_slots ?? { cpu: 0, mem: 0 },
+    apps: [],
+  };
+};
 
 function ImageOption({ image }: { image: Image | undefined }) {
   if (!image) return null;

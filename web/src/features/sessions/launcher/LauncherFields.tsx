@@ -1,8 +1,10 @@
 import { useLingui } from "@lingui/react/macro";
 import { Select, Skeleton, TextInput } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
+import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { Check, Folder, Image, Verdict } from "@/api/types";
+import { environmentsChoiceQuery } from "@/queries/environments";
 import { BatchFields, KindChoice } from "./BatchFields";
 import { ClusterFields } from "./ClusterFields";
 import { EnvironmentRows } from "./EnvironmentRows";
@@ -34,6 +36,7 @@ interface Props {
 export function LauncherFields({ form, images, projects, folders, check, verdict, ...props }: Props) {
   const { failed, lost, errorOf } = props;
   const { t } = useLingui();
+  const environments = useQuery(environmentsChoiceQuery).data ?? [];
   const nameField = useRef<HTMLInputElement>(null);
   // On a touch screen, focus would open the keyboard over the form.
   const [typesAtOnce] = useState(() => matchMedia("(pointer: fine)").matches);
@@ -68,7 +71,7 @@ export function LauncherFields({ form, images, projects, folders, check, verdict
           }
         />
       )}
-      <ImagePicker images={images} {...form.getInputProps("image")} />
+      <ImagePicker images={images} environments={environments} {...form.getInputProps("image")} />
       <TextInput
         label={t`Name`}
         description={t`Optional. If empty, a name is generated.`}

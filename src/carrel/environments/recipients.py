@@ -1,0 +1,29 @@
+"""Recipients of events about an environment: its owner or project, administrators, and those it is shared with."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.environments.access import target_of
+from carrel.events import service as events
+from carrel.tables.environments import Environment, EnvironmentShare
+
+
+async def changed(
+    tx: AsyncSession,
+    kind: str,
+    environment: Environment,
+    *,
+    version: Mapping[str, Any] | None = None,
+    also: EnvironmentShare | None = None,
+) -> None:
+    """Publish a change. version: which, if one of them changed. also: a share that ended."""
+    statement = select(EnvironmentShare).where(EnvironmentShare.environment_id == environment.id)
+    shares = [*(await tx.execute(statement)).scalars(), *([also] if also else [])]
+    audience = {f"user:{one.user_id}" if one.user_id else f"project:{one.project_id}" for one in shares}
+    if environment.project_id:
+        audience.add(f"project:{environment.project_id}")
+    data = {"id": environment.id, "name": environment.name, **({"version": version} if version else {})}
+    await events.record(tx, kind, environment.id, target=target_of(environment), data=data, audience=audience)

@@ -1,0 +1,23 @@
+"""Environments without an engine: rows of one that is ready."""
+
+from databases import sql
+
+from carrel.db.database import Database
+from carrel.permissions.decide import Actor
+
+
+async def add_environment(database: Database, environment: str, owner: Actor, name: str = "torch") -> None:
+    """An environment of the owner with the versions 1 and 2."""
+    await sql(
+        database,
+        f"""
+        INSERT INTO environments (id, name, description, owner_id, domain_id, created_by, created_at, updated_at)
+        VALUES ('{environment}', '{name}', '', '{owner.user_id}', '{owner.domain_id}', '{owner.user_id}', now(), now());
+        INSERT INTO environment_versions (id, environment_id, name, note, state, reference, engine_id, session_name,
+            container_id, base, apps, min_slots, created_at)
+        SELECT 'v' || n || '{environment}', '{environment}', n, '', 'ready',
+            'localhost/carrel/environments/v' || n || '{environment}:' || n, 'local', 'desk', 'c', 'debian:12', '[]',
+            '{{"cpu": 10, "mem": 1}}', now()
+        FROM generate_series(1, 2) n
+        """,
+    )

@@ -1,0 +1,107 @@
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { Group, Stack, Text, Title } from "@mantine/core";
+import { IconPlayerPlay, IconPlayerStop, IconTrash } from "@tabler/icons-react";
+import type { Environment, EnvironmentVersion } from "@/api/types";
+import { useCancelVersion } from "@/queries/environments";
+import { formatInstant, formatSize } from "@/ui/format";
+import { RowTool } from "@/ui/table/RowTool";
+import { useRemovals } from "./use-removals";
+import { VersionState } from "./VersionState";
+import { isMaking } from "./words";
+
+interface Props {
+  environment: Environment;
+  onStart: (image: string) => void;
+}
+
+/** The versions, the latest first. */
+export function VersionRows({ environment, onStart }: Props) {
+  return (
+    <Stack component="section" gap="sm">
+      <Title order={3} size="h6">
+        <Trans>Versions</Trans>
+      </Title>
+      {environment.versions.map((version) => (
+        <VersionRow key={version.id} environment={environment} version={version} onStart={onStart} />
+      ))}
+    </Stack>
+  );
+}
+
+function VersionRow({ environment, version, onStart }: Props & { version: EnvironmentVersion }) {
+  const { t, i18n } = useLingui();
+  const removals = useRemovals();
+  const { mutate: cancel } = useCancelVersion();
+  const { base, session, node, engine } = version;
+  const at = formatInstant(version.created_at, i18n.locale);
+  const added = version.added_bytes === null ? null : formatSize(version.added_bytes);
+  const size = version.size_bytes === null ? "" : formatSize(version.size_bytes);
+  const where = node ?? engine;
+  return (
+    <Group gap="xs" wrap="nowrap" justify="space-between" align="flex-start">
+      <Stack gap={2} style={{ minWidth: 0, flex: 1 }}>
+        <Group gap="xs">
+          <VersionState version={version} named />
+          {version.default && (
+            <Text size="xs" c="dimmed">
+              <Trans>default</Trans>
+            </Text>
+          )}
+        </Group>
+        {version.note && <Text size="sm">{version.note}</Text>}
+        {version.problem && (
+          <Text size="sm" c="red">
+            {version.problem}
+          </Text>
+        )}
+        <Text size="xs" c="dimmed">
+          <Trans>
+            From {session}, {at}, on {where}
+          </Trans>
+          {added !== null && (
+            <>
+              {" · "}
+              <Trans>
+                {added} more than {base}, {size} in total
+              </Trans>
+            </>
+          )}
+          {version.used_by > 0 && (
+            <>
+              {" · "}
+              <Plural value={version.used_by} one="# live session uses it" other="# live sessions use it" />
+            </>
+          )}
+        </Text>
+      </Stack>
+      <Group gap={0} wrap="nowrap">
+        {version.state === "ready" && environment.may_start && (
+          <RowTool
+            label={t`Start a session`}
+            row={version.name}
+            icon={IconPlayerPlay}
+            onClick={() => onStart(`${environment.image}:${version.name}`)}
+          />
+        )}
+        {isMaking(version) && environment.may_change && (
+          <RowTool
+            label={t`Cancel`}
+            row={version.name}
+            icon={IconPlayerStop}
+            onClick={() => cancel({ id: environment.id, version: version.name })}
+          />
+        )}
+        {environment.may_change && (
+          <RowTool
+            label={t`Delete`}
+            row={version.name}
+            icon={IconTrash}
+            color="red"
+            refusal={version.used_by > 0 ? t`Live sessions use it.` : null}
+            onClick={() => removals.version(environment, version)}
+          />
+        )}
+      </Group>
+    </Group>
+  );
+}

@@ -1,0 +1,31 @@
+import type { MessageDescriptor } from "@lingui/core";
+import { msg } from "@lingui/core/macro";
+import type { EnvironmentVersion, SavePreview } from "@/api/types";
+import type { StateLook } from "@/ui/state-looks";
+
+type VersionState = EnvironmentVersion["state"];
+
+export const VERSION_STATES: Record<VersionState, { title: MessageDescriptor; look: StateLook }> = {
+  waiting: { title: msg`waiting`, look: "waiting" },
+  running: { title: msg`being saved`, look: "working" },
+  ready: { title: msg`ready`, look: "ok" },
+  failed: { title: msg`failed`, look: "failed" },
+  cancelled: { title: msg`canceled`, look: "cancelled" },
+  removing: { title: msg`being deleted`, look: "ending" },
+};
+
+export const PHASES: Record<string, MessageDescriptor> = {
+  copy: msg`Copying its files`,
+  read: msg`Leaving out caches and secrets`,
+  commit: msg`Writing the image`,
+};
+
+export const LEFT_OUT: Record<SavePreview["left_out"][number]["kind"], MessageDescriptor> = {
+  temporary: msg`Temporary files`,
+  caches: msg`Caches`,
+  credentials: msg`Credentials`,
+  histories: msg`Histories of shells and interpreters`,
+};
+
+/** True while it is made. */
+export const isMaking = ({ state }: EnvironmentVersion) => state === "waiting" || state === "running";
