@@ -70,6 +70,7 @@ PAGES = (
     "/storage",
     "/storage/folders",
     "/storage/quotas",
+    "/environments/registries",
     "/statistics",
     "/settings/notifications",
 )

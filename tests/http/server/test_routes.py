@@ -18,7 +18,7 @@ from session_kit import SMALL
 
 from carrel.apps import streams
 from carrel.core.clock import SystemClock
-from carrel.core.ids import DomainId, ProjectId, UserId
+from carrel.core.ids import DomainId, ProjectId, UserId, new_id
 from carrel.permissions.actions import ACTIONS
 from carrel.permissions.decide import Actor, Target, allows, widest
 from carrel.signin.keypairs import service as keypairs
@@ -40,6 +40,7 @@ READS = {
     "schedule": "schedule.read",
     "template": "template.read",
     "webhook": "webhook.read",
+    "registry": "registry.read",
 }
 # Found by their owner alone: for others there is none.
 PRIVATE = (
@@ -110,6 +111,8 @@ BODIES: Mapping[str, object] = {
     "projects.create": {"name": "new"},
     "projects.over": {"ceilings": {"cpu": 1}},
     "projects.update": {"description": "another"},
+    "registries.create": {"name": "other", "url": "https://registry.example.org"},
+    "registries.update": {"tags": ["1.*"]},
     "providers.create": {"name": "other", "domain": "default", "kind": "oidc", "settings": OIDC},
     "providers.update": {"active": False},
     "templates.create": {"name": "other", "session": {"image": "debian:12", "slots": SMALL}},
@@ -264,6 +267,7 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
     folder = (await own.post("/vfolders", {"name": "data"})).json()["id"]
     upload = await own.post(f"/vfolders/{folder}/uploads", headers=BEGIN)
     assert upload.status_code == 201, upload.text
+    registry = await registry_of(api, project)
     task = (await own.post(f"/vfolders/{folder}/clone", {"name": "copy"})).json()["task"]
     return Things(
         Target(UserId(actor.user_id), project, DomainId(actor.domain_id)),
@@ -279,6 +283,7 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
             "view": view.json()["id"],
             "webhook": hook,
             "delivery": delivery,
+            "registry": registry,
             "login": login["id"],
             "user": actor.user_id,
             "project": project,
@@ -293,6 +298,15 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
     )
 
 
+async def registry_of(api: Api, project: ProjectId) -> str:
+    """A registry of the project, which nothing can reach."""
+    admin = await api.as_("superadmin")
+    body = {"name": f"images-{new_id()}", "url": "http://127.0.0.1:9", "project": project}
+    made = await admin.post("/registries", body)
+    assert made.status_code == 201, made.text
+    return str(made.json()["id"])
+
+
 def place_of(path: str, things: Things) -> str:
     """The path with this person's things in it."""
     kind = {
@@ -304,6 +318,7 @@ def place_of(path: str, things: Things) -> str:
         "users": "user",
         "vfolders": "folder",
         "vfolder-tasks": "task",
+        "registries": "registry",
     }
     for name in (
         "access_key",
@@ -330,7 +345,7 @@ def target_of(path: str, things: Things) -> Target:
     first = path.split("/")[1]
     if first == "domains":
         return Target(domain_id=things.target.domain_id)
-    if first == "projects":
+    if first in ("projects", "registries"):
         return Target(project_id=things.target.project_id, domain_id=things.target.domain_id)
     if first == "webhooks":
         return Target(owner_id=things.target.owner_id)

@@ -27,6 +27,7 @@ import {
   policiesSearch,
   presetsSearch,
   quotasSearch,
+  registriesSearch,
   schedulerSearch,
   schedulesSearch,
   sessionsSearch,
@@ -422,6 +423,13 @@ const quotasRoute = createRoute({
   component: page(() => import("@/features/storage/QuotasPage"), "QuotasPage"),
 });
 
+const registriesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/environments/registries",
+  validateSearch: registriesSearch,
+  component: page(() => import("@/features/environments/RegistriesPage"), "RegistriesPage"),
+});
+
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     signInRoute,
@@ -466,6 +474,7 @@ export const router = createRouter({
       hostsRoute,
       allFoldersRoute,
       quotasRoute,
+      registriesRoute,
       resourcesRoute,
       groupsRoute,
       presetsRoute,

@@ -7,6 +7,7 @@ import {
   IconListNumbers,
   IconRuler2,
   IconServer2,
+  IconStack2,
   IconUsers,
 } from "@tabler/icons-react";
 import { may, mayBeyondOwn } from "./may";
@@ -46,6 +47,13 @@ function usePages() {
       label: t`Storage`,
       icon: IconDatabase,
       shown: mayBeyondOwn(me, "quota.read"),
+    },
+    {
+      to: "/environments/registries",
+      area: "infrastructure",
+      label: t`Environments`,
+      icon: IconStack2,
+      shown: mayBeyondOwn(me, "registry.read"),
     },
     {
       to: "/scheduler",

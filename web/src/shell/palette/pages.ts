@@ -16,6 +16,7 @@ import {
   IconRuler2,
   IconServer2,
   IconSparkles,
+  IconStack2,
   IconTemplate,
   IconTerminal2,
   IconUsers,
@@ -46,6 +47,11 @@ const STORAGE = {
   section: msg`Storage`,
   icon: IconDatabase,
   shown: (me: Me) => mayBeyondOwn(me, "quota.read"),
+};
+const ENVIRONMENTS = {
+  section: msg`Environments`,
+  icon: IconStack2,
+  shown: (me: Me) => mayBeyondOwn(me, "registry.read"),
 };
 const POLICIES = {
   section: msg`Resource policies`,
@@ -310,6 +316,13 @@ export const PAGES: readonly PageEntry[] = [
     to: "/storage/quotas",
     title: msg`Quotas`,
     synonyms: ["quota", "disk space", "할당량", "クォータ"],
+  },
+  {
+    ...ENVIRONMENTS,
+    id: "registries",
+    to: "/environments/registries",
+    title: msg`Registries`,
+    synonyms: ["docker hub", "harbor", "ngc", "container registry"],
   },
   {
     ...POLICIES,

@@ -206,6 +206,8 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
         return {app["name"]: app["title"] for app in _client().apps.list(given[0])["items"]}
     if action.dest == "image":
         return {image["name"]: image["title"] for image in _client().images.list()["items"]}
+    if action.dest in ("registry", "registries"):
+        return {each["name"]: each["url"] for each in _client().registries.list(limit=200)["items"]}
     if action.dest == "project":
         return {project["name"]: "" for project in _client().auth.me()["projects"]}
     if action.dest in ("user", "users", "emails"):
