@@ -319,6 +319,10 @@ def test_nothing_is_left_to_be_done_later():
         assert not re.search(r"\b(TODO|FIXME|XXX|NotImplementedError)\b", file.read_text()), relative(file)
 
 
+# A registry and its media types, which each engine has.
+_REGISTRY = re.compile(r"docker[ _]?hub|docker\.(?:io|com)\b|vnd\.docker|docker_(?:list|manifest)")
+
+
 def test_above_the_engines_nobody_knows_which_engine_it_is():
     above = [
         file
@@ -326,7 +330,7 @@ def test_above_the_engines_nobody_knows_which_engine_it_is():
         # What a migration writes is data: the kind of the engine that there was.
         if file.parts[len(SOURCE.parts)] not in ("engines", "server")
         and "versions" not in file.parts
-        and "docker" in file.read_text().lower()
+        and "docker" in _REGISTRY.sub("", file.read_text().lower())
     ]
     assert [relative(file) for file in above] == []
 

@@ -42,6 +42,7 @@ _SFTP_SERVER = ("/usr/lib/openssh/sftp-server", "openssh-sftp-server")
 """Programs used by documented commands."""
 _MONITORING = "prometheus"
 _PROXIES = ("nginx", "caddy")
+_REGISTRY = "docker-registry"
 _CONTROL_GROUPS = Path("/sys/fs/cgroup/memory/tasks")
 _UNITS = Path("/etc/systemd/system")
 """A symlink to /dev/null here prevents systemd from starting the server of a package."""
@@ -99,7 +100,7 @@ def _preparing(consent: Consent, missing: Collection[str]) -> Consent:
             _keep_postgresql_from_starting()
         if agreed and _DIRECTORY in missing:
             _run_as_root(f"mkdir -p {_NO_DIRECTORY.parent} && touch {_NO_DIRECTORY}")
-        servers = {_MONITORING, *_PROXIES, _STORE_OF_CLUSTERS, _RUNTIME}
+        servers = {_MONITORING, *_PROXIES, _REGISTRY, _STORE_OF_CLUSTERS, _RUNTIME}
         for package in servers & set(missing if agreed else ()):
             server = package.removesuffix("-server")
             _run_as_root(f"mkdir -p {_UNITS} && ln -sfn /dev/null {_UNITS}/{server}.service")
@@ -163,7 +164,7 @@ def _missing_packages(folders: Collection[str]) -> list[str]:
     if "cluster" in folders:
         packages += _FOR_CLUSTER
     if "http" in folders:
-        packages += [(server, server) for server in (_DIRECTORY, _MONITORING, *_PROXIES)]
+        packages += [(server, server) for server in (_DIRECTORY, _MONITORING, _REGISTRY, *_PROXIES)]
         packages += [*_WEBDAV, *_IN_DOCUMENTS, *_SSH, ("systemd-analyze", "systemd")]
     missing = [package for program, package in packages if not _has(program)]
     if "store" in folders and has_apt() and not any(Path(_POSTGRESQL[0]).glob("*/bin/initdb")):

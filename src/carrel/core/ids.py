@@ -29,6 +29,8 @@ EnvironmentId = NewType("EnvironmentId", str)
 EnvironmentVersionId = NewType("EnvironmentVersionId", str)
 UploadId = NewType("UploadId", str)
 ViewId = NewType("ViewId", str)
+RegistryId = NewType("RegistryId", str)
+ScanId = NewType("ScanId", str)
 
 DEFAULT_GROUP = GroupId("default")
 """The default resource group of new nodes and of sessions without one; created by the migration, never removed."""

@@ -7,8 +7,8 @@ from functools import partial
 
 import aiohttp
 
-from carrel.notifications import addresses
-from carrel.notifications.addresses import CheckedResolver, ForbiddenAddress
+from carrel.http import addresses
+from carrel.http.addresses import CheckedResolver, ForbiddenAddress
 
 TIMEOUT_S = 10.0
 _MOST_READ = 64 * 1024

@@ -199,6 +199,11 @@ ACTIONS = {
         _of_all("provider.read", "See the identity providers for single sign-on and LDAP."),
         _of_all("provider.update", "Add, change, test or remove an identity provider."),
         _shared("image.read", "See the images that sessions can use."),
+        _of_project(
+            "registry.read",
+            "See the registries of projects and domains that you administer, and their scans.",
+        ),
+        _of_project("registry.update", "Add, change, check, scan or remove a registry."),
         _shared("resource.read", "See available resources."),
         _shared("group.read", "See the resource groups that you may use, and their resources."),
         _of_all("group.create", "Create a resource group."),

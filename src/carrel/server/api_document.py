@@ -62,6 +62,7 @@ TAGS = {
     "presets": "Named resource amounts to start sessions with.",
     "projects": "Projects and their members.",
     "providers": "Identity providers: OpenID Connect and LDAP.",
+    "registries": "Registries of images: address, credentials and allow-lists.",
     "resources": "Capacity, use and availability per resource group.",
     "schedules": "Recurring sessions: schedules and their runs.",
     "scheduler": "The queue, fair shares, explanations and traces.",

@@ -61,6 +61,7 @@ from carrel.http.rate_limits import RateLimits
 from carrel.http.services import install
 from carrel.http.shell import Shell
 from carrel.images import routes as images
+from carrel.images.registries import routes as registries
 from carrel.limits import routes as limits
 from carrel.nodes import capacity_routes as nodes
 from carrel.nodes import routes as machines
@@ -133,6 +134,7 @@ _ROUTERS = (
     maintenance.router,
     metrics.router,
     images.router,
+    registries.router,
     nodes.router,
     slot_kinds.router,
     groups.router,

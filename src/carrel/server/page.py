@@ -71,6 +71,7 @@ PAGES = (
     "/storage",
     "/storage/folders",
     "/storage/quotas",
+    "/environments/registries",
     "/statistics",
     "/maintenance",
     "/maintenance/consistency",

@@ -19,7 +19,7 @@ from session_kit import SMALL
 
 from carrel.apps import streams
 from carrel.core.clock import SystemClock
-from carrel.core.ids import DomainId, ProjectId, UserId
+from carrel.core.ids import DomainId, ProjectId, UserId, new_id
 from carrel.permissions.actions import ACTIONS
 from carrel.permissions.decide import Actor, Target, allows, widest
 from carrel.signin.keypairs import service as keypairs
@@ -43,6 +43,7 @@ READS = {
     "webhook": "webhook.read",
     "app_template": "app_template.read",
     "environment": "environment.read",
+    "registry": "registry.read",
 }
 # Found by their owner alone: for others there is none.
 PRIVATE = (
@@ -119,6 +120,8 @@ BODIES: Mapping[str, object] = {
     "projects.create": {"name": "new"},
     "projects.over": {"ceilings": {"cpu": 1}},
     "projects.update": {"description": "another"},
+    "registries.create": {"name": "other", "url": "https://registry.example.org"},
+    "registries.update": {"tags": ["1.*"]},
     "providers.create": {"name": "other", "domain": "default", "kind": "oidc", "settings": OIDC},
     "providers.update": {"active": False},
     "templates.create": {"name": "other", "session": {"image": "debian:12", "slots": SMALL}},
@@ -282,6 +285,7 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
     folder = (await own.post("/vfolders", {"name": "data"})).json()["id"]
     upload = await own.post(f"/vfolders/{folder}/uploads", headers=BEGIN)
     assert upload.status_code == 201, upload.text
+    registry = await registry_of(api, project)
     task = (await own.post(f"/vfolders/{folder}/clone", {"name": "copy"})).json()["task"]
     return Things(
         Target(UserId(actor.user_id), project, DomainId(actor.domain_id)),
@@ -299,6 +303,7 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
             "view": view.json()["id"],
             "webhook": hook,
             "delivery": delivery,
+            "registry": registry,
             "login": login["id"],
             "user": actor.user_id,
             "project": project,
@@ -314,6 +319,15 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
     )
 
 
+async def registry_of(api: Api, project: ProjectId) -> str:
+    """A registry of the project, which nothing can reach."""
+    admin = await api.as_("superadmin")
+    body = {"name": f"images-{new_id()}", "url": "http://127.0.0.1:9", "project": project}
+    made = await admin.post("/registries", body)
+    assert made.status_code == 201, made.text
+    return str(made.json()["id"])
+
+
 def place_of(path: str, things: Things) -> str:
     """The path with this person's things in it."""
     kind = {
@@ -326,6 +340,7 @@ def place_of(path: str, things: Things) -> str:
         "users": "user",
         "vfolders": "folder",
         "vfolder-tasks": "task",
+        "registries": "registry",
     }
     for name in (
         "access_key",
@@ -354,7 +369,7 @@ def target_of(path: str, things: Things) -> Target:
     first = path.split("/")[1]
     if first == "domains":
         return Target(domain_id=things.target.domain_id)
-    if first == "projects":
+    if first in ("projects", "registries"):
         return Target(project_id=things.target.project_id, domain_id=things.target.domain_id)
     if first in ("webhooks", "app-templates"):
         return Target(owner_id=things.target.owner_id)

@@ -8,8 +8,9 @@ import pytest
 from aiohttp.abc import ResolveResult
 from aiohttp.resolver import ThreadedResolver
 
-from carrel.notifications import addresses, sending
-from carrel.notifications.addresses import CheckedResolver, ForbiddenAddress
+from carrel.http import addresses
+from carrel.http.addresses import CheckedResolver, ForbiddenAddress
+from carrel.notifications import sending
 
 PRIVATE = [
     "127.0.0.1",

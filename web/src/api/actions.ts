@@ -501,6 +501,20 @@ export const ACTIONS = {
     domainAdmin: "all",
     superadmin: "all",
   },
+  "registry.read": {
+    sentence: "See the registries of projects and domains that you administer, and their scans.",
+    user: "none",
+    projectAdmin: "project",
+    domainAdmin: "domain",
+    superadmin: "all",
+  },
+  "registry.update": {
+    sentence: "Add, change, check, scan or remove a registry.",
+    user: "none",
+    projectAdmin: "project",
+    domainAdmin: "domain",
+    superadmin: "all",
+  },
   "resource.read": {
     sentence: "See available resources.",
     user: "all",

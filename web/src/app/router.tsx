@@ -28,6 +28,7 @@ import {
   policiesSearch,
   presetsSearch,
   quotasSearch,
+  registriesSearch,
   schedulerSearch,
   schedulesSearch,
   sessionsSearch,
@@ -448,6 +449,13 @@ const informationRoute = createRoute({
   component: page(() => import("@/features/maintenance/InformationPage"), "InformationPage"),
 });
 
+const registriesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/environments/registries",
+  validateSearch: registriesSearch,
+  component: page(() => import("@/features/environments/RegistriesPage"), "RegistriesPage"),
+});
+
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     signInRoute,
@@ -496,6 +504,7 @@ export const router = createRouter({
       checksRoute,
       consistencyRoute,
       informationRoute,
+      registriesRoute,
       resourcesRoute,
       groupsRoute,
       presetsRoute,

@@ -75,6 +75,7 @@ const TOUCHED: Readonly<Record<string, readonly string[]>> = {
   preset: ["presets", "check"],
   policy: ["policies", "over", "check", "why", "quotas"],
   storage_host: ["hosts"],
+  registry: ["registries"],
   vfolder: ["folders", "quotas", "hosts"],
   invitation: ["invitations", "folders"],
   quota: ["quotas"],

@@ -8,6 +8,7 @@ import {
   IconRuler2,
   IconServer2,
   IconStethoscope,
+  IconStack2,
   IconUsers,
 } from "@tabler/icons-react";
 import { may, mayBeyondOwn } from "./may";
@@ -47,6 +48,13 @@ function usePages() {
       label: t`Storage`,
       icon: IconDatabase,
       shown: mayBeyondOwn(me, "quota.read"),
+    },
+    {
+      to: "/environments/registries",
+      area: "infrastructure",
+      label: t`Environments`,
+      icon: IconStack2,
+      shown: mayBeyondOwn(me, "registry.read"),
     },
     {
       to: "/scheduler",

@@ -420,6 +420,16 @@ export function hostsSearch(raw: Record<string, unknown>): HostsSearch {
   return { ...ownListSearch(raw), open: text(raw.open) };
 }
 
+/** Search parameters of the registries. */
+export interface RegistriesSearch extends OwnListSearch {
+  /** The registry in the open drawer. */
+  open?: string;
+}
+
+export function registriesSearch(raw: Record<string, unknown>): RegistriesSearch {
+  return { ...ownListSearch(raw), open: text(raw.open) };
+}
+
 /** Search parameters of the quota list. */
 export interface QuotasSearch extends ListSearch {
   kind?: "user" | "project";

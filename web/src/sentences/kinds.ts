@@ -29,6 +29,7 @@ const KINDS: Record<string, MessageDescriptor> = {
   provider: msg`Identity providers`,
   queue: msg`Queue`,
   quota: msg`Quotas`,
+  registry: msg`Registries`,
   resource: msg`Available resources`,
   schedule: msg`Schedules`,
   scheduler: msg`Scheduler`,

@@ -2588,6 +2588,92 @@ class RecoveryLink(TypedDict):
     url: str
 
 
+class RegistryCheck(TypedDict):
+    """steps: in execution order; the first failed one is the last."""
+
+    ok: bool
+    steps: list[RegistryCheckStep]
+
+
+class RegistryCheckStep(TypedDict):
+    """name: connection, repositories, tags or manifest."""
+
+    name: str
+    ok: bool
+    sentence: str
+
+
+class RegistryCreate(TypedDict):
+    """url: omitted: the public one of the kind. A URL with http:// is used without encryption.
+
+    namespace: prefix of its repositories, such as `library` or a Harbor project; "": all. username: omitted with a
+    secret: the usual one of the kind, such as `$oauthtoken` of NGC. secret: password or token; never shown. ca_pem:
+    certificates of an authority to trust besides the system's. mirror: URL of a registry from which images are scanned
+    and pulled instead; it receives the credentials. repositories, tags: allow-lists of globs; empty: all. repositories
+    are without the namespace; names without * ? [ are also used where the registry cannot be listed. domain, project:
+    id or name of the one for which it is; omitted: what the creator administers: the installation, their domain or
+    their only project."""
+
+    ca_pem: NotRequired[str]
+    domain: NotRequired[str | None]
+    kind: NotRequired[RegistryKind]
+    mirror: NotRequired[str | None]
+    name: str
+    namespace: NotRequired[str]
+    project: NotRequired[str | None]
+    repositories: NotRequired[list[str]]
+    secret: NotRequired[str]
+    tags: NotRequired[list[str]]
+    url: NotRequired[str | None]
+    username: NotRequired[str]
+
+
+RegistryKind = Literal["generic", "dockerhub", "harbor", "ghcr", "gitlab", "ngc", "ecr", "quay"]
+
+
+class RegistryList(TypedDict):
+    items: list[RegistryView]
+    next_cursor: str | None
+
+
+class RegistryUpdate(TypedDict):
+    """Omitted fields keep their values. Kind and scope cannot be changed.
+
+    secret: "" removes it. It must be sent again when the registry moves to another URL or mirror."""
+
+    ca_pem: NotRequired[str]
+    mirror: NotRequired[str | None]
+    name: NotRequired[str]
+    namespace: NotRequired[str]
+    repositories: NotRequired[list[str]]
+    secret: NotRequired[str]
+    tags: NotRequired[list[str]]
+    url: NotRequired[str]
+    username: NotRequired[str]
+
+
+class RegistryView(TypedDict):
+    """host: as in image references. has_secret: whether there is a password or token; it is never shown.
+
+    domain, project: for which it is; both null: the installation."""
+
+    ca_pem: str
+    created_at: str
+    domain: DomainRef | None
+    has_secret: bool
+    host: str
+    id: str
+    kind: RegistryKind
+    mirror: str
+    name: str
+    namespace: str
+    project: ProjectRef | None
+    repositories: list[str]
+    tags: list[str]
+    url: str
+    username: str
+
+
 class ResetRequest(TypedDict):
     """token: from the link."""
 

@@ -1699,6 +1699,107 @@ class RecoveryCodes(Group):
         return answer
 
 
+class Registries(Group):
+    def check(self, ref: str) -> models.RegistryCheck:
+        """Connect, sign in, list repositories and tags, and read a manifest; report the result of each step."""
+        answer: models.RegistryCheck = self._transport.call(
+            "POST", f"/api/v1/registries/{segment(ref)}/check"
+        )
+        return answer
+
+    def create(
+        self,
+        *,
+        name: str,
+        ca_pem: str = UNSET,
+        domain: str | None = UNSET,
+        kind: models.RegistryKind = UNSET,
+        mirror: str | None = UNSET,
+        namespace: str = UNSET,
+        project: str | None = UNSET,
+        repositories: Sequence[str] = UNSET,
+        secret: str = UNSET,
+        tags: Sequence[str] = UNSET,
+        url: str | None = UNSET,
+        username: str = UNSET,
+    ) -> models.RegistryView:
+        """Add a registry for the installation, a domain or a project."""
+        answer: models.RegistryView = self._transport.call(
+            "POST",
+            "/api/v1/registries",
+            body=_given(
+                ca_pem=ca_pem,
+                domain=domain,
+                kind=kind,
+                mirror=mirror,
+                name=name,
+                namespace=namespace,
+                project=project,
+                repositories=repositories,
+                secret=secret,
+                tags=tags,
+                url=url,
+                username=username,
+            ),
+        )
+        return answer
+
+    def list(
+        self,
+        *,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        q: str | None = None,
+    ) -> models.RegistryList:
+        """The registries of projects and domains that you administer; for superadmins all. Secrets are never shown."""
+        answer: models.RegistryList = self._transport.call(
+            "GET", "/api/v1/registries", query={"sort": sort, "limit": limit, "cursor": cursor, "q": q}
+        )
+        return answer
+
+    def remove(self, ref: str) -> None:
+        """Remove a registry. Nothing is deleted at the registry."""
+        self._transport.call("DELETE", f"/api/v1/registries/{segment(ref)}")
+
+    def show(self, ref: str) -> models.RegistryView:
+        """One registry, without its secret."""
+        answer: models.RegistryView = self._transport.call("GET", f"/api/v1/registries/{segment(ref)}")
+        return answer
+
+    def update(
+        self,
+        ref: str,
+        *,
+        ca_pem: str = UNSET,
+        mirror: str | None = UNSET,
+        name: str = UNSET,
+        namespace: str = UNSET,
+        repositories: Sequence[str] = UNSET,
+        secret: str = UNSET,
+        tags: Sequence[str] = UNSET,
+        url: str = UNSET,
+        username: str = UNSET,
+    ) -> models.RegistryView:
+        """Change the given fields."""
+        answer: models.RegistryView = self._transport.call(
+            "PATCH",
+            f"/api/v1/registries/{segment(ref)}",
+            body=_given(
+                ca_pem=ca_pem,
+                mirror=mirror,
+                name=name,
+                namespace=namespace,
+                repositories=repositories,
+                secret=secret,
+                tags=tags,
+                url=url,
+                username=username,
+            ),
+        )
+        return answer
+
+
 class Resources(Group):
     def show(self) -> models.ResourcesView:
         """Capacity, usage and free amounts of the READY nodes in resource groups that you may use."""
@@ -3290,6 +3391,7 @@ class Operations:
         self.providers = Providers(transport)
         self.quotas = Quotas(transport)
         self.recovery_codes = RecoveryCodes(transport)
+        self.registries = Registries(transport)
         self.resources = Resources(transport)
         self.scheduler = Scheduler(transport)
         self.schedules = Schedules(transport)

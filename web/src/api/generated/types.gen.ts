@@ -6681,6 +6681,231 @@ export type RecoveryLink = {
 };
 
 /**
+ * RegistryCheck
+ *
+ * steps: in execution order; the first failed one is the last.
+ */
+export type RegistryCheck = {
+    /**
+     * Ok
+     */
+    ok: boolean;
+    /**
+     * Steps
+     */
+    steps: Array<RegistryCheckStep>;
+};
+
+/**
+ * RegistryCheckStep
+ *
+ * name: connection, repositories, tags or manifest.
+ */
+export type RegistryCheckStep = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Ok
+     */
+    ok: boolean;
+    /**
+     * Sentence
+     */
+    sentence: string;
+};
+
+/**
+ * RegistryCreate
+ *
+ * url: omitted: the public one of the kind. A URL with http:// is used without encryption.
+ *
+ * namespace: prefix of its repositories, such as `library` or a Harbor project; "": all. username: omitted with a
+ * secret: the usual one of the kind, such as `$oauthtoken` of NGC. secret: password or token; never shown. ca_pem:
+ * certificates of an authority to trust besides the system's. mirror: URL of a registry from which images are scanned
+ * and pulled instead; it receives the credentials. repositories, tags: allow-lists of globs; empty: all. repositories
+ * are without the namespace; names without * ? [ are also used where the registry cannot be listed. domain, project:
+ * id or name of the one for which it is; omitted: what the creator administers: the installation, their domain or
+ * their only project.
+ */
+export type RegistryCreate = {
+    /**
+     * Ca Pem
+     */
+    ca_pem?: string;
+    /**
+     * Domain
+     */
+    domain?: string | null;
+    kind?: RegistryKind;
+    /**
+     * Mirror
+     */
+    mirror?: string | null;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Namespace
+     */
+    namespace?: string;
+    /**
+     * Project
+     */
+    project?: string | null;
+    /**
+     * Repositories
+     */
+    repositories?: Array<string>;
+    /**
+     * Secret
+     */
+    secret?: string;
+    /**
+     * Tags
+     */
+    tags?: Array<string>;
+    /**
+     * Url
+     */
+    url?: string | null;
+    /**
+     * Username
+     */
+    username?: string;
+};
+
+/**
+ * RegistryKind
+ *
+ * How repositories are listed, and the default address. GENERIC: by `_catalog`, which many registries lack.
+ */
+export type RegistryKind = 'generic' | 'dockerhub' | 'harbor' | 'ghcr' | 'gitlab' | 'ngc' | 'ecr' | 'quay';
+
+/**
+ * RegistryList
+ */
+export type RegistryList = {
+    /**
+     * Items
+     */
+    items: Array<RegistryView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * RegistryUpdate
+ *
+ * Omitted fields keep their values. Kind and scope cannot be changed.
+ *
+ * secret: "" removes it. It must be sent again when the registry moves to another URL or mirror.
+ */
+export type RegistryUpdate = {
+    /**
+     * Ca Pem
+     */
+    ca_pem?: string;
+    /**
+     * Mirror
+     */
+    mirror?: string | null;
+    /**
+     * Name
+     */
+    name?: string;
+    /**
+     * Namespace
+     */
+    namespace?: string;
+    /**
+     * Repositories
+     */
+    repositories?: Array<string>;
+    /**
+     * Secret
+     */
+    secret?: string;
+    /**
+     * Tags
+     */
+    tags?: Array<string>;
+    /**
+     * Url
+     */
+    url?: string;
+    /**
+     * Username
+     */
+    username?: string;
+};
+
+/**
+ * RegistryView
+ *
+ * host: as in image references. has_secret: whether there is a password or token; it is never shown.
+ *
+ * domain, project: for which it is; both null: the installation.
+ */
+export type RegistryView = {
+    /**
+     * Ca Pem
+     */
+    ca_pem: string;
+    /**
+     * Created At
+     */
+    created_at: string;
+    domain: DomainRef | null;
+    /**
+     * Has Secret
+     */
+    has_secret: boolean;
+    /**
+     * Host
+     */
+    host: string;
+    /**
+     * Id
+     */
+    id: string;
+    kind: RegistryKind;
+    /**
+     * Mirror
+     */
+    mirror: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Namespace
+     */
+    namespace: string;
+    project: ProjectRef | null;
+    /**
+     * Repositories
+     */
+    repositories: Array<string>;
+    /**
+     * Tags
+     */
+    tags: Array<string>;
+    /**
+     * Url
+     */
+    url: string;
+    /**
+     * Username
+     */
+    username: string;
+};
+
+/**
  * ResetRequest
  *
  * token: from the link.
@@ -15797,6 +16022,229 @@ export type QuotasListResponses = {
 };
 
 export type QuotasListResponse = QuotasListResponses[keyof QuotasListResponses];
+
+export type RegistriesListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; prefix - for descending order
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
+         * Q
+         *
+         * part of the name or URL
+         */
+        q?: string | null;
+    };
+    url: '/api/v1/registries';
+};
+
+export type RegistriesListErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type RegistriesListError = RegistriesListErrors[keyof RegistriesListErrors];
+
+export type RegistriesListResponses = {
+    /**
+     * Successful Response
+     */
+    200: RegistryList;
+};
+
+export type RegistriesListResponse = RegistriesListResponses[keyof RegistriesListResponses];
+
+export type RegistriesCreateData = {
+    body: RegistryCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/registries';
+};
+
+export type RegistriesCreateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type RegistriesCreateError = RegistriesCreateErrors[keyof RegistriesCreateErrors];
+
+export type RegistriesCreateResponses = {
+    /**
+     * Successful Response
+     */
+    201: RegistryView;
+};
+
+export type RegistriesCreateResponse = RegistriesCreateResponses[keyof RegistriesCreateResponses];
+
+export type RegistriesRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/registries/{ref}';
+};
+
+export type RegistriesRemoveErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type RegistriesRemoveError = RegistriesRemoveErrors[keyof RegistriesRemoveErrors];
+
+export type RegistriesRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type RegistriesRemoveResponse = RegistriesRemoveResponses[keyof RegistriesRemoveResponses];
+
+export type RegistriesShowData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/registries/{ref}';
+};
+
+export type RegistriesShowErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type RegistriesShowError = RegistriesShowErrors[keyof RegistriesShowErrors];
+
+export type RegistriesShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: RegistryView;
+};
+
+export type RegistriesShowResponse = RegistriesShowResponses[keyof RegistriesShowResponses];
+
+export type RegistriesUpdateData = {
+    body: RegistryUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/registries/{ref}';
+};
+
+export type RegistriesUpdateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type RegistriesUpdateError = RegistriesUpdateErrors[keyof RegistriesUpdateErrors];
+
+export type RegistriesUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: RegistryView;
+};
+
+export type RegistriesUpdateResponse = RegistriesUpdateResponses[keyof RegistriesUpdateResponses];
+
+export type RegistriesCheckData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/registries/{ref}/check';
+};
+
+export type RegistriesCheckErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type RegistriesCheckError = RegistriesCheckErrors[keyof RegistriesCheckErrors];
+
+export type RegistriesCheckResponses = {
+    /**
+     * Successful Response
+     */
+    200: RegistryCheck;
+};
+
+export type RegistriesCheckResponse = RegistriesCheckResponses[keyof RegistriesCheckResponses];
 
 export type ResourcesShowData = {
     body?: never;

@@ -71,6 +71,15 @@ export function ObjectLink({ object }: { object: AuditEntry["object"] }) {
           {label}
         </Anchor>
       );
+    case "registry":
+      return (
+        <Anchor
+          size="sm"
+          renderRoot={(p) => <Link {...p} to="/environments/registries" search={{ open: id }} />}
+        >
+          {label}
+        </Anchor>
+      );
     case "site":
       return (
         <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/site" />}>

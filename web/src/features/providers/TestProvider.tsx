@@ -1,10 +1,10 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Button, Group, List, Stack, Text, TextInput, ThemeIcon, Title } from "@mantine/core";
-import { IconCheck, IconX } from "@tabler/icons-react";
+import { Button, Group, Stack, TextInput, Title } from "@mantine/core";
 import { useState } from "react";
 import type { Provider } from "@/api/types";
 import { useTestProvider } from "@/queries/providers";
 import { ProblemAlert } from "@/ui/ProblemAlert";
+import { StepResults } from "@/ui/StepResults";
 
 /** Tests the saved provider and shows the result of each step. */
 export function TestProvider({ provider }: { provider: Provider }) {
@@ -35,33 +35,7 @@ export function TestProvider({ provider }: { provider: Provider }) {
         </Button>
       </Group>
       {test.error && <ProblemAlert problem={test.error} />}
-      {test.data && (
-        <div role="status">
-          <Text size="sm" fw={600} mb={4}>
-            {test.data.ok ? <Trans>The test succeeded.</Trans> : <Trans>The test failed.</Trans>}
-          </Text>
-          <List size="sm" center spacing={4}>
-            {test.data.steps.map((step) => (
-              <List.Item
-                key={step.name}
-                icon={
-                  <ThemeIcon
-                    size={18}
-                    radius="xl"
-                    color={step.ok ? "lamp" : "red"}
-                    aria-label={step.ok ? t`succeeded` : t`failed`}
-                    role="img"
-                  >
-                    {step.ok ? <IconCheck size={12} aria-hidden /> : <IconX size={12} aria-hidden />}
-                  </ThemeIcon>
-                }
-              >
-                <b>{step.name}</b>: {step.sentence}
-              </List.Item>
-            ))}
-          </List>
-        </div>
-      )}
+      {test.data && <StepResults ok={test.data.ok} steps={test.data.steps} />}
     </Stack>
   );
 }

@@ -54,6 +54,11 @@ const STORAGE = {
   icon: IconDatabase,
   shown: (me: Me) => mayBeyondOwn(me, "quota.read"),
 };
+const ENVIRONMENTS = {
+  section: msg`Environments`,
+  icon: IconStack2,
+  shown: (me: Me) => mayBeyondOwn(me, "registry.read"),
+};
 const POLICIES = {
   section: msg`Resource policies`,
   icon: IconRuler2,
@@ -324,6 +329,13 @@ export const PAGES: readonly PageEntry[] = [
     to: "/storage/quotas",
     title: msg`Quotas`,
     synonyms: ["quota", "disk space", "할당량", "クォータ"],
+  },
+  {
+    ...ENVIRONMENTS,
+    id: "registries",
+    to: "/environments/registries",
+    title: msg`Registries`,
+    synonyms: ["docker hub", "harbor", "ngc", "container registry"],
   },
   {
     ...POLICIES,

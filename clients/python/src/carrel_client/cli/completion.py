@@ -212,6 +212,8 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
         images = {image["name"]: image["title"] for image in _client().images.list()["items"]}
         own = _client().environments.list(limit=200)["items"]
         return images | {one["image"]: one["description"] for one in own if one["default_version"]}
+    if action.dest in ("registry", "registries"):
+        return {each["name"]: each["url"] for each in _client().registries.list(limit=200)["items"]}
     if action.dest == "project":
         return {project["name"]: "" for project in _client().auth.me()["projects"]}
     if action.dest in ("user", "users", "emails"):

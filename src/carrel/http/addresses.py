@@ -1,5 +1,5 @@
-"""Addresses that webhooks may reach. The URL of a webhook comes from users; without these rules it would be a way into
-the server's own network.
+"""Addresses that requests to URLs of users may reach: of webhooks and of registries. Without these rules such a URL
+would be a way into the server's own network.
 
 A host name is resolved once for each attempt, and each of its addresses is checked. The address of every connection is
 checked as well, hence it does not matter how a URL writes an address.
@@ -22,7 +22,7 @@ _ANY_PORT = 9
 
 
 class ForbiddenAddress(OSError):
-    """The address of a webhook is not permitted; the text says why."""
+    """The address is not permitted; the text says why."""
 
 
 def check(address: Address, *, private: bool) -> None:
@@ -31,7 +31,7 @@ def check(address: Address, *, private: bool) -> None:
     """
     for one in (address, *_inner(address)):
         if one.is_link_local or one.is_multicast or one.is_unspecified or one in _CREDENTIALS:
-            raise ForbiddenAddress(f"{address} cannot receive webhooks.")
+            raise ForbiddenAddress(f"{address} is not the address of a server.")
         if not private and (not one.is_global or one in _SITE_LOCAL or _is_own(one)):
             raise ForbiddenAddress(f"{address} is a private address or the installation's own.")
 

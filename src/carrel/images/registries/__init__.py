@@ -1,0 +1,1 @@
+"""Registries of container images: their settings, and the client that reads them."""

@@ -1,0 +1,270 @@
+"""A client of the registry protocol (OCI distribution specification 1.1).
+
+Every connection is checked (`http.addresses`), also those of redirects and of token servers. Credentials go to the
+registry and to the token server that it names, never along a redirect to another server.
+"""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import aiohttp
+import orjson
+from yarl import URL
+
+from carrel.http import addresses
+from carrel.http.addresses import CheckedResolver, ForbiddenAddress
+from carrel.images.registries.challenges import AuthChallenge, TokenCache, challenge_of, token_of
+from carrel.images.registries.registry_errors import RegistryError, broken, denied, missing
+from carrel.tables.registries import RegistryKind
+
+MAX_BYTES = 8 << 20
+"""Of one response. Manifests are at most 4 MiB by the specification."""
+_TIMEOUT = aiohttp.ClientTimeout(total=60, sock_connect=10, sock_read=30)
+_MAX_REDIRECTS = 3
+_ATTEMPTS = 5
+_LONGEST_PAUSE_S = 60.0
+_AGAIN = (429, 500, 502, 503, 504)
+
+
+@dataclass(frozen=True)
+class RegistryConnection:
+    """How to reach a registry. private: it may have an address of a private network. ca_pem: see `ImageRegistry`."""
+
+    url: str
+    kind: RegistryKind
+    username: str = ""
+    password: str = field(default="", repr=False)
+    ca_pem: str = ""
+    private: bool = False
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.url).netloc
+
+
+@dataclass(frozen=True)
+class RegistryResponse:
+    """A successful response. url: where it came from, for links in it."""
+
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+    host: str
+
+    def json(self) -> Any:
+        """Raises: RegistryError if the body is not JSON."""
+        try:
+            return orjson.loads(self.body)
+        except ValueError:
+            raise broken(self.host, "a body that is not JSON") from None
+
+    @property
+    def next_url(self) -> str | None:
+        """The page after this one, by its Link header."""
+        link = self.headers.get("Link", "")
+        target, _, relation = link.partition(">")
+        if 'rel="next"' not in relation.replace("rel=next", 'rel="next"'):
+            return None
+        return urljoin(self.url, target.strip().removeprefix("<"))
+
+
+class RegistryClient:
+    """Requests to one registry. requests: how many were sent, with those for tokens.
+
+    pause: waits between attempts.
+    """
+
+    def __init__(
+        self,
+        connection: RegistryConnection,
+        http: aiohttp.ClientSession,
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.connection = connection
+        self.requests = 0
+        self._http = http
+        self._pause = pause
+        self._challenge: AuthChallenge | None = None
+        self._tokens = TokenCache()
+
+    @property
+    def host(self) -> str:
+        return self.connection.host
+
+    async def get(
+        self, path: str, *, accept: str = "application/json", scope: str = "", basic: bool = False
+    ) -> RegistryResponse:
+        """The response to a GET. path: or a whole URL. scope: of the token, such as "repository:a:pull". basic: for an
+        API besides the protocol, which has no challenges.
+
+        Raises: RegistryError.
+        """
+        url = urljoin(self.connection.url + "/", path)
+        headers = {"Accept": accept}
+        if basic and self.connection.password:
+            headers["Authorization"] = self._basic
+        elif not basic and self._is_own(url):
+            headers |= await self._authorization(scope)
+        for again in (True, False):
+            status, response = await self._patiently(url, headers)
+            if status != 401 or basic or not again or not self._is_own(url):
+                break
+            # 1. the first request shows how to sign in; 2. later ones may find the token expired
+            self._challenge = challenge_of(response.headers)
+            self._tokens.forget(scope)
+            authorization = await self._authorization(scope)
+            if not authorization:
+                break
+            headers |= authorization
+        return self._checked(status, response, path)
+
+    async def pages(self, path: str, *, scope: str = "") -> AsyncIterator[RegistryResponse]:
+        """The response and those that its Link headers lead to, which stay at the registry."""
+        url: str | None = path
+        seen = set[str]()
+        while url is not None and url not in seen:
+            seen.add(url)
+            response = await self.get(url, scope=scope)
+            yield response
+            url = response.next_url
+            if url is not None and not self._is_own(url):
+                raise broken(self.host, "a link to another server")
+
+    def _is_own(self, url: str) -> bool:
+        return URL(url).origin() == URL(self.connection.url).origin()
+
+    async def _authorization(self, scope: str) -> dict[str, str]:
+        """The header by the last challenge; empty if there was none, or if it cannot be met."""
+        challenge = self._challenge
+        if challenge is None:
+            return {}
+        if challenge.scheme == "basic":
+            return {"Authorization": self._basic} if self.connection.password else {}
+        token = self._tokens.get(scope)
+        if token is None:
+            token, lifetime_s = await self._token(challenge, scope)
+            self._tokens.put(scope, token, lifetime_s)
+        return {"Authorization": f"Bearer {token}"}
+
+    async def _token(self, challenge: AuthChallenge, scope: str) -> tuple[str, float]:
+        realm = URL(urljoin(self.connection.url + "/", challenge.realm))
+        if realm.scheme != "https" and urlsplit(self.connection.url).scheme == "https":
+            raise broken(self.host, "a token server without encryption")
+        # NGC names no service, and other registries expect theirs again.
+        query = {"service": challenge.service} if challenge.service else {}
+        if scope or challenge.scope:
+            query["scope"] = scope or challenge.scope
+        headers = {"Authorization": self._basic} if self.connection.password else {}
+        status, response = await self._patiently(str(realm.update_query(query)), headers, redirects=False)
+        return token_of(self._checked(status, response, "token").json(), self.host)
+
+    @property
+    def _basic(self) -> str:
+        return aiohttp.encode_basic_auth(self.connection.username, self.connection.password, "utf-8")
+
+    async def _patiently(
+        self, url: str, headers: Mapping[str, str], *, redirects: bool = True
+    ) -> tuple[int, RegistryResponse]:
+        """The status and the response, after retries where the registry is busy."""
+        for attempt in range(_ATTEMPTS):
+            status, response = await self._once(url, headers, redirects=redirects)
+            if status not in _AGAIN or attempt == _ATTEMPTS - 1:
+                return status, response
+            await self._pause(_pause_s(response.headers.get("Retry-After", ""), attempt))
+        raise AssertionError("unreachable")
+
+    async def _once(
+        self, url: str, headers: Mapping[str, str], *, redirects: bool
+    ) -> tuple[int, RegistryResponse]:
+        self.requests += 1
+        try:
+            async with self._http.get(
+                url, headers=headers, allow_redirects=redirects, max_redirects=_MAX_REDIRECTS
+            ) as response:
+                body = bytearray()
+                async for piece in response.content.iter_chunked(64 * 1024):
+                    body += piece
+                    if len(body) > MAX_BYTES:
+                        raise broken(self.host, f"more than {MAX_BYTES >> 20} MiB at once")
+                return response.status, RegistryResponse(
+                    str(response.url), response.headers, bytes(body), self.host
+                )
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise _unreachable(self.host, error) from error
+
+    def _checked(self, status: int, response: RegistryResponse, path: str) -> RegistryResponse:
+        if status in (401, 403):
+            raise denied(self.host, status, signed_in=bool(self.connection.password))
+        if status == 404:
+            raise missing(self.host, path.split("?")[0])
+        if status == 429:
+            raise RegistryError(
+                "busy", f"{self.host} refuses more requests for now (rate limit).", retriable=True
+            )
+        if status in _AGAIN:
+            raise RegistryError("failing", f"{self.host} responds with an error ({status}).", retriable=True)
+        if status != 200:
+            raise broken(self.host, f"status {status}")
+        return response
+
+
+@asynccontextmanager
+async def connected(
+    connection: RegistryConnection, pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+) -> AsyncIterator[RegistryClient]:
+    """A client, until the block ends."""
+    trusted = ssl.create_default_context()
+    if connection.ca_pem:
+        trusted.load_verify_locations(cadata=connection.ca_pem)
+    connector = aiohttp.TCPConnector(
+        resolver=CheckedResolver(private=connection.private),
+        # The resolver is not used for a literal address.
+        socket_factory=partial(addresses.checked_socket, private=connection.private),
+        ssl=trusted,
+    )
+    async with aiohttp.ClientSession(
+        connector=connector,
+        timeout=_TIMEOUT,
+        trust_env=False,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        headers={"User-Agent": "Carrel"},
+    ) as http:
+        yield RegistryClient(connection, http, pause)
+
+
+def _pause_s(retry_after: str, attempt: int) -> float:
+    """Retry-After as seconds; as a date, which few registries send, it counts as absent."""
+    seconds = float(retry_after) if retry_after.isdecimal() else 2.0**attempt
+    return min(seconds, _LONGEST_PAUSE_S)
+
+
+def _unreachable(host: str, error: Exception) -> RegistryError:
+    if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError):
+        return RegistryError(
+            "untrusted",
+            f"The certificate of {host} is not trusted: {_reason(error.certificate_error)}. "
+            "Set the certificates of its authority."
+            if isinstance(error, aiohttp.ClientConnectorCertificateError)
+            else f"{host} does not speak TLS. Use a URL with http:// if it is not encrypted.",
+        )
+    if isinstance(error, aiohttp.ClientConnectorError) and isinstance(error.os_error, ForbiddenAddress):
+        return RegistryError(
+            "private",
+            f"{error.os_error} Only registries of the installation may have such an address, "
+            "and others at the same address.",
+        )
+    if isinstance(error, TimeoutError):
+        return RegistryError("unreachable", f"{host} does not respond in time.", retriable=True)
+    return RegistryError(
+        "unreachable", f"{host} cannot be reached: {error or type(error).__name__}.", retriable=True
+    )
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "verify_message", "") or error)

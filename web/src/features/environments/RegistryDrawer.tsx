@@ -1,0 +1,113 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Button, Stack, Title } from "@mantine/core";
+import { IconPencil, IconTrash } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import type { Registry } from "@/api/types";
+import { registriesShowQuery, useCheckRegistry } from "@/queries/registries";
+import { DetailDrawer } from "@/ui/DetailDrawer";
+import { Facts } from "@/ui/Facts";
+import { Instant } from "@/ui/Instant";
+import { MainButton } from "@/ui/MainButton";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { StepResults } from "@/ui/StepResults";
+import { RegistryScope } from "./RegistryScope";
+import type { RegistryActs } from "./use-registry-acts";
+import { CHECK_STEPS, REGISTRY_KINDS } from "./registry-words";
+
+interface Props {
+  opened: boolean;
+  id: string;
+  acts: RegistryActs;
+  onEdit: (registry: Registry) => void;
+  onClose: () => void;
+}
+
+/** A registry: its settings and a check. */
+export function RegistryDrawer({ opened, id, acts, onEdit, onClose }: Props) {
+  const { t } = useLingui();
+  const query = useQuery(registriesShowQuery(id));
+  const registry = query.data;
+  return (
+    <DetailDrawer
+      opened={opened}
+      id={id}
+      onClose={onClose}
+      size="lg"
+      title={registry?.name ?? t`Registry`}
+      query={query}
+      actions={
+        registry && (
+          <>
+            <MainButton
+              variant="default"
+              icon={IconPencil}
+              label={t`Edit`}
+              onClick={() => onEdit(registry)}
+            />
+            <MainButton
+              variant="light"
+              color="red"
+              icon={IconTrash}
+              label={t`Remove…`}
+              onClick={() => acts.remove(registry, onClose)}
+            />
+          </>
+        )
+      }
+    >
+      {registry && (
+        <Stack gap="lg" key={registry.id}>
+          <RegistryFacts registry={registry} />
+          <RegistryCheck registry={registry} />
+        </Stack>
+      )}
+    </DetailDrawer>
+  );
+}
+
+function RegistryFacts({ registry }: { registry: Registry }) {
+  const { t } = useLingui();
+  const all = t`all`;
+  return (
+    <Facts
+      facts={[
+        [t`Kind`, REGISTRY_KINDS[registry.kind].title],
+        [t`Address`, registry.url],
+        [t`Mirror`, registry.mirror || "–"],
+        [t`References`, [registry.host, registry.namespace].filter(Boolean).join("/")],
+        [t`Signs in as`, registry.has_secret ? registry.username : "–"],
+        [t`Own authority`, registry.ca_pem ? t`yes` : t`no`],
+        [t`Repositories`, registry.repositories.join(", ") || all],
+        [t`Tags`, registry.tags.join(", ") || all],
+        [t`Scope`, <RegistryScope key="scope" registry={registry} />],
+        [t`Created`, <Instant key="created" at={registry.created_at} />],
+      ]}
+    />
+  );
+}
+
+function RegistryCheck({ registry }: { registry: Registry }) {
+  const { i18n } = useLingui();
+  const check = useCheckRegistry();
+  const nameOf = (name: string) => {
+    const words = CHECK_STEPS[name];
+    return words ? i18n._(words) : name;
+  };
+  return (
+    <Stack gap="xs">
+      <Title order={3} size="h6">
+        <Trans>Check</Trans>
+      </Title>
+      <Button
+        variant="default"
+        style={{ alignSelf: "flex-start" }}
+        loading={check.isPending}
+        onClick={() => check.mutate(registry.id)}
+      >
+        <Trans>Check now</Trans>
+      </Button>
+      {check.error && <ProblemAlert problem={check.error} />}
+      {check.data && <StepResults ok={check.data.ok} steps={check.data.steps} nameOf={nameOf} />}
+    </Stack>
+  );
+}

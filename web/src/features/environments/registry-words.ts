@@ -1,0 +1,22 @@
+import type { MessageDescriptor } from "@lingui/core";
+import { msg } from "@lingui/core/macro";
+import type { Registry } from "@/api/types";
+
+/** Product names, which are the same in every language, and the address that needs not be given. */
+export const REGISTRY_KINDS: Record<Registry["kind"], { title: string; url?: string; username?: string }> = {
+  generic: { title: "OCI" },
+  dockerhub: { title: "Docker Hub", url: "https://registry-1.docker.io" },
+  harbor: { title: "Harbor" },
+  ghcr: { title: "GitHub (GHCR)", url: "https://ghcr.io" },
+  gitlab: { title: "GitLab", url: "https://registry.gitlab.com" },
+  ngc: { title: "NVIDIA NGC", url: "https://nvcr.io", username: "$oauthtoken" },
+  ecr: { title: "Amazon ECR", username: "AWS" },
+  quay: { title: "Quay", url: "https://quay.io" },
+};
+
+export const CHECK_STEPS: Record<string, MessageDescriptor> = {
+  connection: msg`Connection`,
+  repositories: msg`Repositories`,
+  tags: msg`Tags`,
+  manifest: msg`Manifest`,
+};
