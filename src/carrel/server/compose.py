@@ -56,6 +56,7 @@ from carrel.http.rate_limits import RateLimits
 from carrel.http.services import install
 from carrel.http.shell import Shell
 from carrel.images import routes as images
+from carrel.imports import routes as imports
 from carrel.limits import routes as limits
 from carrel.nodes import capacity_routes as nodes
 from carrel.nodes import routes as machines
@@ -124,6 +125,7 @@ _ROUTERS = (
     server.router,
     metrics.router,
     images.router,
+    imports.router,
     nodes.router,
     slot_kinds.router,
     groups.router,

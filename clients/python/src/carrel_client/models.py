@@ -1285,6 +1285,62 @@ class ImageView(TypedDict):
     title: str
 
 
+ImportCredentials = Literal["none", "token", "key"]
+
+
+class ImportPreview(TypedDict):
+    """What an import would do. Nothing has been fetched.
+
+    host: where it is fetched from. target: the directory or file that it becomes, unless that exists. image: suggested.
+    app: the app to open; null: the terminal. opens: what JupyterLab opens first; null: it does not. variable: the
+    environment variable for the credentials; null: none. session: a body of `POST /sessions`."""
+
+    app: str | None
+    host: str
+    image: str
+    kind: SourceKind
+    name: str
+    opens: str | None
+    path: str
+    ref: str
+    repository: str | None
+    script: str
+    session: dict[str, Any]
+    target: str
+    url: str
+    variable: str | None
+    warnings: list[ImportWarning]
+
+
+class ImportRequest(TypedDict):
+    """url: of a notebook, a Git repository or a file in one, an archive, or a repository of a Hugging Face hub. kind:
+    instead of the one that the address tells. ref: branch, tag or commit. path: a file or directory within.
+
+    folder: id or name of a folder to fetch into; null: into the home of a new session. install: also the Python
+    requirements that the source lists. credentials: what the session will have in the environment variable `variable`
+    of the answer; it is never part of this request."""
+
+    credentials: NotRequired[ImportCredentials]
+    folder: NotRequired[str | None]
+    image: NotRequired[str | None]
+    install: NotRequired[bool]
+    kind: NotRequired[SourceKind | None]
+    path: NotRequired[str]
+    ref: NotRequired[str]
+    url: str
+
+
+ImportWarning = Literal[
+    "guessed",
+    "plain_http",
+    "query_kept",
+    "ref_unused",
+    "path_unused",
+    "install_unused",
+    "key_needed",
+]
+
+
 class InvitationList(TypedDict):
     items: list[InvitationView]
 
@@ -2914,6 +2970,7 @@ class SiteUpdate(TypedDict):
     api_rate_limit: NotRequired[int]
     audit_retention_days: NotRequired[int]
     currency: NotRequired[str]
+    import_sources: NotRequired[list[str]]
     lock_address_attempts: NotRequired[int]
     lock_attempts: NotRequired[int]
     lock_minutes: NotRequired[int]
@@ -2954,6 +3011,7 @@ class SiteView(TypedDict):
     api_rate_limit: int
     audit_retention_days: int
     currency: str
+    import_sources: list[str]
     lock_address_attempts: int
     lock_attempts: int
     lock_minutes: int
@@ -3044,6 +3102,9 @@ class SlotStatistics(TypedDict):
     used: float
     utilisation: float | None
     worst: WastefulSession | None
+
+
+SourceKind = Literal["notebook", "git", "archive", "model", "dataset", "space"]
 
 
 class SshKeyAdd(TypedDict):

@@ -3262,6 +3262,132 @@ export type ImageView = {
 };
 
 /**
+ * ImportCredentials
+ *
+ * Of a private source. TOKEN: an access token, or USER:PASSWORD. KEY: a private SSH key, such as a deploy key.
+ */
+export type ImportCredentials = 'none' | 'token' | 'key';
+
+/**
+ * ImportPreview
+ *
+ * What an import would do. Nothing has been fetched.
+ *
+ * host: where it is fetched from. target: the directory or file that it becomes, unless that exists. image: suggested.
+ * app: the app to open; null: the terminal. opens: what JupyterLab opens first; null: it does not. variable: the
+ * environment variable for the credentials; null: none. session: a body of `POST /sessions`.
+ */
+export type ImportPreview = {
+    /**
+     * App
+     */
+    app: string | null;
+    /**
+     * Host
+     */
+    host: string;
+    /**
+     * Image
+     */
+    image: string;
+    kind: SourceKind;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Opens
+     */
+    opens: string | null;
+    /**
+     * Path
+     */
+    path: string;
+    /**
+     * Ref
+     */
+    ref: string;
+    /**
+     * Repository
+     */
+    repository: string | null;
+    /**
+     * Script
+     */
+    script: string;
+    /**
+     * Session
+     */
+    session: {
+        [key: string]: unknown;
+    };
+    /**
+     * Target
+     */
+    target: string;
+    /**
+     * Url
+     */
+    url: string;
+    /**
+     * Variable
+     */
+    variable: string | null;
+    /**
+     * Warnings
+     */
+    warnings: Array<ImportWarning>;
+};
+
+/**
+ * ImportRequest
+ *
+ * url: of a notebook, a Git repository or a file in one, an archive, or a repository of a Hugging Face hub. kind:
+ * instead of the one that the address tells. ref: branch, tag or commit. path: a file or directory within.
+ *
+ * folder: id or name of a folder to fetch into; null: into the home of a new session. install: also the Python
+ * requirements that the source lists. credentials: what the session will have in the environment variable `variable`
+ * of the answer; it is never part of this request.
+ */
+export type ImportRequest = {
+    credentials?: ImportCredentials;
+    /**
+     * Folder
+     */
+    folder?: string | null;
+    /**
+     * Image
+     */
+    image?: string | null;
+    /**
+     * Install
+     */
+    install?: boolean;
+    kind?: SourceKind | null;
+    /**
+     * Path
+     */
+    path?: string;
+    /**
+     * Ref
+     */
+    ref?: string;
+    /**
+     * Url
+     */
+    url: string;
+};
+
+/**
+ * ImportWarning
+ *
+ * GUESSED: nothing in the address tells that it is a Git repository. PLAIN_HTTP: what is fetched, and the token,
+ * can be read and changed on the way. QUERY_KEPT: the script contains the parameters of the address. REF_UNUSED,
+ * PATH_UNUSED, INSTALL_UNUSED: this import has no use for it. KEY_NEEDED: an SSH address opens with a key only.
+ */
+export type ImportWarning = 'guessed' | 'plain_http' | 'query_kept' | 'ref_unused' | 'path_unused' | 'install_unused' | 'key_needed';
+
+/**
  * InvitationList
  */
 export type InvitationList = {
@@ -7425,6 +7551,12 @@ export type SiteUpdate = {
      */
     currency?: string;
     /**
+     * Import Sources
+     *
+     * Hosts that Import & Run accepts: github.com, github.com/acme, *.example.org; empty: all.
+     */
+    import_sources?: Array<string>;
+    /**
      * Lock Address Attempts
      *
      * Failures after which an address is locked, regardless of the account.
@@ -7628,6 +7760,12 @@ export type SiteView = {
      * Currency of the prices.
      */
     currency?: string;
+    /**
+     * Import Sources
+     *
+     * Hosts that Import & Run accepts: github.com, github.com/acme, *.example.org; empty: all.
+     */
+    import_sources?: Array<string>;
     /**
      * Lock Address Attempts
      *
@@ -7964,6 +8102,13 @@ export type SlotStatistics = {
     utilisation: number | null;
     worst: WastefulSession | null;
 };
+
+/**
+ * SourceKind
+ *
+ * NOTEBOOK: one file. ARCHIVE: zip or tar. MODEL, DATASET, SPACE: of a Hugging Face hub.
+ */
+export type SourceKind = 'notebook' | 'git' | 'archive' | 'model' | 'dataset' | 'space';
 
 /**
  * SshKeyAdd
@@ -12835,6 +12980,35 @@ export type ImagesListResponses = {
 };
 
 export type ImagesListResponse = ImagesListResponses[keyof ImagesListResponses];
+
+export type ImportsPreviewData = {
+    body: ImportRequest;
+    path?: never;
+    query?: never;
+    url: '/api/v1/imports/preview';
+};
+
+export type ImportsPreviewErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImportsPreviewError = ImportsPreviewErrors[keyof ImportsPreviewErrors];
+
+export type ImportsPreviewResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImportPreview;
+};
+
+export type ImportsPreviewResponse = ImportsPreviewResponses[keyof ImportsPreviewResponses];
 
 export type InvitationsListData = {
     body?: never;
