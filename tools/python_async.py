@@ -11,8 +11,8 @@ from pathlib import Path
 
 SDK = Path(__file__).resolve().parent.parent / "clients/python/src/carrel_client/sdk"
 TARGET = SDK / "aio.py"
-SOURCES = ("sessions.py", "folders.py", "templates.py", "client.py")
-OBJECTS = ("App", "Session", "Sessions", "Folder", "Folders", "Template", "Templates", "Carrel")
+SOURCES = ("sessions.py", "folders.py", "templates.py", "imports.py", "client.py")
+OBJECTS = ("App", "Session", "Sessions", "Folder", "Folders", "Template", "Templates", "Imports", "Carrel")
 WITHOUT_REQUEST = {("Session", "app")}
 LEFT_OUT = {("Carrel", "api"), ("Carrel", "close"), ("Carrel", "from_environment")}
 
@@ -43,6 +43,7 @@ from carrel_client.sdk.sessions import (
     Sessions,
     Until,
 )
+from carrel_client.sdk.imports import Imports
 from carrel_client.sdk.templates import Template, Templates
 '''
 ENTRY = '''

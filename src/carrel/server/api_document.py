@@ -52,6 +52,7 @@ TAGS = {
     "folders": "Folders, their shares, quotas and long-running tasks.",
     "groups": "Resource groups: which nodes serve whom, and how.",
     "images": "Container images in the catalogue.",
+    "imports": "Import & Run: notebooks, repositories and archives by their address.",
     "keypairs": "Keypairs, the credentials of scripts and of the command line.",
     "logins": "Active sign-ins of browsers.",
     "engines": "Container engines: kind, settings and state.",

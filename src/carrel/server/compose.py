@@ -62,6 +62,7 @@ from carrel.http.services import install
 from carrel.http.shell import Shell
 from carrel.images import routes as images
 from carrel.images.registries import routes as registries
+from carrel.imports import routes as imports
 from carrel.limits import routes as limits
 from carrel.nodes import capacity_routes as nodes
 from carrel.nodes import routes as machines
@@ -135,6 +136,7 @@ _ROUTERS = (
     metrics.router,
     images.router,
     registries.router,
+    imports.router,
     nodes.router,
     slot_kinds.router,
     groups.router,

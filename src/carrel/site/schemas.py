@@ -34,6 +34,15 @@ EmailDomain = Annotated[
     StringConstraints(max_length=253, pattern=r"^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$", to_lower=True),
     says("What is behind the @ is a name such as example.org."),
 ]
+ImportRule = Annotated[
+    str,
+    StringConstraints(
+        max_length=300, pattern=r"^(\*\.)?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:[0-9]+)?(/[A-Za-z0-9._~/-]*)?$"
+    ),
+    says(
+        "A source is a host such as github.com, *.example.org or host:8443, and possibly a path: github.com/acme."
+    ),
+]
 EmailAddress = Annotated[
     str,
     StringConstraints(
@@ -158,6 +167,11 @@ class SiteSettings(BaseModel):
     currency: Currency = Field(default="EUR", description="Currency of the prices.")
     session_metrics: bool = Field(
         default=False, description="Whether /metrics includes the usage of each running container."
+    )
+    import_sources: list[ImportRule] = Field(
+        default=[],
+        max_length=100,
+        description="Hosts that Import & Run accepts: github.com, github.com/acme, *.example.org; empty: all.",
     )
     announcement: str = Field(
         default="",

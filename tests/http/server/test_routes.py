@@ -95,6 +95,7 @@ BODIES: Mapping[str, object] = {
     "groups.set_access": {"users": ["user@example.org"]},
     "groups.set_weights": {"users": {"user@example.org": 2}},
     "groups.update": {"description": "another"},
+    "imports.preview": {"url": "https://github.com/acme/work"},
     "keypairs.update": {"name": "another"},
     "nodes.drain": {"how": "wait"},
     "nodes.forget": {"confirm": "machine"},

@@ -285,6 +285,15 @@ async def _upload_most(api: Api) -> None:
     assert (await data.write("b", b"x" * 101)).status_code == 413
 
 
+@shows("import_sources")
+async def _import_sources(api: Api) -> None:
+    user, body = await api.as_("user"), {"url": "https://github.com/acme/work"}
+    assert (await user.post("/imports/preview", body)).status_code == 200
+    await set_site(api, import_sources=["gitlab.com"])
+    refused = await user.post("/imports/preview", body)
+    assert (refused.status_code, refused.json()["code"]) == (403, "import.source_not_permitted")
+
+
 @shows("trash_days")
 async def _trash_days(api: Api) -> None:
     user = await api.as_("user")

@@ -1098,6 +1098,37 @@ class Images(Group):
         return answer
 
 
+class Imports(Group):
+    def preview(
+        self,
+        *,
+        url: str,
+        credentials: models.ImportCredentials = UNSET,
+        folder: str | None = UNSET,
+        image: str | None = UNSET,
+        install: bool = UNSET,
+        kind: models.SourceKind | None = UNSET,
+        path: str = UNSET,
+        ref: str = UNSET,
+    ) -> models.ImportPreview:
+        """What an import would do: the script, and the session to create with `POST /sessions`. Fetches nothing."""
+        answer: models.ImportPreview = self._transport.call(
+            "POST",
+            "/api/v1/imports/preview",
+            body=_given(
+                credentials=credentials,
+                folder=folder,
+                image=image,
+                install=install,
+                kind=kind,
+                path=path,
+                ref=ref,
+                url=url,
+            ),
+        )
+        return answer
+
+
 class Invitations(Group):
     def accept(self, share: str) -> None:
         """Accept an invitation to a folder."""
@@ -2431,6 +2462,7 @@ class Site(Group):
         api_rate_limit: int = UNSET,
         audit_retention_days: int = UNSET,
         currency: str = UNSET,
+        import_sources: Sequence[str] = UNSET,
         lock_address_attempts: int = UNSET,
         lock_attempts: int = UNSET,
         lock_minutes: int = UNSET,
@@ -2470,6 +2502,7 @@ class Site(Group):
                 api_rate_limit=api_rate_limit,
                 audit_retention_days=audit_retention_days,
                 currency=currency,
+                import_sources=import_sources,
                 lock_address_attempts=lock_address_attempts,
                 lock_attempts=lock_attempts,
                 lock_minutes=lock_minutes,
@@ -3374,6 +3407,7 @@ class Operations:
         self.groups = Groups(transport)
         self.held = Held(transport)
         self.images = Images(transport)
+        self.imports = Imports(transport)
         self.invitations = Invitations(transport)
         self.keypairs = Keypairs(transport)
         self.logins = Logins(transport)

@@ -1,9 +1,26 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Switch } from "@mantine/core";
+import { Switch, TagsInput } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import { DefaultHint } from "./DefaultHint";
 import type { SiteValues } from "./defaults";
-import { Section } from "./Section";
+import { BELOW, Section } from "./Section";
+
+/** From where sources are imported. */
+export function ImportsSection({ form }: { form: UseFormReturnType<SiteValues> }) {
+  const { t } = useLingui();
+  return (
+    <Section title={t`Import & Run`}>
+      <TagsInput
+        label={t`Permitted sources`}
+        description={<DefaultHint form={form} name="import_sources" text={<Trans>all</Trans>} />}
+        inputWrapperOrder={BELOW}
+        placeholder="github.com/acme"
+        splitChars={[",", " "]}
+        {...form.getInputProps("import_sources")}
+      />
+    </Section>
+  );
+}
 
 /** Who may see the nodes. */
 export function NodesSection({ form }: { form: UseFormReturnType<SiteValues> }) {

@@ -11,7 +11,7 @@ import { AnnouncementSection } from "./AnnouncementSection";
 import { siteCommand } from "./command";
 import { changedSiteSettings, type SiteValues, siteSettingsOf } from "./defaults";
 import { MailSection } from "./MailSection";
-import { NodesSection, WebhooksSection } from "./NodesSection";
+import { ImportsSection, NodesSection, WebhooksSection } from "./NodesSection";
 import { LimitsSection, LockSection, PasswordSection, SessionsSection } from "./NumberSections";
 import { SignUpSection } from "./SignUpSection";
 import styles from "./SiteForm.module.css";
@@ -49,6 +49,7 @@ export function SiteForm({ site }: { site: Site }) {
         <NodesSection {...given} />
         <UsageSection {...given} />
         <WebhooksSection {...given} />
+        <ImportsSection {...given} />
         <AnnouncementSection {...given} />
       </Stack>
       {count === 0 && update.isSuccess && (

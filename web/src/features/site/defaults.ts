@@ -39,6 +39,7 @@ export const SITE_DEFAULTS: Required<Pick<Site, SiteSetting>> = {
   slot_prices: {},
   currency: "EUR",
   session_metrics: false,
+  import_sources: [],
   announcement: "",
 };
 

@@ -92,6 +92,11 @@ export const SITE_SETTINGS: Record<SiteSetting | "mail_password", SettingEntry> 
     section: msg`Nodes`,
     synonyms: ["agent summary"],
   },
+  import_sources: {
+    title: msg`Permitted sources`,
+    section: msg`Import & Run`,
+    synonyms: ["github", "git", "hugging face", "notebook"],
+  },
   announcement: {
     title: msg`Announcement`,
     section: msg`Configuration`,

@@ -87,6 +87,7 @@ COMMANDS = {
         Command("session why", "scheduling:why", "Explain why a session is pending, and what would start it"),
         Command("session check", "scheduling:check", "Check a session request without creating it"),
         Command("session priority", "scheduling:priority", "Change the priority of pending sessions"),
+        Command("import", "imports:fetch", "Fetch a notebook, repository or archive by its address"),
         Command("cp", "copying:cp", "Copy files to, from and between folders"),
         Command("schedule ls", "schedules:ls", "List schedules of recurring sessions"),
         Command("schedule show", "schedules:show", "Show one schedule"),

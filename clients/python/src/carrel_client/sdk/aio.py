@@ -15,6 +15,7 @@ from carrel_client.outcome import Transfer
 from carrel_client.sdk import threads
 from carrel_client.sdk.client import Carrel
 from carrel_client.sdk.folders import Clash, Folder, Folders
+from carrel_client.sdk.imports import Imports
 from carrel_client.sdk.sessions import (
     App,
     AppAccess,
@@ -752,6 +753,84 @@ class AsyncTemplates:
         )
 
 
+class AsyncImports:
+    """Fetches sources into sessions and folders, by their address."""
+
+    def __init__(self, sync: Imports) -> None:
+        self._sync = sync
+
+    async def preview(
+        self,
+        url: str,
+        *,
+        kind: models.SourceKind | None = None,
+        ref: str | None = None,
+        path: str | None = None,
+        folder: str | None = None,
+        image: str | None = None,
+        install: bool = False,
+        credentials: models.ImportCredentials = "none",
+    ) -> models.ImportPreview:
+        """What an import would do, with its script. Starts nothing."""
+        return await threads.call(
+            lambda: self._sync.preview(
+                url,
+                kind=kind,
+                ref=ref,
+                path=path,
+                folder=folder,
+                image=image,
+                install=install,
+                credentials=credentials,
+            )
+        )
+
+    async def start(
+        self,
+        url: str,
+        *,
+        kind: models.SourceKind | None = None,
+        ref: str | None = None,
+        path: str | None = None,
+        folder: str | None = None,
+        image: str | None = None,
+        install: bool = False,
+        token: str | None = None,
+        key: str | None = None,
+        name: str | None = None,
+        project: str | None = None,
+        group: str | None = None,
+        cpu: float | str | None = None,
+        mem: int | str | None = None,
+        accelerators: Mapping[str, float | str] | None = None,
+    ) -> AsyncSession:
+        """A new session that fetches the source: a batch session that ends if it fetches into a folder.
+
+        token: of a private source. key: instead, a private SSH key. They become a variable of the session.
+        """
+        return AsyncSession(
+            await threads.call(
+                lambda: self._sync.start(
+                    url,
+                    kind=kind,
+                    ref=ref,
+                    path=path,
+                    folder=folder,
+                    image=image,
+                    install=install,
+                    token=token,
+                    key=key,
+                    name=name,
+                    project=project,
+                    group=group,
+                    cpu=cpu,
+                    mem=mem,
+                    accelerators=accelerators,
+                )
+            )
+        )
+
+
 class AsyncCarrel:
     """A Carrel server, for asyncio. As `Carrel` else."""
 
@@ -802,6 +881,11 @@ class AsyncCarrel:
     def templates(self) -> AsyncTemplates:
         """Save, get and list templates."""
         return AsyncTemplates(self._sync.templates)
+
+    @property
+    def imports(self) -> AsyncImports:
+        """Preview and start imports of notebooks, repositories and archives."""
+        return AsyncImports(self._sync.imports)
 
     async def me(self) -> models.Me:
         """The current user, with projects and permitted actions."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from carrel_client import models
 from carrel_client.client import ApiClient
 from carrel_client.sdk.folders import Folders
+from carrel_client.sdk.imports import Imports
 from carrel_client.sdk.sessions import Sessions
 from carrel_client.sdk.templates import Templates
 
@@ -31,6 +32,7 @@ class Carrel:
         self._sessions = Sessions(self._api)
         self._folders = Folders(self._api)
         self._templates = Templates(self._api)
+        self._imports = Imports(self._api)
 
     @classmethod
     def from_environment(cls, profile: str | None = None, *, timeout_s: float = 60.0) -> Carrel:
@@ -72,6 +74,11 @@ class Carrel:
     def templates(self) -> Templates:
         """Save, get and list templates."""
         return self._templates
+
+    @property
+    def imports(self) -> Imports:
+        """Preview and start imports of notebooks, repositories and archives."""
+        return self._imports
 
     def me(self) -> models.Me:
         """The current user, with projects and permitted actions."""

@@ -30,6 +30,7 @@ const FIELDS: Readonly<Record<string, MessageDescriptor>> = {
   half_life_s: msg`Half-life of past usage`,
   host: msg`Storage host`,
   image: msg`Image`,
+  import_sources: msg`Permitted sources of imports`,
   kind: msg`Kind`,
   limits: msg`Limits`,
   lock_address_attempts: msg`Failed attempts until an IP address is locked`,

@@ -1,0 +1,2 @@
+download "$url" "$stage/archive"
+unpack "$stage/archive" "$content"
