@@ -969,6 +969,61 @@ class EngineView(TypedDict):
     state_since: str
 
 
+class EnvironmentList(TypedDict):
+    items: list[EnvironmentView]
+    next_cursor: str | None
+
+
+EnvironmentOwner = Literal["me", "usable", "all"]
+
+
+class EnvironmentShareCreate(TypedDict):
+    """Exactly one of them. user: e-mail or id of a user of the same domain. project: id or name."""
+
+    project: NotRequired[str | None]
+    user: NotRequired[str | None]
+
+
+class EnvironmentShareList(TypedDict):
+    items: list[EnvironmentShareView]
+
+
+class EnvironmentShareView(TypedDict):
+    created_at: str
+    id: str
+    project: ProjectRef | None
+    user: UserRef | None
+
+
+class EnvironmentUpdate(TypedDict):
+    """Omitted fields keep their values. default_version: the name of a version that is ready."""
+
+    default_version: NotRequired[str | None]
+    description: NotRequired[str | None]
+    name: NotRequired[str | None]
+
+
+class EnvironmentView(TypedDict):
+    """owner: the user, or null if it belongs to the project. default_version: what its sessions start from unless they
+    name a version; null: none is ready. added_bytes: of all its versions. shared_with: how many users and projects.
+    may_start, may_change: whether you may. image: for a session request."""
+
+    added_bytes: int
+    created_at: str
+    default_version: str | None
+    description: str
+    id: str
+    image: str
+    may_change: bool
+    may_start: bool
+    name: str
+    owner: UserRef | None
+    project: ProjectRef | None
+    shared_with: int
+    updated_at: str
+    versions: list[VersionView]
+
+
 class EventList(TypedDict):
     items: list[EventView]
     next_cursor: str | None
@@ -1469,6 +1524,62 @@ class ImageView(TypedDict):
     title: str
 
 
+ImportCredentials = Literal["none", "token", "key"]
+
+
+class ImportPreview(TypedDict):
+    """What an import would do. Nothing has been fetched.
+
+    host: where it is fetched from. target: the directory or file that it becomes, unless that exists. image: suggested.
+    app: the app to open; null: the terminal. opens: what JupyterLab opens first; null: it does not. variable: the
+    environment variable for the credentials; null: none. session: a body of `POST /sessions`."""
+
+    app: str | None
+    host: str
+    image: str
+    kind: SourceKind
+    name: str
+    opens: str | None
+    path: str
+    ref: str
+    repository: str | None
+    script: str
+    session: dict[str, Any]
+    target: str
+    url: str
+    variable: str | None
+    warnings: list[ImportWarning]
+
+
+class ImportRequest(TypedDict):
+    """url: of a notebook, a Git repository or a file in one, an archive, or a repository of a Hugging Face hub. kind:
+    instead of the one that the address tells. ref: branch, tag or commit. path: a file or directory within.
+
+    folder: id or name of a folder to fetch into; null: into the home of a new session. install: also the Python
+    requirements that the source lists. credentials: what the session will have in the environment variable `variable`
+    of the answer; it is never part of this request."""
+
+    credentials: NotRequired[ImportCredentials]
+    folder: NotRequired[str | None]
+    image: NotRequired[str | None]
+    install: NotRequired[bool]
+    kind: NotRequired[SourceKind | None]
+    path: NotRequired[str]
+    ref: NotRequired[str]
+    url: str
+
+
+ImportWarning = Literal[
+    "guessed",
+    "plain_http",
+    "query_kept",
+    "ref_unused",
+    "path_unused",
+    "install_unused",
+    "key_needed",
+]
+
+
 class InformationView(TypedDict):
     """schema: revision of the database. database_bytes: its size."""
 
@@ -1610,6 +1721,14 @@ class KindCount(TypedDict):
 
 
 LayerState = Literal["BUILDING", "READY", "FAILED"]
+
+
+LeftOut = Literal["temporary", "caches", "credentials", "histories"]
+
+
+class LeftOutPaths(TypedDict):
+    kind: LeftOut
+    paths: list[str]
 
 
 class LeftSession(TypedDict):
@@ -2703,6 +2822,23 @@ Role = Literal["user", "project_admin", "domain_admin", "superadmin"]
 RunOutcome = Literal["started", "skipped", "refused"]
 
 
+class SavePreview(TypedDict):
+    """What an image of the session has and lacks. base: the image below. changed_bytes: what its main container has
+    written, as last measured, with what is left out; null while unknown. folders: mount points, whose content is left
+    out. variables, files: names of variables and paths of files that the session was given, which are left out. paths:
+    left out everywhere, with everything below them. possible: whether the engine can make images; refusal: why not."""
+
+    base: str
+    changed_bytes: int | None
+    engine: str | None
+    files: list[str]
+    folders: list[str]
+    left_out: list[LeftOutPaths]
+    refusal: str | None
+    session: str
+    variables: list[str]
+
+
 class ScheduleCreate(TypedDict):
     """cron: minute, hour, day of month, month and day of week, in the time zone. missed: for times while Carrel was
     down. overlap: if the session of an earlier run has not ended. session: what to create each time; its name is NAME
@@ -3035,6 +3171,16 @@ class SessionResize(TypedDict):
     mem: NotRequired[int | None]
 
 
+class SessionSave(TypedDict):
+    """name: of the environment, which is created if there is none. version: default: the next number. project: it
+    belongs to this project instead of you, by id or name."""
+
+    name: str
+    note: NotRequired[str]
+    project: NotRequired[str | None]
+    version: NotRequired[str | None]
+
+
 class SessionShareCreate(TypedDict):
     """user: e-mail or id; project: id or name; link: a link for any user of the session's domain. Exactly one of them.
 
@@ -3236,6 +3382,7 @@ class SiteUpdate(TypedDict):
     api_rate_limit: NotRequired[int]
     audit_retention_days: NotRequired[int]
     currency: NotRequired[str]
+    import_sources: NotRequired[list[str]]
     lock_address_attempts: NotRequired[int]
     lock_attempts: NotRequired[int]
     lock_minutes: NotRequired[int]
@@ -3276,6 +3423,7 @@ class SiteView(TypedDict):
     api_rate_limit: int
     audit_retention_days: int
     currency: str
+    import_sources: list[str]
     lock_address_attempts: int
     lock_attempts: int
     lock_minutes: int
@@ -3366,6 +3514,9 @@ class SlotStatistics(TypedDict):
     used: float
     utilisation: float | None
     worst: WastefulSession | None
+
+
+SourceKind = Literal["notebook", "git", "archive", "model", "dataset", "space"]
 
 
 class SshCertificate(TypedDict):
@@ -4186,6 +4337,51 @@ class VerifyRequest(TypedDict):
     """token: from the link."""
 
     token: str
+
+
+class VersionProgress(TypedDict):
+    """phase: copy, read or commit. fraction: 0..1, if known."""
+
+    fraction: float | None
+    phase: str
+
+
+VersionState = Literal["waiting", "running", "ready", "failed", "cancelled", "removing"]
+
+
+class VersionUpdate(TypedDict):
+    note: str
+
+
+class VersionView(TypedDict):
+    """reference: of its image. base: name or reference of the image below it. size_bytes: with the image below;
+    added_bytes: without. engine, node: where the image is, so that its sessions start only there. session: where it was
+    saved from. used_by: live sessions with it."""
+
+    added_bytes: int | None
+    apps: list[str]
+    architecture: str | None
+    base: str
+    created_at: str
+    created_by: str | None
+    default: bool
+    ended_at: str | None
+    engine: str
+    environment: str
+    environment_id: str
+    id: str
+    min_slots: SlotAmounts
+    name: str
+    node: str | None
+    note: str
+    problem: str | None
+    progress: VersionProgress | None
+    reference: str
+    session: str
+    session_id: str | None
+    size_bytes: int | None
+    state: VersionState
+    used_by: int
 
 
 class ViewCreate(TypedDict):

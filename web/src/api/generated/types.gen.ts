@@ -2512,6 +2512,149 @@ export type EngineView = {
 };
 
 /**
+ * EnvironmentList
+ */
+export type EnvironmentList = {
+    /**
+     * Items
+     */
+    items: Array<EnvironmentView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * EnvironmentOwner
+ *
+ * ME: yours. USABLE: those that you may start from. ALL: every one that you may see.
+ */
+export type EnvironmentOwner = 'me' | 'usable' | 'all';
+
+/**
+ * EnvironmentShareCreate
+ *
+ * Exactly one of them. user: e-mail or id of a user of the same domain. project: id or name.
+ */
+export type EnvironmentShareCreate = {
+    /**
+     * Project
+     */
+    project?: string | null;
+    /**
+     * User
+     */
+    user?: string | null;
+};
+
+/**
+ * EnvironmentShareList
+ */
+export type EnvironmentShareList = {
+    /**
+     * Items
+     */
+    items: Array<EnvironmentShareView>;
+};
+
+/**
+ * EnvironmentShareView
+ */
+export type EnvironmentShareView = {
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Id
+     */
+    id: string;
+    project: ProjectRef | null;
+    user: UserRef | null;
+};
+
+/**
+ * EnvironmentUpdate
+ *
+ * Omitted fields keep their values. default_version: the name of a version that is ready.
+ */
+export type EnvironmentUpdate = {
+    /**
+     * Default Version
+     */
+    default_version?: string | null;
+    /**
+     * Description
+     */
+    description?: string | null;
+    /**
+     * Name
+     */
+    name?: string | null;
+};
+
+/**
+ * EnvironmentView
+ *
+ * owner: the user, or null if it belongs to the project. default_version: what its sessions start from unless they
+ * name a version; null: none is ready. added_bytes: of all its versions. shared_with: how many users and projects.
+ * may_start, may_change: whether you may. image: for a session request.
+ */
+export type EnvironmentView = {
+    /**
+     * Added Bytes
+     */
+    added_bytes: number;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Default Version
+     */
+    default_version: string | null;
+    /**
+     * Description
+     */
+    description: string;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Image
+     */
+    image: string;
+    /**
+     * May Change
+     */
+    may_change: boolean;
+    /**
+     * May Start
+     */
+    may_start: boolean;
+    /**
+     * Name
+     */
+    name: string;
+    owner: UserRef | null;
+    project: ProjectRef | null;
+    /**
+     * Shared With
+     */
+    shared_with: number;
+    /**
+     * Updated At
+     */
+    updated_at: string;
+    /**
+     * Versions
+     */
+    versions: Array<VersionView>;
+};
+
+/**
  * EventList
  */
 export type EventList = {
@@ -3742,6 +3885,132 @@ export type ImageView = {
 };
 
 /**
+ * ImportCredentials
+ *
+ * Of a private source. TOKEN: an access token, or USER:PASSWORD. KEY: a private SSH key, such as a deploy key.
+ */
+export type ImportCredentials = 'none' | 'token' | 'key';
+
+/**
+ * ImportPreview
+ *
+ * What an import would do. Nothing has been fetched.
+ *
+ * host: where it is fetched from. target: the directory or file that it becomes, unless that exists. image: suggested.
+ * app: the app to open; null: the terminal. opens: what JupyterLab opens first; null: it does not. variable: the
+ * environment variable for the credentials; null: none. session: a body of `POST /sessions`.
+ */
+export type ImportPreview = {
+    /**
+     * App
+     */
+    app: string | null;
+    /**
+     * Host
+     */
+    host: string;
+    /**
+     * Image
+     */
+    image: string;
+    kind: SourceKind;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Opens
+     */
+    opens: string | null;
+    /**
+     * Path
+     */
+    path: string;
+    /**
+     * Ref
+     */
+    ref: string;
+    /**
+     * Repository
+     */
+    repository: string | null;
+    /**
+     * Script
+     */
+    script: string;
+    /**
+     * Session
+     */
+    session: {
+        [key: string]: unknown;
+    };
+    /**
+     * Target
+     */
+    target: string;
+    /**
+     * Url
+     */
+    url: string;
+    /**
+     * Variable
+     */
+    variable: string | null;
+    /**
+     * Warnings
+     */
+    warnings: Array<ImportWarning>;
+};
+
+/**
+ * ImportRequest
+ *
+ * url: of a notebook, a Git repository or a file in one, an archive, or a repository of a Hugging Face hub. kind:
+ * instead of the one that the address tells. ref: branch, tag or commit. path: a file or directory within.
+ *
+ * folder: id or name of a folder to fetch into; null: into the home of a new session. install: also the Python
+ * requirements that the source lists. credentials: what the session will have in the environment variable `variable`
+ * of the answer; it is never part of this request.
+ */
+export type ImportRequest = {
+    credentials?: ImportCredentials;
+    /**
+     * Folder
+     */
+    folder?: string | null;
+    /**
+     * Image
+     */
+    image?: string | null;
+    /**
+     * Install
+     */
+    install?: boolean;
+    kind?: SourceKind | null;
+    /**
+     * Path
+     */
+    path?: string;
+    /**
+     * Ref
+     */
+    ref?: string;
+    /**
+     * Url
+     */
+    url: string;
+};
+
+/**
+ * ImportWarning
+ *
+ * GUESSED: nothing in the address tells that it is a Git repository. PLAIN_HTTP: what is fetched, and the token,
+ * can be read and changed on the way. QUERY_KEPT: the script contains the parameters of the address. REF_UNUSED,
+ * PATH_UNUSED, INSTALL_UNUSED: this import has no use for it. KEY_NEEDED: an SSH address opens with a key only.
+ */
+export type ImportWarning = 'guessed' | 'plain_http' | 'query_kept' | 'ref_unused' | 'path_unused' | 'install_unused' | 'key_needed';
+
+/**
  * InformationView
  *
  * schema: revision of the database. database_bytes: its size.
@@ -4109,6 +4378,22 @@ export type KindCount = {
  * READY: sessions that start have it. FAILED: it is tried again later.
  */
 export type LayerState = 'BUILDING' | 'READY' | 'FAILED';
+
+/**
+ * LeftOut
+ */
+export type LeftOut = 'temporary' | 'caches' | 'credentials' | 'histories';
+
+/**
+ * LeftOutPaths
+ */
+export type LeftOutPaths = {
+    kind: LeftOut;
+    /**
+     * Paths
+     */
+    paths: Array<string>;
+};
 
 /**
  * LeftSession
@@ -6967,6 +7252,53 @@ export type Role = 'user' | 'project_admin' | 'domain_admin' | 'superadmin';
 export type RunOutcome = 'started' | 'skipped' | 'refused';
 
 /**
+ * SavePreview
+ *
+ * What an image of the session has and lacks. base: the image below. changed_bytes: what its main container has
+ * written, as last measured, with what is left out; null while unknown. folders: mount points, whose content is left
+ * out. variables, files: names of variables and paths of files that the session was given, which are left out. paths:
+ * left out everywhere, with everything below them. possible: whether the engine can make images; refusal: why not.
+ */
+export type SavePreview = {
+    /**
+     * Base
+     */
+    base: string;
+    /**
+     * Changed Bytes
+     */
+    changed_bytes: number | null;
+    /**
+     * Engine
+     */
+    engine: string | null;
+    /**
+     * Files
+     */
+    files: Array<string>;
+    /**
+     * Folders
+     */
+    folders: Array<string>;
+    /**
+     * Left Out
+     */
+    left_out: Array<LeftOutPaths>;
+    /**
+     * Refusal
+     */
+    refusal: string | null;
+    /**
+     * Session
+     */
+    session: string;
+    /**
+     * Variables
+     */
+    variables: Array<string>;
+};
+
+/**
  * ScheduleCreate
  *
  * cron: minute, hour, day of month, month and day of week, in the time zone. missed: for times while Carrel was
@@ -7797,6 +8129,31 @@ export type SessionResize = {
 };
 
 /**
+ * SessionSave
+ *
+ * name: of the environment, which is created if there is none. version: default: the next number. project: it
+ * belongs to this project instead of you, by id or name.
+ */
+export type SessionSave = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Note
+     */
+    note?: string;
+    /**
+     * Project
+     */
+    project?: string | null;
+    /**
+     * Version
+     */
+    version?: string | null;
+};
+
+/**
  * SessionShareCreate
  *
  * user: e-mail or id; project: id or name; link: a link for any user of the session's domain. Exactly one of them.
@@ -8271,6 +8628,12 @@ export type SiteUpdate = {
      */
     currency?: string;
     /**
+     * Import Sources
+     *
+     * Hosts that Import & Run accepts: github.com, github.com/acme, *.example.org; empty: all.
+     */
+    import_sources?: Array<string>;
+    /**
      * Lock Address Attempts
      *
      * Failures after which an address is locked, regardless of the account.
@@ -8474,6 +8837,12 @@ export type SiteView = {
      * Currency of the prices.
      */
     currency?: string;
+    /**
+     * Import Sources
+     *
+     * Hosts that Import & Run accepts: github.com, github.com/acme, *.example.org; empty: all.
+     */
+    import_sources?: Array<string>;
     /**
      * Lock Address Attempts
      *
@@ -8810,6 +9179,13 @@ export type SlotStatistics = {
     utilisation: number | null;
     worst: WastefulSession | null;
 };
+
+/**
+ * SourceKind
+ *
+ * NOTEBOOK: one file. ARCHIVE: zip or tar. MODEL, DATASET, SPACE: of a Hugging Face hub.
+ */
+export type SourceKind = 'notebook' | 'git' | 'archive' | 'model' | 'dataset' | 'space';
 
 /**
  * SshCertificate
@@ -10971,6 +11347,137 @@ export type VerifyRequest = {
      * Token
      */
     token: string;
+};
+
+/**
+ * VersionProgress
+ *
+ * phase: copy, read or commit. fraction: 0..1, if known.
+ */
+export type VersionProgress = {
+    /**
+     * Fraction
+     */
+    fraction?: number | null;
+    /**
+     * Phase
+     */
+    phase: string;
+};
+
+/**
+ * VersionState
+ *
+ * WAITING and RUNNING: it is being made. REMOVING: nothing starts from it any more, and its image is removed as
+ * soon as nothing uses it.
+ */
+export type VersionState = 'waiting' | 'running' | 'ready' | 'failed' | 'cancelled' | 'removing';
+
+/**
+ * VersionUpdate
+ */
+export type VersionUpdate = {
+    /**
+     * Note
+     */
+    note: string;
+};
+
+/**
+ * VersionView
+ *
+ * reference: of its image. base: name or reference of the image below it. size_bytes: with the image below;
+ * added_bytes: without. engine, node: where the image is, so that its sessions start only there. session: where it was
+ * saved from. used_by: live sessions with it.
+ */
+export type VersionView = {
+    /**
+     * Added Bytes
+     */
+    added_bytes: number | null;
+    /**
+     * Apps
+     */
+    apps: Array<string>;
+    /**
+     * Architecture
+     */
+    architecture: string | null;
+    /**
+     * Base
+     */
+    base: string;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Created By
+     */
+    created_by: string | null;
+    /**
+     * Default
+     */
+    default: boolean;
+    /**
+     * Ended At
+     */
+    ended_at: string | null;
+    /**
+     * Engine
+     */
+    engine: string;
+    /**
+     * Environment
+     */
+    environment: string;
+    /**
+     * Environment Id
+     */
+    environment_id: string;
+    /**
+     * Id
+     */
+    id: string;
+    min_slots: SlotAmounts;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Node
+     */
+    node: string | null;
+    /**
+     * Note
+     */
+    note: string;
+    /**
+     * Problem
+     */
+    problem: string | null;
+    progress: VersionProgress | null;
+    /**
+     * Reference
+     */
+    reference: string;
+    /**
+     * Session
+     */
+    session: string;
+    /**
+     * Session Id
+     */
+    session_id: string | null;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number | null;
+    state: VersionState;
+    /**
+     * Used By
+     */
+    used_by: number;
 };
 
 /**
@@ -13137,6 +13644,411 @@ export type EnginesCheckResponses = {
 
 export type EnginesCheckResponse = EnginesCheckResponses[keyof EnginesCheckResponses];
 
+export type EnvironmentsListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; prefix - for descending order
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        owner?: EnvironmentOwner;
+        /**
+         * Q
+         *
+         * part of name or description
+         */
+        q?: string | null;
+        /**
+         * Project
+         *
+         * id or name of a project that owns it
+         */
+        project?: string | null;
+    };
+    url: '/api/v1/environments';
+};
+
+export type EnvironmentsListErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsListError = EnvironmentsListErrors[keyof EnvironmentsListErrors];
+
+export type EnvironmentsListResponses = {
+    /**
+     * Successful Response
+     */
+    200: EnvironmentList;
+};
+
+export type EnvironmentsListResponse = EnvironmentsListResponses[keyof EnvironmentsListResponses];
+
+export type EnvironmentsRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/environments/{ref}';
+};
+
+export type EnvironmentsRemoveErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsRemoveError = EnvironmentsRemoveErrors[keyof EnvironmentsRemoveErrors];
+
+export type EnvironmentsRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type EnvironmentsRemoveResponse = EnvironmentsRemoveResponses[keyof EnvironmentsRemoveResponses];
+
+export type EnvironmentsShowData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/environments/{ref}';
+};
+
+export type EnvironmentsShowErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsShowError = EnvironmentsShowErrors[keyof EnvironmentsShowErrors];
+
+export type EnvironmentsShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: EnvironmentView;
+};
+
+export type EnvironmentsShowResponse = EnvironmentsShowResponses[keyof EnvironmentsShowResponses];
+
+export type EnvironmentsUpdateData = {
+    body: EnvironmentUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/environments/{ref}';
+};
+
+export type EnvironmentsUpdateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsUpdateError = EnvironmentsUpdateErrors[keyof EnvironmentsUpdateErrors];
+
+export type EnvironmentsUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: EnvironmentView;
+};
+
+export type EnvironmentsUpdateResponse = EnvironmentsUpdateResponses[keyof EnvironmentsUpdateResponses];
+
+export type EnvironmentsSharesData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/environments/{ref}/shares';
+};
+
+export type EnvironmentsSharesErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsSharesError = EnvironmentsSharesErrors[keyof EnvironmentsSharesErrors];
+
+export type EnvironmentsSharesResponses = {
+    /**
+     * Successful Response
+     */
+    200: EnvironmentShareList;
+};
+
+export type EnvironmentsSharesResponse = EnvironmentsSharesResponses[keyof EnvironmentsSharesResponses];
+
+export type EnvironmentsShareData = {
+    body: EnvironmentShareCreate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/environments/{ref}/shares';
+};
+
+export type EnvironmentsShareErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsShareError = EnvironmentsShareErrors[keyof EnvironmentsShareErrors];
+
+export type EnvironmentsShareResponses = {
+    /**
+     * Successful Response
+     */
+    201: EnvironmentShareView;
+};
+
+export type EnvironmentsShareResponse = EnvironmentsShareResponses[keyof EnvironmentsShareResponses];
+
+export type EnvironmentsUnshareData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+        /**
+         * Share
+         *
+         * The id of a share, an e-mail or a project.
+         */
+        share: string;
+    };
+    query?: never;
+    url: '/api/v1/environments/{ref}/shares/{share}';
+};
+
+export type EnvironmentsUnshareErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsUnshareError = EnvironmentsUnshareErrors[keyof EnvironmentsUnshareErrors];
+
+export type EnvironmentsUnshareResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type EnvironmentsUnshareResponse = EnvironmentsUnshareResponses[keyof EnvironmentsUnshareResponses];
+
+export type EnvironmentsRemoveVersionData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+        /**
+         * Version
+         *
+         * The name of a version.
+         */
+        version: string;
+    };
+    query?: never;
+    url: '/api/v1/environments/{ref}/versions/{version}';
+};
+
+export type EnvironmentsRemoveVersionErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsRemoveVersionError = EnvironmentsRemoveVersionErrors[keyof EnvironmentsRemoveVersionErrors];
+
+export type EnvironmentsRemoveVersionResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type EnvironmentsRemoveVersionResponse = EnvironmentsRemoveVersionResponses[keyof EnvironmentsRemoveVersionResponses];
+
+export type EnvironmentsAnnotateData = {
+    body: VersionUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+        /**
+         * Version
+         *
+         * The name of a version.
+         */
+        version: string;
+    };
+    query?: never;
+    url: '/api/v1/environments/{ref}/versions/{version}';
+};
+
+export type EnvironmentsAnnotateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsAnnotateError = EnvironmentsAnnotateErrors[keyof EnvironmentsAnnotateErrors];
+
+export type EnvironmentsAnnotateResponses = {
+    /**
+     * Successful Response
+     */
+    200: EnvironmentView;
+};
+
+export type EnvironmentsAnnotateResponse = EnvironmentsAnnotateResponses[keyof EnvironmentsAnnotateResponses];
+
+export type EnvironmentsCancelData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+        /**
+         * Version
+         *
+         * The name of a version.
+         */
+        version: string;
+    };
+    query?: never;
+    url: '/api/v1/environments/{ref}/versions/{version}/cancel';
+};
+
+export type EnvironmentsCancelErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsCancelError = EnvironmentsCancelErrors[keyof EnvironmentsCancelErrors];
+
+export type EnvironmentsCancelResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type EnvironmentsCancelResponse = EnvironmentsCancelResponses[keyof EnvironmentsCancelResponses];
+
 export type EventsListData = {
     body?: never;
     headers?: {
@@ -13944,6 +14856,35 @@ export type ImagesListResponses = {
 };
 
 export type ImagesListResponse = ImagesListResponses[keyof ImagesListResponses];
+
+export type ImportsPreviewData = {
+    body: ImportRequest;
+    path?: never;
+    query?: never;
+    url: '/api/v1/imports/preview';
+};
+
+export type ImportsPreviewErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImportsPreviewError = ImportsPreviewErrors[keyof ImportsPreviewErrors];
+
+export type ImportsPreviewResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImportPreview;
+};
+
+export type ImportsPreviewResponse = ImportsPreviewResponses[keyof ImportsPreviewResponses];
 
 export type InvitationsListData = {
     body?: never;
@@ -18056,6 +18997,78 @@ export type SessionsRestartResponses = {
 };
 
 export type SessionsRestartResponse = SessionsRestartResponses[keyof SessionsRestartResponses];
+
+export type SessionsSavePreviewData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/save';
+};
+
+export type SessionsSavePreviewErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SessionsSavePreviewError = SessionsSavePreviewErrors[keyof SessionsSavePreviewErrors];
+
+export type SessionsSavePreviewResponses = {
+    /**
+     * Successful Response
+     */
+    200: SavePreview;
+};
+
+export type SessionsSavePreviewResponse = SessionsSavePreviewResponses[keyof SessionsSavePreviewResponses];
+
+export type SessionsSaveData = {
+    body: SessionSave;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/save';
+};
+
+export type SessionsSaveErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SessionsSaveError = SessionsSaveErrors[keyof SessionsSaveErrors];
+
+export type SessionsSaveResponses = {
+    /**
+     * Successful Response
+     */
+    202: EnvironmentView;
+};
+
+export type SessionsSaveResponse = SessionsSaveResponses[keyof SessionsSaveResponses];
 
 export type SessionsSharesData = {
     body?: never;
