@@ -19,6 +19,7 @@ from carrel.controllers.notify import Notify
 from carrel.controllers.observe import Observe
 from carrel.controllers.reap import Reap
 from carrel.controllers.recurring import Recurring
+from carrel.controllers.registry_scans import RegistryScans
 from carrel.controllers.resize import LiveResize
 from carrel.controllers.schedule import Schedule
 from carrel.controllers.storage_monitor import StorageMonitor
@@ -48,6 +49,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         DiskSpaceWatch(tools),
         StorageMonitor(tools),
         FolderTasks(tools),
+        RegistryScans(tools),
         AuditSealing(tools),
         Notify(tools),
         due_deliveries.mail(tools),

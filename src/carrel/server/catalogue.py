@@ -13,7 +13,8 @@ async def register(database: Database, engine: ImageStore, *, name: str, referen
     details = await engine.image(reference)
     labels = details.labels
     async with database.transaction() as tx:
-        before = {image.reference for image in await images.catalogue(tx) if image.name == name}
+        previous = await images.registered(tx, name)
+        replaced = previous is not None and previous.reference != reference
         await images.register(
             tx,
             name=name,
@@ -28,4 +29,4 @@ async def register(database: Database, engine: ImageStore, *, name: str, referen
                 "mem": parse_size(labels.get("carrel.min_mem", "16m")),
             },
         )
-    return bool(before - {reference})
+    return replaced

@@ -228,6 +228,7 @@ KEEPING = {
     "redeliver",
     "resources",
     "run",
+    "scan",
     "pause",
     "restore",
     "resume",

@@ -99,6 +99,7 @@ export type {
   RecoveryLink,
   RegistryCheck,
   RegistryCreate,
+  RegistryScanView as RegistryScan,
   RegistryUpdate,
   RegistryView as Registry,
   ResourcesView as Resources,

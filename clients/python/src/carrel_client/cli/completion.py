@@ -205,7 +205,7 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
     if action.dest == "app" and given:
         return {app["name"]: app["title"] for app in _client().apps.list(given[0])["items"]}
     if action.dest == "image":
-        return {image["name"]: image["title"] for image in _client().images.list()["items"]}
+        return {image["name"]: image["title"] for image in _client().images.list(limit=200)["items"]}
     if action.dest in ("registry", "registries"):
         return {each["name"]: each["url"] for each in _client().registries.list(limit=200)["items"]}
     if action.dest == "project":
