@@ -1,5 +1,6 @@
 """A registry whose every response a test decides, for what no real one does on request."""
 
+import asyncio
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
@@ -14,6 +15,7 @@ class FakeRegistry:
         self.url = ""
         self.seen: list[web.BaseRequest] = []
         self._answers: dict[str, list[tuple[int, bytes, Mapping[str, str]]]] = {}
+        self._blocked: dict[str, asyncio.Event] = {}
         self._runner: web.ServerRunner | None = None
 
     def answers(
@@ -28,6 +30,10 @@ class FakeRegistry:
         written = body if isinstance(body, bytes) else web.json_response(body).body
         assert isinstance(written, bytes)
         self._answers.setdefault(path, []).append((status, written, headers or {}))
+
+    def block(self, path: str) -> asyncio.Event:
+        """Requests of the path get no response until the event is set."""
+        return self._blocked.setdefault(path, asyncio.Event())
 
     @property
     def paths(self) -> list[str]:
@@ -54,6 +60,8 @@ class FakeRegistry:
 
     async def _respond(self, request: web.BaseRequest) -> web.Response:
         self.seen.append(request)
+        if event := self._blocked.get(request.path):
+            await event.wait()
         answers = self._answers.get(request.path_qs) or self._answers.get(request.path)
         if not answers:
             return web.json_response({"errors": [{"code": "NAME_UNKNOWN"}]}, status=404)

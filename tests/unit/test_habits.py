@@ -320,7 +320,9 @@ def test_nothing_is_left_to_be_done_later():
 
 
 # A registry and its media types, which each engine has.
-_REGISTRY = re.compile(r"docker[ _]?hub|docker\.(?:io|com)\b|vnd\.docker|docker_(?:list|manifest)")
+_REGISTRY = re.compile(
+    r"docker[ _]?hub|docker\.(?:io|com)\b|vnd\.docker|docker_(?:list|manifest)|docker-content-digest"
+)
 
 
 def test_above_the_engines_nobody_knows_which_engine_it_is():

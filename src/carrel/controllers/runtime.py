@@ -21,6 +21,7 @@ from carrel.controllers.notify import Notify
 from carrel.controllers.observe import Observe
 from carrel.controllers.reap import Reap
 from carrel.controllers.recurring import Recurring
+from carrel.controllers.registry_scans import RegistryScans
 from carrel.controllers.resize import LiveResize
 from carrel.controllers.schedule import Schedule
 from carrel.controllers.storage_monitor import StorageMonitor
@@ -51,6 +52,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         StorageMonitor(tools),
         FolderTasks(tools),
         EnvironmentImages(tools),
+        RegistryScans(tools),
         AuditSealing(tools),
         Notify(tools),
         due_deliveries.mail(tools),

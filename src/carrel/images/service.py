@@ -3,18 +3,28 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import or_, select
+from sqlalchemy import ColumnElement, and_, func, or_, select, true
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Forbidden
 from carrel.core.ids import DomainId, ImageId, new_id
+from carrel.db.search import has_part
 from carrel.engines.references import LOCAL, registry_of
+from carrel.http import paging
+from carrel.http.paging import Sort
+from carrel.images.schemas import ImageList, ImageQuery, ImageView
 from carrel.permissions.decide import Actor
 from carrel.permissions.roles import sees_everything
 from carrel.tables.images import Image
+from carrel.tables.registries import ImageRegistry
 from carrel.tables.tenancy import Domain
 
+_SORT = Sort(
+    {"name": func.coalesce(Image.full_name, Image.name), "version": Image.version_key},
+    tie=Image.id,
+    default="name",
+)
 DEFAULT_MIN_SLOTS = {"cpu": 10, "mem": 16 << 20}
 
 
@@ -33,11 +43,14 @@ async def register(
     """Add an image to the catalogue, or update its entry."""
     values = {
         "reference": reference,
+        "host": registry_of(reference),
         "title": title,
         "description": description,
         "size_bytes": size_bytes,
         "architecture": architecture,
+        "architectures": [architecture] if architecture else [],
         "present": True,
+        "family": name,
         "apps": [dict(app) for app in apps],
         "min_slots": dict(min_slots),
     }
@@ -48,16 +61,46 @@ async def register(
     )
 
 
-async def catalogue(tx: AsyncSession) -> list[Image]:
-    """All images, by name."""
-    return list((await tx.execute(select(Image).order_by(Image.name))).scalars())
+async def registered(tx: AsyncSession, name: str) -> Image | None:
+    """The image that was registered under this name."""
+    return (await tx.execute(select(Image).where(Image.name == name))).scalar()
 
 
-async def usable(tx: AsyncSession, actor: Actor) -> list[Image]:
-    """The images from registries that the actor's domain permits, by name; all of them for a superadmin."""
-    images = await catalogue(tx)
-    allowed = None if sees_everything(actor) else await _registries(tx, actor.domain_id)
-    return [image for image in images if _may_use(allowed, registry_of(image.reference))]
+async def page(tx: AsyncSession, actor: Actor, query: ImageQuery) -> ImageList:
+    """A page of the images that the actor may use: of registries of the installation, of their domain and projects,
+    on hosts that their domain permits; for a superadmin all.
+    """
+    chosen = select(Image).where(await _usable(tx, actor))
+    if query.q:
+        chosen = chosen.where(
+            has_part("coalesce(images.full_name, images.name) || ' ' || images.title", query.q)
+        )
+    if query.family:
+        chosen = chosen.where(Image.family == query.family)
+    if query.registry:
+        chosen = chosen.where(Image.registry_id == query.registry)
+    if query.scanned is not None:
+        chosen = chosen.where(
+            Image.registry_id.is_not(None) if query.scanned else Image.registry_id.is_(None)
+        )
+    rows = await paging.page(tx, chosen, _SORT, query)
+    items = [ImageView.model_validate(row.Image, from_attributes=True) for row in rows.rows]
+    return ImageList(items=items, next_cursor=rows.next_cursor)
+
+
+async def _usable(tx: AsyncSession, actor: Actor) -> ColumnElement[bool]:
+    if sees_everything(actor):
+        return true()
+    theirs = select(ImageRegistry.id).where(
+        or_(
+            and_(ImageRegistry.domain_id.is_(None), ImageRegistry.project_id.is_(None)),
+            ImageRegistry.domain_id == actor.domain_id,
+            ImageRegistry.project_id.in_(sorted(actor.projects)),
+        )
+    )
+    scoped = or_(Image.registry_id.is_(None), Image.registry_id.in_(theirs))
+    allowed = await _registries(tx, actor.domain_id)
+    return scoped if allowed is None else and_(scoped, Image.host.in_([LOCAL, *allowed]))
 
 
 async def require_registry(tx: AsyncSession, domain: DomainId, reference: str) -> None:
@@ -85,8 +128,11 @@ async def _registries(tx: AsyncSession, domain: DomainId) -> list[str] | None:
 
 
 async def find(tx: AsyncSession, name_or_reference: str) -> Image | None:
-    """The catalogue entry for a name or a full reference."""
+    """The catalogue entry for a name or a full reference; a registered one comes before scanned ones."""
     result = await tx.execute(
-        select(Image).where(or_(Image.name == name_or_reference, Image.reference == name_or_reference))
+        select(Image)
+        .where(or_(Image.name == name_or_reference, Image.reference == name_or_reference))
+        .order_by(Image.registry_id.is_not(None), Image.id)
+        .limit(1)
     )
-    return result.scalars().first()
+    return result.scalar()

@@ -13,7 +13,8 @@ async def register(database: Database, engine: ImageStore, *, name: str, referen
     details = await engine.image(reference)
     declared = labels.parse(details.labels)
     async with database.transaction() as tx:
-        before = {image.reference for image in await images.catalogue(tx) if image.name == name}
+        previous = await images.registered(tx, name)
+        replaced = previous is not None and previous.reference != reference
         await images.register(
             tx,
             name=name,
@@ -25,4 +26,4 @@ async def register(database: Database, engine: ImageStore, *, name: str, referen
             apps=[asdict(app) for app in declared.apps],
             min_slots={**images.DEFAULT_MIN_SLOTS, **declared.min_slots},
         )
-    return bool(before - {reference})
+    return replaced

@@ -122,7 +122,7 @@ def too_few_for(image: Image | None, slots: Slots) -> Invalid | None:
         if slots.get(slot, 0) < amount:
             return Invalid(
                 "invalid.slots",
-                f"{image.name if image else 'A session'} needs at least {format_slot(slot, amount)}.",
+                f"{image.shown_name if image else 'A session'} needs at least {format_slot(slot, amount)}.",
                 hint="Request more.",
                 field=f"slots.{slot}",
             )

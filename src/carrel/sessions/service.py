@@ -233,7 +233,7 @@ def _row(
         time_limit_s=spec.time_limit_s,
         wanted_node=NodeId(spec.node) if spec.node else None,
         image=spec.image,
-        image_name=image.name if image else None,
+        image_name=image.name if image and image.registry_id is None else None,
         apps=image.apps if image else [],
         slots=dict(spec.sizes[0]),
         mixed=bool(spec.mixed),

@@ -3,10 +3,20 @@
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import ARRAY, CheckConstraint, DateTime, ForeignKey, Index, LargeBinary, String, func, text
+from sqlalchemy import (
+    ARRAY,
+    CheckConstraint,
+    DateTime,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    String,
+    func,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
-from carrel.core.ids import DomainId, ProjectId, RegistryId
+from carrel.core.ids import DomainId, ProjectId, RegistryId, ScanId, UserId
 from carrel.db.tables import Table
 
 
@@ -23,6 +33,17 @@ class RegistryKind(StrEnum):
     QUAY = "quay"
 
 
+class ScanState(StrEnum):
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+TOPIC = "registry_scans"
+"""Notified when a scan is requested or cancelled."""
+_STATES = ", ".join(f"'{state}'" for state in ScanState)
 _KINDS = ", ".join(f"'{kind}'" for kind in RegistryKind)
 
 
@@ -66,3 +87,51 @@ class ImageRegistry(Table):
         String, ForeignKey("projects.id", ondelete="CASCADE"), index=True
     )
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
+
+
+class RegistryScan(Table):
+    """A scan by the leader, which continues after a crash with the repositories that are not done.
+
+    repositories, *_done, *_failed: numbers of repositories; None while they are not listed. tags: read so far.
+    added, updated, removed: images of the catalogue. problem: why it failed, or of the last failed repository.
+    """
+
+    __tablename__ = "registry_scans"
+    __table_args__ = (
+        CheckConstraint(f"state IN ({_STATES})", name="state"),
+        CheckConstraint("(ended_at IS NULL) = (state IN ('waiting', 'running'))", name="ended"),
+        Index(
+            "uq_registry_scans_open", "registry_id", unique=True, postgresql_where=text("ended_at IS NULL")
+        ),
+        Index("ix_registry_scans_registry_id_created_at_id", "registry_id", "created_at", "id"),
+    )
+
+    id: Mapped[ScanId] = mapped_column(String, primary_key=True)
+    registry_id: Mapped[RegistryId] = mapped_column(String, ForeignKey("registries.id", ondelete="CASCADE"))
+    requested_by: Mapped[UserId | None] = mapped_column(String, ForeignKey("users.id", ondelete="SET NULL"))
+    state: Mapped[ScanState] = mapped_column(String(10), server_default=ScanState.WAITING)
+    cancel: Mapped[bool] = mapped_column(server_default=text("false"))
+    repositories: Mapped[int | None]
+    repositories_done: Mapped[int] = mapped_column(server_default=text("0"))
+    repositories_failed: Mapped[int] = mapped_column(server_default=text("0"))
+    tags: Mapped[int] = mapped_column(server_default=text("0"))
+    added: Mapped[int] = mapped_column(server_default=text("0"))
+    updated: Mapped[int] = mapped_column(server_default=text("0"))
+    removed: Mapped[int] = mapped_column(server_default=text("0"))
+    requests: Mapped[int] = mapped_column(server_default=text("0"))
+    problem: Mapped[str | None]
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    started_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    ended_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+
+
+class ScannedRepository(Table):
+    """A repository of an open scan."""
+
+    __tablename__ = "registry_scan_repositories"
+
+    scan_id: Mapped[ScanId] = mapped_column(
+        String, ForeignKey("registry_scans.id", ondelete="CASCADE"), primary_key=True
+    )
+    repository: Mapped[str] = mapped_column(String(255), primary_key=True)
+    done: Mapped[bool] = mapped_column(server_default=text("false"))

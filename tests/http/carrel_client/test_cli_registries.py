@@ -26,3 +26,23 @@ async def test_a_registry_from_its_creation_to_its_removal(api: Api, tmp_path: P
     assert (checked.code, "cannot be reached" in checked.stdout.decode()) == (1, True)
     await admin.ok("registry", "rm", "--yes", "ours")
     assert (await admin.as_json("registry", "ls"))["items"] == []
+
+
+async def test_a_scan_is_requested_listed_and_cancelled(api: Api, tmp_path: Path) -> None:
+    admin = await command_line(api, "superadmin", tmp_path)
+    await admin.ok("registry", "add", "ours", "--url", "http://127.0.0.1:9")
+    # Nobody scans here.
+    scan = await admin.as_json("registry", "scan", "ours", "--no-wait")
+    assert (scan["state"], scan["repositories"]) == ("waiting", None)
+    assert "waiting" in await admin.ok("registry", "scan", "ours", "--list")
+    assert (await admin.as_json("registry", "scan", "ours", "--cancel"))["cancel"]
+
+
+async def test_a_failed_scan_has_an_exit_code(living: Api, tmp_path: Path) -> None:
+    admin = await command_line(living, "superadmin", tmp_path)
+    await admin.ok("registry", "add", "ours", "--url", "http://127.0.0.1:9")
+    failed = await admin.run("registry", "scan", "ours")
+    assert (failed.code, "cannot be reached" in failed.stdout.decode()) == (1, True)
+    assert (await admin.as_json("image", "ls", "--search", "none", "--family", "x", "--sort=-version"))[
+        "items"
+    ] == []

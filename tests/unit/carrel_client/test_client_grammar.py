@@ -242,6 +242,7 @@ KEEPING = {
     "redeliver",
     "resources",
     "run",
+    "scan",
     "pause",
     "restore",
     "resume",

@@ -108,6 +108,7 @@ export type {
   RecoveryLink,
   RegistryCheck,
   RegistryCreate,
+  RegistryScanView as RegistryScan,
   RegistryUpdate,
   RegistryView as Registry,
   ResourcesView as Resources,

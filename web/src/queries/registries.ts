@@ -1,14 +1,17 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import {
+  registriesCancelScan,
   registriesCheck,
   registriesCreate,
   registriesList,
   registriesRemove,
+  registriesScan,
+  registriesScans,
   registriesShow,
   registriesUpdate,
 } from "@/api/generated/sdk.gen";
 import type { RegistriesListData } from "@/api/generated/types.gen";
-import type { Registry, RegistryCheck, RegistryCreate, RegistryUpdate } from "@/api/types";
+import type { Registry, RegistryCheck, RegistryCreate, RegistryScan, RegistryUpdate } from "@/api/types";
 import { everyPage } from "./every-page";
 import { useChange } from "./use-change";
 
@@ -54,3 +57,23 @@ export const useRemoveRegistry = () =>
 /** Checks a saved registry step by step. */
 export const useCheckRegistry = () =>
   useChange<string, RegistryCheck>(async (id) => (await registriesCheck({ path: { ref: id } })).data, []);
+
+/** The latest scan of a registry; null: none in the last 90 days. */
+export function latestScanQuery(id: string) {
+  return queryOptions({
+    queryKey: ["registry-scans", id] as const,
+    queryFn: async ({ signal }) =>
+      (await registriesScans({ path: { ref: id }, query: { limit: 1 }, signal })).data.items[0] ?? null,
+  });
+}
+
+const SCANNED = ["registry-scans"];
+
+export const useScanRegistry = () =>
+  useChange<string, RegistryScan>(async (id) => (await registriesScan({ path: { ref: id } })).data, SCANNED);
+
+export const useCancelScan = () =>
+  useChange<string, RegistryScan>(
+    async (id) => (await registriesCancelScan({ path: { ref: id } })).data,
+    SCANNED,
+  );

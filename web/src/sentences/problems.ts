@@ -451,6 +451,7 @@ export const PROBLEMS: Record<string, Sentences> = {
   "registry.ambiguous": { detail: msg`Several registries have that name.` },
   "registry.ca_invalid": { detail: msg`These are not valid certificates.` },
   "registry.name_taken": { detail: msg`A registry with that name already exists there.` },
+  "registry.no_scan": { detail: msg`The registry is not being scanned.` },
   "registry.not_found": { detail: msg`There is no such registry.` },
   "registry.scope": { detail: msg`A registry is for a project or for a domain, not for both.` },
   "registry.scope_needed": { detail: msg`You administer several projects: choose one.` },

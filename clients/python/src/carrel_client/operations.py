@@ -1092,9 +1092,31 @@ class Held(Group):
 
 
 class Images(Group):
-    def list(self) -> models.ImageList:
-        """The images from which sessions can be started by name, from registries that your domain permits."""
-        answer: models.ImageList = self._transport.call("GET", "/api/v1/images")
+    def list(
+        self,
+        *,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        q: str | None = None,
+        family: str | None = None,
+        registry: str | None = None,
+        scanned: bool | None = None,
+    ) -> models.ImageList:
+        """The images of the catalogue from registries that your domain permits. Others can be used by their references."""
+        answer: models.ImageList = self._transport.call(
+            "GET",
+            "/api/v1/images",
+            query={
+                "sort": sort,
+                "limit": limit,
+                "cursor": cursor,
+                "q": q,
+                "family": family,
+                "registry": registry,
+                "scanned": scanned,
+            },
+        )
         return answer
 
 
@@ -1731,6 +1753,13 @@ class RecoveryCodes(Group):
 
 
 class Registries(Group):
+    def cancel_scan(self, ref: str) -> models.RegistryScanView:
+        """Cancel the open scan. What it has read stays in the catalogue."""
+        answer: models.RegistryScanView = self._transport.call(
+            "DELETE", f"/api/v1/registries/{segment(ref)}/scan"
+        )
+        return answer
+
     def check(self, ref: str) -> models.RegistryCheck:
         """Connect, sign in, list repositories and tags, and read a manifest; report the result of each step."""
         answer: models.RegistryCheck = self._transport.call(
@@ -1792,6 +1821,24 @@ class Registries(Group):
     def remove(self, ref: str) -> None:
         """Remove a registry. Nothing is deleted at the registry."""
         self._transport.call("DELETE", f"/api/v1/registries/{segment(ref)}")
+
+    def scan(self, ref: str) -> models.RegistryScanView:
+        """Read the permitted repositories and tags into the catalogue, in the background, one scan at a time."""
+        answer: models.RegistryScanView = self._transport.call(
+            "POST", f"/api/v1/registries/{segment(ref)}/scan"
+        )
+        return answer
+
+    def scans(
+        self, ref: str, *, sort: str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> models.RegistryScanList:
+        """The scans of the last 90 days, the latest first."""
+        answer: models.RegistryScanList = self._transport.call(
+            "GET",
+            f"/api/v1/registries/{segment(ref)}/scans",
+            query={"sort": sort, "limit": limit, "cursor": cursor},
+        )
+        return answer
 
     def show(self, ref: str) -> models.RegistryView:
         """One registry, without its secret."""

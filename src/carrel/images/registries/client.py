@@ -98,10 +98,16 @@ class RegistryClient:
         return self.connection.host
 
     async def get(
-        self, path: str, *, accept: str = "application/json", scope: str = "", basic: bool = False
+        self,
+        path: str,
+        *,
+        accept: str = "application/json",
+        scope: str = "",
+        basic: bool = False,
+        method: str = "GET",
     ) -> RegistryResponse:
-        """The response to a GET. path: or a whole URL. scope: of the token, such as "repository:a:pull". basic: for an
-        API besides the protocol, which has no challenges.
+        """The response to a GET or HEAD. path: or a whole URL. scope: of the token, such as "repository:a:pull". basic:
+        for an API besides the protocol, which has no challenges.
 
         Raises: RegistryError.
         """
@@ -112,7 +118,7 @@ class RegistryClient:
         elif not basic and self._is_own(url):
             headers |= await self._authorization(scope)
         for again in (True, False):
-            status, response = await self._patiently(url, headers)
+            status, response = await self._patiently(url, headers, method=method)
             if status != 401 or basic or not again or not self._is_own(url):
                 break
             # 1. the first request shows how to sign in; 2. later ones may find the token expired
@@ -169,23 +175,23 @@ class RegistryClient:
         return aiohttp.encode_basic_auth(self.connection.username, self.connection.password, "utf-8")
 
     async def _patiently(
-        self, url: str, headers: Mapping[str, str], *, redirects: bool = True
+        self, url: str, headers: Mapping[str, str], *, redirects: bool = True, method: str = "GET"
     ) -> tuple[int, RegistryResponse]:
         """The status and the response, after retries where the registry is busy."""
         for attempt in range(_ATTEMPTS):
-            status, response = await self._once(url, headers, redirects=redirects)
+            status, response = await self._once(method, url, headers, redirects=redirects)
             if status not in _AGAIN or attempt == _ATTEMPTS - 1:
                 return status, response
             await self._pause(_pause_s(response.headers.get("Retry-After", ""), attempt))
         raise AssertionError("unreachable")
 
     async def _once(
-        self, url: str, headers: Mapping[str, str], *, redirects: bool
+        self, method: str, url: str, headers: Mapping[str, str], *, redirects: bool
     ) -> tuple[int, RegistryResponse]:
         self.requests += 1
         try:
-            async with self._http.get(
-                url, headers=headers, allow_redirects=redirects, max_redirects=_MAX_REDIRECTS
+            async with self._http.request(
+                method, url, headers=headers, allow_redirects=redirects, max_redirects=_MAX_REDIRECTS
             ) as response:
                 body = bytearray()
                 async for piece in response.content.iter_chunked(64 * 1024):

@@ -1,7 +1,149 @@
 """Image manifests and indexes: OCI image specification 1.1, and its predecessor, schema 2."""
 
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+
+from carrel.core.host_names import architecture
+from carrel.images.registries.client import RegistryClient, RegistryResponse
+from carrel.images.registries.registry_errors import broken
+from carrel.images.registries.repositories import pull
+
 OCI_INDEX = "application/vnd.oci.image.index.v1+json"
 OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json"
 DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 ACCEPT = ", ".join((OCI_INDEX, OCI_MANIFEST, DOCKER_LIST, DOCKER_MANIFEST))
+_HEADER = "Docker-Content-Digest"
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class ImageDescription:
+    """What a registry tells about an image. architectures: all of a tag; the other facts are of the first one that is
+    preferred. size_bytes: of its compressed layers.
+    """
+
+    digest: str
+    architectures: tuple[str, ...]
+    size_bytes: int
+    layers: int
+    built_at: datetime | None
+    labels: Mapping[str, str]
+    env: Mapping[str, str]
+
+
+class ManifestReader:
+    """Reads the images of a repository, each digest once. preferred: architectures, the best first."""
+
+    def __init__(self, client: RegistryClient, repository: str, preferred: Sequence[str]) -> None:
+        self._client = client
+        self._repository = repository
+        self._preferred = preferred
+        self._read: dict[str, ImageDescription] = {}
+
+    async def changed(self, tag: str, known: str | None) -> ImageDescription | None:
+        """The image of a tag; None: it still has the known digest. Raises: RegistryError."""
+        # A registry that counts pulls does not count HEAD.
+        if known and known == (await self._manifest(tag, method="HEAD")).headers.get(_HEADER):
+            return None
+        response = await self._manifest(tag)
+        digest = _digest_of(response)
+        if digest == known:
+            return None
+        if digest not in self._read:
+            self._read[digest] = await self._described(digest, response)
+        return self._read[digest]
+
+    async def _described(self, digest: str, response: RegistryResponse) -> ImageDescription:
+        manifest = _object(response)
+        architectures: tuple[str, ...] = ()
+        if "manifests" in manifest:
+            digests = {name: at for name, at in _platforms(response, manifest)}
+            architectures = tuple(sorted(digests))
+            first = next((name for name in self._preferred if name in digests), architectures[0])
+            response = await self._manifest(digests[first])
+            manifest = _object(response)
+        config = await self._config(response, manifest)
+        layers = manifest.get("layers")
+        if not isinstance(layers, list) or not all(isinstance(one, dict) for one in layers):
+            raise broken(response.host, "a manifest without layers")
+        sizes = [size for one in layers if isinstance(size := one.get("size"), int)]
+        settings = config.get("config")
+        settings = settings if isinstance(settings, dict) else {}
+        return ImageDescription(
+            digest=digest,
+            architectures=architectures or (architecture(_text(config.get("architecture"))),),
+            size_bytes=sum(sizes),
+            layers=len(layers),
+            built_at=_time(config.get("created")),
+            labels=_strings(settings.get("Labels")),
+            env=_variables(settings.get("Env")),
+        )
+
+    async def _manifest(self, reference: str, method: str = "GET") -> RegistryResponse:
+        path = f"v2/{quote(self._repository)}/manifests/{reference}"
+        return await self._client.get(path, accept=ACCEPT, scope=pull(self._repository), method=method)
+
+    async def _config(self, response: RegistryResponse, manifest: dict[str, Any]) -> dict[str, Any]:
+        described = manifest.get("config")
+        digest = described.get("digest") if isinstance(described, dict) else None
+        if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+            # Schema 1, which engines no longer pull, and artifacts.
+            raise broken(response.host, "a manifest without a configuration")
+        path = f"v2/{quote(self._repository)}/blobs/{digest}"
+        return _object(await self._client.get(path, scope=pull(self._repository)))
+
+
+def _digest_of(response: RegistryResponse) -> str:
+    computed = f"sha256:{hashlib.sha256(response.body).hexdigest()}"
+    if response.headers.get(_HEADER, computed) != computed:
+        raise broken(response.host, "a manifest with another digest")
+    return computed
+
+
+def _platforms(response: RegistryResponse, index: dict[str, Any]) -> list[tuple[str, str]]:
+    """Architectures and digests of the Linux images of an index; the first of an architecture is last."""
+    images = []
+    for one in index["manifests"] if isinstance(index["manifests"], list) else ():
+        platform = one.get("platform") if isinstance(one, dict) else None
+        digest = one.get("digest") if isinstance(one, dict) else None
+        # Attestations have the architecture "unknown".
+        if isinstance(platform, dict) and platform.get("os") == "linux" and _DIGEST.fullmatch(str(digest)):
+            images.append((architecture(_text(platform.get("architecture"))), str(digest)))
+    if not images:
+        raise broken(response.host, "an index without a Linux image")
+    return images[::-1]
+
+
+def _object(response: RegistryResponse) -> dict[str, Any]:
+    body = response.json()
+    if not isinstance(body, dict):
+        raise broken(response.host, "no JSON object")
+    return body
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _strings(value: object) -> dict[str, str]:
+    pairs = value.items() if isinstance(value, dict) else ()
+    return {name: text.replace("\0", "") for name, text in pairs if isinstance(text, str)}
+
+
+def _variables(value: object) -> dict[str, str]:
+    lines = value if isinstance(value, list) else []
+    return dict(line.split("=", 1) for line in lines if isinstance(line, str) and "=" in line)
+
+
+def _time(value: object) -> datetime | None:
+    try:
+        at = datetime.fromisoformat(_text(value))
+    except ValueError:
+        return None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)

@@ -5,13 +5,16 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 
 from carrel.http.auth import CurrentActor, names
+from carrel.http.paging import PageQuery
 from carrel.http.services import Services, ServicesOf
-from carrel.images.registries import queries, registry_checking, service
+from carrel.images.registries import queries, registry_checking, scans, service
 from carrel.images.registries.schemas import (
     RegistryCheck,
     RegistryCreate,
     RegistryList,
     RegistryQuery,
+    RegistryScanList,
+    RegistryScanView,
     RegistryUpdate,
     RegistryView,
 )
@@ -100,3 +103,42 @@ async def check(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -
         row = await service.find(tx, actor, ref, "registry.update")
         connection = await service.connection(tx, services.seal, row.registry)
     return await registry_checking.check(connection, row.registry)
+
+
+@router.post(
+    "/registries/{ref}/scan",
+    operation_id="registries.scan",
+    summary="Scan a registry",
+    openapi_extra=names("registry.update"),
+    status_code=202,
+)
+async def scan(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> RegistryScanView:
+    """Read the permitted repositories and tags into the catalogue, in the background, one scan at a time."""
+    async with services.database.transaction() as tx:
+        return await scans.request(tx, services.clock, actor, ref)
+
+
+@router.delete(
+    "/registries/{ref}/scan",
+    operation_id="registries.cancel_scan",
+    summary="Cancel the scan of a registry",
+    openapi_extra=names("registry.update"),
+)
+async def cancel_scan(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> RegistryScanView:
+    """Cancel the open scan. What it has read stays in the catalogue."""
+    async with services.database.transaction() as tx:
+        return await scans.cancel(tx, actor, ref)
+
+
+@router.get(
+    "/registries/{ref}/scans",
+    operation_id="registries.scans",
+    summary="List scans of a registry",
+    openapi_extra=names("registry.read"),
+)
+async def list_scans(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, query: Annotated[PageQuery, Query()]
+) -> RegistryScanList:
+    """The scans of the last 90 days, the latest first."""
+    async with services.database.transaction() as tx:
+        return await scans.page(tx, actor, ref, query)

@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 from pydantic.functional_validators import BeforeValidator
 
-from carrel.core.ids import RegistryId
+from carrel.core.ids import RegistryId, ScanId
 from carrel.http.paging import PageQuery
 from carrel.http.validation import says
-from carrel.tables.registries import RegistryKind
+from carrel.tables.registries import RegistryKind, ScanState
 from carrel.tenancy.schemas import DomainRef, ProjectRef, Ref
 
 
@@ -155,3 +155,33 @@ class RegistryCheck(BaseModel):
 
     ok: bool
     steps: list[RegistryCheckStep]
+
+
+class RegistryScanView(BaseModel):
+    """repositories: to read; null while they are not listed. repositories_failed: those that could not be read.
+
+    tags: read so far. added, updated, removed: images of the catalogue. requests: sent to the registry, once it has
+    ended. problem: why it failed, or why the last failed repository could not be read.
+    """
+
+    id: ScanId
+    registry_id: RegistryId
+    state: ScanState
+    cancel: bool
+    repositories: int | None
+    repositories_done: int
+    repositories_failed: int
+    tags: int
+    added: int
+    updated: int
+    removed: int
+    requests: int
+    problem: str | None
+    created_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+
+
+class RegistryScanList(BaseModel):
+    items: list[RegistryScanView]
+    next_cursor: str | None

@@ -11,6 +11,7 @@ import { MainButton } from "@/ui/MainButton";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { StepResults } from "@/ui/StepResults";
 import { RegistryScope } from "./RegistryScope";
+import { ScanPanel } from "./ScanPanel";
 import type { RegistryActs } from "./use-registry-acts";
 import { CHECK_STEPS, REGISTRY_KINDS } from "./registry-words";
 
@@ -58,6 +59,7 @@ export function RegistryDrawer({ opened, id, acts, onEdit, onClose }: Props) {
       {registry && (
         <Stack gap="lg" key={registry.id}>
           <RegistryFacts registry={registry} />
+          <ScanPanel registry={registry} />
           <RegistryCheck registry={registry} />
         </Stack>
       )}

@@ -1,6 +1,7 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
-import type { Registry } from "@/api/types";
+import type { Registry, RegistryScan } from "@/api/types";
+import type { StateLook } from "@/ui/state-looks";
 
 /** Product names, which are the same in every language, and the address that needs not be given. */
 export const REGISTRY_KINDS: Record<Registry["kind"], { title: string; url?: string; username?: string }> = {
@@ -19,4 +20,12 @@ export const CHECK_STEPS: Record<string, MessageDescriptor> = {
   repositories: msg`Repositories`,
   tags: msg`Tags`,
   manifest: msg`Manifest`,
+};
+
+export const SCAN_STATES: Record<RegistryScan["state"], { title: MessageDescriptor; look: StateLook }> = {
+  waiting: { title: msg`waiting`, look: "waiting" },
+  running: { title: msg`running`, look: "working" },
+  done: { title: msg`done`, look: "ok" },
+  failed: { title: msg`failed`, look: "failed" },
+  cancelled: { title: msg`cancelled`, look: "cancelled" },
 };

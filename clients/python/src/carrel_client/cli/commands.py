@@ -169,6 +169,7 @@ COMMANDS = {
         Command("registry add", "registries:add", "Add a registry"),
         Command("registry set", "registries:update", "Change a registry"),
         Command("registry check", "registries:check", "Check a registry step by step"),
+        Command("registry scan", "registries:scan", "Scan a registry for images"),
         Command("registry rm", "registries:rm", "Remove registries"),
         Command("events", "catalogue:events", "Show or follow events"),
         Command("resources", "catalogue:resources", "Show total and free capacity"),

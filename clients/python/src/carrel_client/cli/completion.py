@@ -209,7 +209,7 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
     if action.dest in ("app", "apps") and given:
         return {app["name"]: app["title"] for app in _client().apps.list(given[0])["items"]}
     if action.dest == "image":
-        images = {image["name"]: image["title"] for image in _client().images.list()["items"]}
+        images = {image["name"]: image["title"] for image in _client().images.list(limit=200)["items"]}
         own = _client().environments.list(limit=200)["items"]
         return images | {one["image"]: one["description"] for one in own if one["default_version"]}
     if action.dest in ("registry", "registries"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from pathlib import Path
 
 from carrel_client.cli.asking import removal_confirmed, yes_argument
@@ -11,6 +12,7 @@ from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_facts, print_line, print_table
 from carrel_client.cli.parser import Arguments
 from carrel_client.cli.people import each, given, list_arguments, listed
+from carrel_client.cli.progress import ProgressLine
 from carrel_client.cli.times import local_time
 from carrel_client.errors import CarrelError
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from carrel_client import models
 
 KINDS = ("generic", "dockerhub", "harbor", "ghcr", "gitlab", "ngc", "ecr", "quay")
+_SCANS = {"done": "green", "failed": "red"}
+_FASTEST_S, _SLOWEST_S = 0.1, 2.0
 _STEPS = {"ok": "green", "failed": "red"}
 
 
@@ -132,6 +136,35 @@ def check(args: argparse.Namespace, context: Context) -> int:
     return 0 if result["ok"] else 1
 
 
+def scan_arguments(parser: Arguments) -> None:
+    parser.add_argument("registry", metavar="REGISTRY", help="its name or id")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--no-wait", action="store_true", help="do not wait until it has ended")
+    what.add_argument("--cancel", action="store_true", help="cancel the running scan; what it has read stays")
+    what.add_argument("--list", action="store_true", help="list the latest scans")
+    parser.explain(
+        "Read the permitted repositories and tags of a registry into the catalogue of images; exit code 1\n"
+        "if that fails. Images that are known cost one request each. An interrupted scan goes on by itself."
+    )
+    parser.example(
+        "carrel registry scan hub", "carrel registry scan hub --list", "carrel registry scan hub --cancel"
+    )
+
+
+def scan(args: argparse.Namespace, context: Context) -> int:
+    """Scan a registry."""
+    registries = context.client.registries
+    if args.list:
+        response = registries.scans(args.registry)
+        context.answer(response, lambda: _print_scans(response["items"]))
+        return 0
+    scan = registries.cancel_scan(args.registry) if args.cancel else registries.scan(args.registry)
+    if not args.no_wait and not args.cancel:
+        scan = _ended(context, args.registry, scan)
+    context.answer(scan, lambda: _print_scans([scan]))
+    return 1 if scan["state"] in ("failed", "cancelled") else 0
+
+
 def rm_arguments(parser: Arguments) -> None:
     parser.add_argument("registries", metavar="REGISTRY", nargs="+", help="names or ids")
     yes_argument(parser)
@@ -149,6 +182,37 @@ def rm(args: argparse.Namespace, context: Context) -> int:
         return {"registry": ref, "removed": True}, f"{ref} removed"
 
     return each(context, args.registries, remove)
+
+
+def _ended(context: Context, registry: str, scan: models.RegistryScanView) -> models.RegistryScanView:
+    """The scan once it has ended; its progress is on stderr meanwhile."""
+    pause_s = _FASTEST_S
+    with ProgressLine(after_s=1.0) as line:
+        while scan["ended_at"] is None:
+            total, done = scan["repositories"], scan["repositories_done"]
+            share = done / total if total else None
+            line.update(f"Scanned {done} of {total or '?'} repositories, {scan['tags']} tags", share)
+            time.sleep(pause_s)
+            pause_s = min(pause_s * 1.5, _SLOWEST_S)
+            listed = context.client.registries.scans(registry)["items"]
+            scan = next((one for one in listed if one["id"] == scan["id"]), scan)
+    return scan
+
+
+def _print_scans(scans: list[models.RegistryScanView]) -> None:
+    titles = ("REPOSITORIES", "FAILED", "TAGS", "ADDED", "UPDATED", "REMOVED", "REQUESTED", "PROBLEM")
+    rows = [
+        [
+            one["state"],
+            f"{one['repositories_done']}/{'?' if one['repositories'] is None else one['repositories']}",
+            *(str(one[name]) for name in ("repositories_failed", "tags", "added", "updated", "removed")),
+            local_time(one["created_at"]),
+            one["problem"] or "",
+        ]
+        for one in scans
+    ]
+    columns = [Column("STATE", _SCANS), *(Column(title) for title in titles)]
+    print_table(columns, rows)
 
 
 def _settings(parser: Arguments) -> None:

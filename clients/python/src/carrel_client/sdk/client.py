@@ -8,6 +8,7 @@ from carrel_client import models
 from carrel_client.client import ApiClient
 from carrel_client.sdk.folders import Folders
 from carrel_client.sdk.imports import Imports
+from carrel_client.sdk.paging import items
 from carrel_client.sdk.sessions import Sessions
 from carrel_client.sdk.templates import Templates
 
@@ -86,7 +87,7 @@ class Carrel:
 
     def images(self) -> list[models.ImageView]:
         """The images in the catalogue."""
-        return self._api.images.list()["items"]
+        return list(items(self._api.images.list, limit=200))
 
     def events(self, *, last_event_id: str | None = None) -> Iterator[models.EventView]:
         """Every event from now on, or after that one; reconnects by itself and never ends by itself."""

@@ -1,0 +1,106 @@
+"""Writes what a scan finds out about the images of a repository."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.ids import ImageId, RegistryId, new_id
+from carrel.images.image_facts import facts_of
+from carrel.images.registries.manifests import ImageDescription
+from carrel.images.registries.scans import Counts
+from carrel.tables.images import Image
+from carrel.tables.registries import ImageRegistry
+
+
+async def digests(tx: AsyncSession, registry: RegistryId, repository: str) -> dict[str, str]:
+    """The known digests of a repository, by tag."""
+    rows = await tx.execute(select(Image.tag, Image.digest).where(*_of(registry, repository)))
+    return {tag: digest for tag, digest in rows if digest}
+
+
+async def store(
+    tx: AsyncSession,
+    registry: ImageRegistry,
+    repository: str,
+    *,
+    tags: Sequence[str],
+    changed: Mapping[str, ImageDescription],
+    now: datetime,
+) -> Counts:
+    """Add and update the changed images, and remove those whose tags are gone.
+
+    tags: all of the repository; those that could not be read keep what is known.
+    """
+    known = await digests(tx, registry.id, repository)
+    for tag, described in sorted(changed.items()):
+        values = _values(registry, repository, tag, described)
+        await tx.execute(
+            insert(Image)
+            .values(id=ImageId(new_id()), present=False, scanned_at=now, **values)
+            .on_conflict_do_update(
+                index_elements=[Image.name],
+                set_={**values, "scanned_at": now},
+            )
+        )
+    gone = [tag for tag in known if tag not in tags]
+    if gone:
+        await tx.execute(delete(Image).where(*_of(registry.id, repository), Image.tag.in_(gone)))
+    same = [tag for tag in tags if tag not in changed]
+    await tx.execute(
+        update(Image).where(*_of(registry.id, repository), Image.tag.in_(same)).values(scanned_at=now)
+    )
+    added = sum(tag not in known for tag in changed)
+    return Counts(tags=len(tags), added=added, updated=len(changed) - added, removed=len(gone))
+
+
+async def drop_others(tx: AsyncSession, registry: RegistryId, repositories: Sequence[str]) -> int:
+    """Remove the images of repositories that the registry no longer lists; their number."""
+    others = Image.registry_id == registry, Image.repository.not_in(repositories)
+    return len((await tx.execute(delete(Image).where(*others).returning(Image.id))).all())
+
+
+def _unique(registry: RegistryId, repository: str, tag: str) -> str:
+    return sha256(f"{registry}/{repository}:{tag}".encode()).hexdigest()
+
+
+def _of(registry: RegistryId, repository: str) -> tuple[Any, ...]:
+    return Image.registry_id == registry, Image.repository == repository
+
+
+def _values(
+    registry: ImageRegistry, repository: str, tag: str, described: ImageDescription
+) -> dict[str, Any]:
+    facts = facts_of(repository, tag, described.labels, described.env)
+    reference = f"{registry.host}/{repository}:{tag}"
+    only = described.architectures[0] if len(described.architectures) == 1 else None
+    return {
+        "name": _unique(registry.id, repository, tag),
+        "full_name": reference,
+        "reference": reference,
+        "registry_id": registry.id,
+        "host": registry.host,
+        "repository": repository,
+        "tag": tag,
+        "digest": described.digest,
+        "architecture": only or None,
+        "architectures": list(described.architectures),
+        "size_bytes": described.size_bytes,
+        "layers": described.layers,
+        "built_at": described.built_at,
+        "family": facts.family,
+        "version": facts.version,
+        "version_key": facts.version_key,
+        "title": facts.title,
+        "description": facts.description,
+        "min_slots": facts.min_slots,
+        "apps": facts.apps,
+        "contents": facts.contents,
+        "accelerators": facts.accelerators,
+        "licenses": facts.licenses,
+        "labels": facts.labels,
+    }

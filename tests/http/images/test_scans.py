@@ -1,0 +1,161 @@
+"""Scans of registries: what they find out, what they cost, and that they end, also after a crash."""
+
+from typing import Any
+
+from fake_registry import FakeRegistry
+from installation import Api, Caller
+from own_registry import PASSWORD, USERNAME, OwnRegistry
+from people import eventually
+
+LABELS = {
+    "ai.backend.resource.min.cpu": "2",
+    "ai.backend.resource.min.mem": "4g",
+    "ai.backend.resource.min.cuda.shares": "0.5",
+    "ai.backend.accelerators": "cuda",
+    "ai.backend.service-ports": "jupyter:http:8080",
+    "org.opencontainers.image.licenses": "BSD-3-Clause",
+    "org.opencontainers.image.title": "PyTorch",
+    "unrelated": "x",
+}
+ENV = ["PYTHON_VERSION=3.12.1", "CUDA_VERSION=12.4.1", "NVIDIA_REQUIRE_CUDA=cuda>=12.4 brand=tesla", "odd"]
+
+
+async def add(caller: Caller, registry: OwnRegistry, namespace: str, **fields: object) -> dict[str, Any]:
+    body = {
+        "name": "ours",
+        "url": registry.url,
+        "ca_pem": registry.ca_pem,
+        "namespace": namespace,
+        "username": USERNAME,
+        "secret": PASSWORD,
+        **fields,
+    }
+    made = await caller.post("/registries", body)
+    assert made.status_code == 201, made.text
+    return made.json()  # type: ignore[no-any-return]
+
+
+async def scanned(caller: Caller, registry: str) -> dict[str, Any]:
+    """A scan, once it has ended."""
+    begun = await caller.post(f"/registries/{registry}/scan")
+    assert begun.status_code == 202, begun.text
+    return await ended(caller, registry)
+
+
+async def ended(caller: Caller, registry: str) -> dict[str, Any]:
+    async def over() -> dict[str, Any] | None:
+        latest = (await caller.get(f"/registries/{registry}/scans")).json()["items"][0]
+        return latest if latest["ended_at"] else None
+
+    return await eventually(over)  # type: ignore[return-value]
+
+
+async def images(caller: Caller, **query: str) -> list[dict[str, Any]]:
+    return (await caller.get("/images", params={"scanned": "true", **query})).json()["items"]  # type: ignore[no-any-return]
+
+
+async def test_a_scan_reads_labels_environment_and_architectures(living: Api, registry: OwnRegistry):
+    config = {"Labels": LABELS, "Env": ENV}
+    digest = registry.push("facts/pytorch", "2.10", "2.9", architectures=("arm64", "amd64"), config=config)
+    registry.push("facts/tiny", "1")
+    admin = await living.as_("superadmin")
+    made = await add(admin, registry, "facts")
+    scan = await scanned(admin, made["id"])
+    assert (scan["state"], scan["problem"]) == ("done", None)
+    counts = (
+        "repositories",
+        "repositories_done",
+        "repositories_failed",
+        "tags",
+        "added",
+        "updated",
+        "removed",
+    )
+    assert [scan[name] for name in counts] == [2, 2, 0, 3, 3, 0, 0]
+    torch = {one["version"]: one for one in await images(admin, family="pytorch")}
+    one = torch["2.10"]
+    name = f"{registry.host}/facts/pytorch:2.10"
+    assert (one["name"], one["reference"], one["digest"]) == (name, name, digest)
+    assert (one["architecture"], one["architectures"]) == (None, ["aarch64", "x86_64"])
+    assert one["min_slots"] == {"cpu": 2000, "mem": 4 << 30, "cuda.shares": 500}
+    assert one["contents"] == {
+        "python": "3.12.1",
+        "cuda": "12.4.1",
+        "cuda-driver": "12.4",
+        "service-ports": "jupyter:http:8080",
+    }
+    assert (one["title"], one["licenses"], one["accelerators"]) == ("PyTorch", "BSD-3-Clause", ["cuda"])
+    assert (one["size_bytes"], one["layers"], one["built_at"]) == (512, 1, "2026-01-02T03:04:05Z")
+    in_order = [one["version"] for one in await images(admin, family="pytorch", sort="-version")]
+    assert in_order == ["2.10", "2.9"]
+    # What it needs at least counts for its reference.
+    user = await living.as_("user")
+    refused = await user.try_start(image=name)
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid.slots")
+
+
+async def test_a_second_scan_asks_only_for_digests_and_finds_what_changed(living: Api, registry: OwnRegistry):
+    registry.push("again/a", "1", "same")
+    registry.push("again/b", "1")
+    admin = await living.as_("superadmin")
+    made = await add(admin, registry, "again", repositories=["a", "b"])
+    # Two challenges at most, two tokens, two lists, three manifests, two configurations.
+    first = await scanned(admin, made["id"])
+    assert (first["added"], first["requests"] <= 13) == (3, True)
+    second = await scanned(admin, made["id"])
+    assert (second["added"], second["updated"], second["removed"], second["tags"]) == (0, 0, 0, 3)
+    assert second["requests"] <= 9
+    new = registry.push("again/a", "1")
+    await admin.patch(f"/registries/{made['id']}", {"repositories": ["a"], "tags": ["1"]})
+    third = await scanned(admin, made["id"])
+    assert (third["added"], third["updated"], third["removed"]) == (0, 1, 2)
+    [left] = await images(admin)
+    assert left["digest"] == new
+
+
+async def test_images_of_a_project_are_shown_to_its_members_alone(living: Api, registry: OwnRegistry):
+    registry.push("scoped/a", "1")
+    admin = await living.as_("superadmin")
+    # The installation vouches for the address.
+    await add(admin, registry, "none")
+    made = await add(admin, registry, "scoped", name="theirs", project=living.people.project)
+    assert (await scanned(admin, made["id"]))["state"] == "done"
+    assert len(await images(await living.as_("user"))) == 1
+    assert await images(await living.as_("stranger")) == []
+    assert await images(await living.as_("foreigner")) == []
+    await admin.delete(f"/registries/{made['id']}")
+    assert await images(admin) == []
+
+
+async def test_a_repository_that_cannot_be_read_does_not_stop_the_others(living: Api, fake: FakeRegistry):
+    admin = await living.as_("superadmin")
+    body = {"name": "fake", "url": fake.url, "repositories": ["broken", "gone", "odd"]}
+    made = (await admin.post("/registries", body)).json()
+    fake.answers("/v2/broken/tags/list", b"<html>")
+    fake.answers("/v2/odd/tags/list", {"tags": ["1", "2"]})
+    fake.answers("/v2/odd/manifests/1", {"schemaVersion": 1})
+    fake.answers("/v2/odd/manifests/2", {}, headers={"Docker-Content-Digest": "sha256:" + "0" * 64})
+    scan = await scanned(admin, made["id"])
+    assert (scan["state"], scan["repositories_done"], scan["repositories_failed"]) == ("done", 3, 3)
+    assert scan["problem"]
+    assert await images(admin) == []
+
+
+async def test_a_registry_that_does_not_work_fails_the_scan(living: Api, fake: FakeRegistry):
+    admin = await living.as_("superadmin")
+    made = (await admin.post("/registries", {"name": "fake", "url": fake.url})).json()
+    fake.answers("/v2/_catalog", status=404)
+    scan = await scanned(admin, made["id"])
+    assert (scan["state"], scan["repositories"]) == ("failed", None)
+    assert "does not list its repositories" in scan["problem"]
+
+
+async def test_a_scan_is_requested_once_and_only_an_open_one_is_cancelled(api: Api, fake: FakeRegistry):
+    admin = await api.as_("superadmin")
+    made = (await admin.post("/registries", {"name": "fake", "url": fake.url})).json()
+    path = f"/registries/{made['id']}/scan"
+    assert (await admin.delete(path)).json()["code"] == "registry.no_scan"
+    first = (await admin.post(path)).json()
+    assert (await admin.post(path)).json()["id"] == first["id"]
+    assert (await admin.delete(path)).json()["cancel"]
+    assert first["state"] == "waiting"
