@@ -88,6 +88,12 @@ async def page(tx: AsyncSession, actor: Actor, query: ImageQuery) -> ImageList:
     return ImageList(items=items, next_cursor=rows.next_cursor)
 
 
+async def usable(tx: AsyncSession, actor: Actor) -> list[Image]:
+    """The images registered under a name that the actor may use, by name."""
+    named = select(Image).where(Image.registry_id.is_(None), await _usable(tx, actor))
+    return list((await tx.execute(named.order_by(Image.name))).scalars())
+
+
 async def _usable(tx: AsyncSession, actor: Actor) -> ColumnElement[bool]:
     if sees_everything(actor):
         return true()

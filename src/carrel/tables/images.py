@@ -15,8 +15,8 @@ class Image(Table):
     """Registered under a name, or added by a scan: then it has a registry and a full_name, its reference; its name only
     makes it unique.
 
-    apps: templates as `apps.app_templates` reads them. host: of its reference. architecture: None if there are several, or
-    unknown. version_key: sorts versions, see `images.versions`. layers, size_bytes: compressed, of a scanned image.
+    apps: templates as `apps.app_templates` reads them. host: of its reference. architecture: None if there are several,
+    or unknown. version_key: sorts versions, see `images.versions`. layers, size_bytes: compressed, of a scanned image.
     contents: what it contains, by name -> version, such as python and cuda. digest: of the tag when it was scanned.
     """
 

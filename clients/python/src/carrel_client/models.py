@@ -1512,16 +1512,31 @@ class ImageList(TypedDict):
 
 
 class ImageView(TypedDict):
+    """name: of an image that a scan has added: its reference. architecture: null if it has several. registry_id,
+    digest, layers, scanned_at: of a scanned image; size_bytes is then that of its compressed layers. family, version:
+    group images. contents: versions of what it contains, such as python and cuda; cuda-driver: the least one."""
+
+    accelerators: list[str]
     apps: list[AppRef]
     architecture: str | None
+    architectures: list[str]
+    built_at: str | None
+    contents: dict[str, str]
     description: str
+    digest: str | None
+    family: str
     id: str
-    min_slots: SlotAmounts
+    layers: int | None
+    licenses: str
+    min_slots: AllSlotAmounts
     name: str
     present: bool
     reference: str
+    registry_id: str | None
+    scanned_at: str | None
     size_bytes: int | None
     title: str
+    version: str
 
 
 ImportCredentials = Literal["none", "token", "key"]
@@ -2755,6 +2770,35 @@ class RegistryList(TypedDict):
     next_cursor: str | None
 
 
+class RegistryScanList(TypedDict):
+    items: list[RegistryScanView]
+    next_cursor: str | None
+
+
+class RegistryScanView(TypedDict):
+    """repositories: to read; null while they are not listed. repositories_failed: those that could not be read.
+
+    tags: read so far. added, updated, removed: images of the catalogue. requests: sent to the registry, once it has
+    ended. problem: why it failed, or why the last failed repository could not be read."""
+
+    added: int
+    cancel: bool
+    created_at: str
+    ended_at: str | None
+    id: str
+    problem: str | None
+    registry_id: str
+    removed: int
+    repositories: int | None
+    repositories_done: int
+    repositories_failed: int
+    requests: int
+    started_at: str | None
+    state: ScanState
+    tags: int
+    updated: int
+
+
 class RegistryUpdate(TypedDict):
     """Omitted fields keep their values. Kind and scope cannot be changed.
 
@@ -2837,6 +2881,9 @@ class SavePreview(TypedDict):
     refusal: str | None
     session: str
     variables: list[str]
+
+
+ScanState = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 
 class ScheduleCreate(TypedDict):

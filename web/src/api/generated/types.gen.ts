@@ -3843,8 +3843,16 @@ export type ImageList = {
 
 /**
  * ImageView
+ *
+ * name: of an image that a scan has added: its reference. architecture: null if it has several. registry_id,
+ * digest, layers, scanned_at: of a scanned image; size_bytes is then that of its compressed layers. family, version:
+ * group images. contents: versions of what it contains, such as python and cuda; cuda-driver: the least one.
  */
 export type ImageView = {
+    /**
+     * Accelerators
+     */
+    accelerators: Array<string>;
     /**
      * Apps
      */
@@ -3854,14 +3862,44 @@ export type ImageView = {
      */
     architecture: string | null;
     /**
+     * Architectures
+     */
+    architectures: Array<string>;
+    /**
+     * Built At
+     */
+    built_at: string | null;
+    /**
+     * Contents
+     */
+    contents: {
+        [key: string]: string;
+    };
+    /**
      * Description
      */
     description: string;
     /**
+     * Digest
+     */
+    digest: string | null;
+    /**
+     * Family
+     */
+    family: string;
+    /**
      * Id
      */
     id: string;
-    min_slots: SlotAmounts;
+    /**
+     * Layers
+     */
+    layers: number | null;
+    /**
+     * Licenses
+     */
+    licenses: string;
+    min_slots: AllSlotAmounts;
     /**
      * Name
      */
@@ -3875,6 +3913,14 @@ export type ImageView = {
      */
     reference: string;
     /**
+     * Registry Id
+     */
+    registry_id: string | null;
+    /**
+     * Scanned At
+     */
+    scanned_at: string | null;
+    /**
      * Size Bytes
      */
     size_bytes: number | null;
@@ -3882,6 +3928,10 @@ export type ImageView = {
      * Title
      */
     title: string;
+    /**
+     * Version
+     */
+    version: string;
 };
 
 /**
@@ -7084,6 +7134,92 @@ export type RegistryList = {
 };
 
 /**
+ * RegistryScanList
+ */
+export type RegistryScanList = {
+    /**
+     * Items
+     */
+    items: Array<RegistryScanView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * RegistryScanView
+ *
+ * repositories: to read; null while they are not listed. repositories_failed: those that could not be read.
+ *
+ * tags: read so far. added, updated, removed: images of the catalogue. requests: sent to the registry, once it has
+ * ended. problem: why it failed, or why the last failed repository could not be read.
+ */
+export type RegistryScanView = {
+    /**
+     * Added
+     */
+    added: number;
+    /**
+     * Cancel
+     */
+    cancel: boolean;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Ended At
+     */
+    ended_at: string | null;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Problem
+     */
+    problem: string | null;
+    /**
+     * Registry Id
+     */
+    registry_id: string;
+    /**
+     * Removed
+     */
+    removed: number;
+    /**
+     * Repositories
+     */
+    repositories: number | null;
+    /**
+     * Repositories Done
+     */
+    repositories_done: number;
+    /**
+     * Repositories Failed
+     */
+    repositories_failed: number;
+    /**
+     * Requests
+     */
+    requests: number;
+    /**
+     * Started At
+     */
+    started_at: string | null;
+    state: ScanState;
+    /**
+     * Tags
+     */
+    tags: number;
+    /**
+     * Updated
+     */
+    updated: number;
+};
+
+/**
  * RegistryUpdate
  *
  * Omitted fields keep their values. Kind and scope cannot be changed.
@@ -7297,6 +7433,11 @@ export type SavePreview = {
      */
     variables: Array<string>;
 };
+
+/**
+ * ScanState
+ */
+export type ScanState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
 
 /**
  * ScheduleCreate
@@ -14831,7 +14972,44 @@ export type HeldListResponse = HeldListResponses[keyof HeldListResponses];
 export type ImagesListData = {
     body?: never;
     path?: never;
-    query?: never;
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; prefix - for descending order
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
+         * Q
+         *
+         * part of the name or title
+         */
+        q?: string | null;
+        /**
+         * Family
+         */
+        family?: string | null;
+        /**
+         * Registry
+         *
+         * id of the registry that was scanned
+         */
+        registry?: string | null;
+        /**
+         * Scanned
+         *
+         * true: only images of scans; false: only others; omitted: all
+         */
+        scanned?: boolean | null;
+    };
     url: '/api/v1/images';
 };
 
@@ -17186,6 +17364,129 @@ export type RegistriesCheckResponses = {
 };
 
 export type RegistriesCheckResponse = RegistriesCheckResponses[keyof RegistriesCheckResponses];
+
+export type RegistriesCancelScanData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/registries/{ref}/scan';
+};
+
+export type RegistriesCancelScanErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type RegistriesCancelScanError = RegistriesCancelScanErrors[keyof RegistriesCancelScanErrors];
+
+export type RegistriesCancelScanResponses = {
+    /**
+     * Successful Response
+     */
+    200: RegistryScanView;
+};
+
+export type RegistriesCancelScanResponse = RegistriesCancelScanResponses[keyof RegistriesCancelScanResponses];
+
+export type RegistriesScanData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/registries/{ref}/scan';
+};
+
+export type RegistriesScanErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type RegistriesScanError = RegistriesScanErrors[keyof RegistriesScanErrors];
+
+export type RegistriesScanResponses = {
+    /**
+     * Successful Response
+     */
+    202: RegistryScanView;
+};
+
+export type RegistriesScanResponse = RegistriesScanResponses[keyof RegistriesScanResponses];
+
+export type RegistriesScansData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; prefix - for descending order
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+    };
+    url: '/api/v1/registries/{ref}/scans';
+};
+
+export type RegistriesScansErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type RegistriesScansError = RegistriesScansErrors[keyof RegistriesScansErrors];
+
+export type RegistriesScansResponses = {
+    /**
+     * Successful Response
+     */
+    200: RegistryScanList;
+};
+
+export type RegistriesScansResponse = RegistriesScansResponses[keyof RegistriesScansResponses];
 
 export type ResourcesShowData = {
     body?: never;

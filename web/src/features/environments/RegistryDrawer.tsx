@@ -11,9 +11,9 @@ import { MainButton } from "@/ui/MainButton";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { StepResults } from "@/ui/StepResults";
 import { RegistryScope } from "./RegistryScope";
+import { CHECK_STEPS, REGISTRY_KINDS } from "./registry-words";
 import { ScanPanel } from "./ScanPanel";
 import type { RegistryActs } from "./use-registry-acts";
-import { CHECK_STEPS, REGISTRY_KINDS } from "./registry-words";
 
 interface Props {
   opened: boolean;
