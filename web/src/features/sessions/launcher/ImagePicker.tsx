@@ -9,11 +9,14 @@ interface Props extends Pick<AutocompleteProps, "value" | "onChange" | "onBlur" 
   environments: Environment[];
 }
 
+/** What is shown of an image. */
+type Choice = Pick<Image, "name" | "title" | "description" | "reference" | "size_bytes" | "present">;
+
 /** An image of the catalogue, an environment, or any image reference. */
 export function ImagePicker({ images: catalogue, environments, value, error, ...input }: Props) {
   const { t } = useLingui();
   const own = environments.filter(({ default_version }) => default_version !== null).map(asImage);
-  const images = [...catalogue, ...own];
+  const images: Choice[] = [...catalogue, ...own];
   const byName = new Map(images.map((image) => [image.name, image]));
   const chosen = byName.get(value ?? "") ?? images.find((image) => image.reference === value);
   // Show all images while the text is a selected one; typing filters.
@@ -70,23 +73,19 @@ export function ImagePicker({ images: catalogue, environments, value, error, ...
 }
 
 /** An environment as it is chosen here. */
-const asImage = ({ id, name, description, image, versions }: Environment): Image => {
+const asImage = ({ name, description, image, versions }: Environment): Choice => {
   const version = versions.find((one) => one.default);
   return {
-    id,
     name: image,
     title: name,
     description,
     reference: version ? `${version.base} · ${version.name}` : "",
-    architecture: version?.architecture ?? null,
     size_bytes: version?.size_bytes ?? null,
     present: true,
-    min_slots: version?.min_slots ?? { cpu: 0, mem: 0 },
-    apps: [],
   };
 };
 
-function ImageOption({ image }: { image: Image | undefined }) {
+function ImageOption({ image }: { image: Choice | undefined }) {
   if (!image) return null;
   return (
     <Stack gap={0} style={{ minWidth: 0, flex: 1 }}>
