@@ -17,9 +17,10 @@ from carrel.controllers.loop import Tools, beside, end
 from carrel.core.errors import NotFound, Unavailable
 from carrel.core.ids import EngineId
 from carrel.db.leader import LeadershipLost
+from carrel.engines import left_out
 from carrel.engines.optional import CommittedImage, Committing
 from carrel.engines.port import ContainerGone, Engine, EngineError, EngineUnavailable, Progress
-from carrel.environments import left_out, making
+from carrel.environments import making
 from carrel.nodes.engines.connections import in_time
 from carrel.sessions import saving
 from carrel.tables.environments import TOPIC, EnvironmentVersion, VersionState

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.db.database import notify
 from carrel.engines.optional import CommittedImage
 from carrel.engines.port import Progress
-from carrel.environments import recipients
+from carrel.environments import environment_events as recipients
 from carrel.tables.environments import (
     OPEN,
     TOPIC,

@@ -4,7 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from carrel.environments import access, service, views
+from carrel.environments import environment_access as access
+from carrel.environments import environment_views as views
+from carrel.environments import service
 from carrel.environments.schemas import (
     EnvironmentList,
     EnvironmentQuery,

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, StringConstraints
 
 from carrel.core.ids import EnvironmentId, EnvironmentVersionId, SessionId, ShareId
-from carrel.environments.left_out import LeftOut
+from carrel.engines.left_out import LeftOut
 from carrel.http.paging import PageQuery
 from carrel.http.validation import says
 from carrel.nodes.slot_schemas import SlotAmounts

@@ -11,8 +11,11 @@ from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.ids import EnvironmentId, EnvironmentVersionId, ShareId, UserId, new_id
-from carrel.environments import access, making, recipients, views
-from carrel.environments.access import find, target_of
+from carrel.environments import environment_access as access
+from carrel.environments import environment_events as recipients
+from carrel.environments import environment_views as views
+from carrel.environments import making
+from carrel.environments.environment_access import find, target_of
 from carrel.environments.schemas import (
     EnvironmentShareCreate,
     EnvironmentShareView,

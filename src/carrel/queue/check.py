@@ -12,7 +12,7 @@ from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError
 from carrel.core.host_names import architecture
 from carrel.core.ids import GroupId, NodeId, ProjectId, SessionId
-from carrel.environments import images as environments
+from carrel.environments import session_images as environments
 from carrel.limits.scopes import access_key_of, scopes_of
 from carrel.permissions.decide import Actor, Target, require
 from carrel.queue import loading

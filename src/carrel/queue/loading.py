@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.host_names import architecture
 from carrel.core.ids import GroupId, SessionId
 from carrel.engines.port import ROOT_INSIDE
-from carrel.environments import images as environments
+from carrel.environments import session_images as environments
 from carrel.limits.scopes import ceilings, scopes_of
 from carrel.nodes import ledger
 from carrel.nodes.groups import service as groups

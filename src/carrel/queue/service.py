@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import Clock
 from carrel.core.ids import GroupId
-from carrel.environments import images as environments
+from carrel.environments import session_images as environments
 from carrel.images import service as images
 from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor

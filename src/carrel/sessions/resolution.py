@@ -9,7 +9,7 @@ from carrel.core.errors import Conflict, Forbidden, Invalid, NotFound
 from carrel.core.host_names import architecture
 from carrel.core.ids import ProjectId
 from carrel.core.units import Slots, format_slot
-from carrel.environments import images as environments
+from carrel.environments import session_images as environments
 from carrel.images import service as images
 from carrel.permissions.decide import Actor
 from carrel.sessions.spec import SessionSpec

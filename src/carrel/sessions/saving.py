@@ -5,10 +5,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import Clock
 from carrel.core.errors import Conflict
+from carrel.engines import left_out
 from carrel.engines.optional import COMMITS
 from carrel.engines.port import BOOTSTRAP, WORK_HOME
-from carrel.environments import images as environment_images
-from carrel.environments import left_out, service, views
+from carrel.environments import environment_views as views
+from carrel.environments import service
+from carrel.environments import session_images as environment_images
 from carrel.environments.schemas import EnvironmentView, LeftOutPaths, SavePreview, SessionSave
 from carrel.images import service as images
 from carrel.permissions.decide import Actor
@@ -63,7 +65,7 @@ async def save(
         raise Conflict(
             "environment.engine_cannot",
             refusal,
-            hint="Build your environment from a Dockerfile, or run the session on another engine.",
+            hint="Run the session in a resource group of another engine.",
         )
     project = None
     if request.project is not None:

@@ -9,8 +9,8 @@ from people import eventually
 from people_kit import project_admin, status_and_code
 from session_kit import SMALL
 
+from carrel.engines.left_out import LeftOut
 from carrel.engines.port import EngineError
-from carrel.environments.left_out import LeftOut
 
 SECRET = "hunter2"
 

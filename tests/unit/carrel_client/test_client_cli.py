@@ -431,6 +431,7 @@ def test_signing_in_without_a_terminal_needs_everything_on_the_line(
         (["session", "ls", "-o", ""], ["table", "json"]),
         (["session", "ls", "--output=j"], ["--output=json"]),
         (["session", "create", "--image", "st"], ["starter"]),
+        (["session", "create", "--image", "env:"], ["env:torch"]),
         (["completion", ""], ["bash", "zsh", "fish"]),
     ],
 )
@@ -439,6 +440,8 @@ def test_completion_knows_the_words_and_asks_for_the_rest(
 ) -> None:
     image = {"name": "starter", "title": "Starter", "present": True}
     api.routes["GET /api/v1/images"] = (200, {"items": [image], "next_cursor": None})
+    environment = {"name": "torch", "description": "", "image": "env:torch", "default_version": "1"}
+    api.routes["GET /api/v1/environments"] = (200, {"items": [environment], "next_cursor": None})
     assert main(["__complete", *words]) == 0
     offered = [line.split("\t")[0] for line in capsys.readouterr().out.splitlines()]
     assert set(expected) <= set(offered)

@@ -169,6 +169,7 @@ ENDING = {
 }
 """Verbs of what removes, ends or gives something up."""
 KEEPING = {
+    "save",
     "accept",
     "access",
     "activate",

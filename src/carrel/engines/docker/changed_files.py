@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from carrel.engines.docker.tar_filter import Entry, absolute
+from carrel.engines.docker.tar_filter import TarEntry, absolute
 
 _DELETED = 2
 
@@ -25,7 +25,7 @@ class ChangedFiles:
     manager links files of its cache, so that an image without the cache would lack them.
     """
 
-    def chosen(self, entry: Entry) -> bytes | None:
+    def chosen(self, entry: TarEntry) -> bytes | None:
         """A `tar_filter.Choice` for all files of the container."""
         if entry.path not in self.paths or self._is_left_out(entry.path):
             return None
@@ -35,7 +35,7 @@ class ChangedFiles:
             return None
         return entry.raw
 
-    def linked(self, entry: Entry) -> bytes | None:
+    def linked(self, entry: TarEntry) -> bytes | None:
         """The same for the `links`: each file under the first of its names."""
         names = self.links.get(entry.path)
         return _headers(entry.info, name=names[0]) if names and entry.info.isreg() else None

@@ -12,7 +12,7 @@ END = bytes(2 * _BLOCK)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TarEntry:
     """info: with its full names. raw: its headers, as they came."""
 
     info: tarfile.TarInfo
@@ -23,7 +23,7 @@ class Entry:
         return absolute(self.info.name)
 
 
-Choice = Callable[[Entry], bytes | None]
+Choice = Callable[[TarEntry], bytes | None]
 """The headers with which an entry is written; None: it is left out."""
 
 
@@ -73,7 +73,7 @@ class TarFilter:
             self._extension = info
             return
         self._apply(info)
-        headers = self._choose(Entry(info, self._raw))
+        headers = self._choose(TarEntry(info, self._raw))
         self._raw, self._attributes = b"", {}
         self._kept, self._left = headers is not None, _padded(info.size) if info.isreg() else 0
         if headers:

@@ -6,7 +6,7 @@ import { useCancelVersion } from "@/queries/environments";
 import { formatInstant, formatSize } from "@/ui/format";
 import { RowTool } from "@/ui/table/RowTool";
 import { useRemovals } from "./use-removals";
-import { VersionState } from "./VersionState";
+import { VersionBadge } from "./VersionBadge";
 import { isMaking } from "./words";
 
 interface Props {
@@ -41,7 +41,7 @@ function VersionRow({ environment, version, onStart }: Props & { version: Enviro
     <Group gap="xs" wrap="nowrap" justify="space-between" align="flex-start">
       <Stack gap={2} style={{ minWidth: 0, flex: 1 }}>
         <Group gap="xs">
-          <VersionState version={version} named />
+          <VersionBadge version={version} named />
           {version.default && (
             <Text size="xs" c="dimmed">
               <Trans>default</Trans>

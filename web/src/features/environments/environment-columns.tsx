@@ -7,7 +7,7 @@ import { formatSize } from "@/ui/format";
 import { Instant } from "@/ui/Instant";
 import type { Column } from "@/ui/table/column";
 import type { CsvFields } from "@/ui/table/csv";
-import { VersionState } from "./VersionState";
+import { VersionBadge } from "./VersionBadge";
 
 const ownerOf = ({ owner, project }: Environment) => owner?.email ?? project?.name ?? "";
 
@@ -36,7 +36,7 @@ export const ENVIRONMENT_COLUMNS: readonly Column<Environment>[] = [
     title: msg`Latest version`,
     width: "13rem",
     value: (one) => one.versions[0]?.name ?? "",
-    cell: ({ versions: [latest] }) => latest && <VersionState version={latest} named />,
+    cell: ({ versions: [latest] }) => latest && <VersionBadge version={latest} named />,
   },
   {
     key: "versions",

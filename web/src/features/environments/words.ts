@@ -14,7 +14,7 @@ export const VERSION_STATES: Record<VersionState, { title: MessageDescriptor; lo
   removing: { title: msg`being deleted`, look: "ending" },
 };
 
-export const PHASES: Record<string, MessageDescriptor> = {
+export const SAVE_PHASES: Record<string, MessageDescriptor> = {
   copy: msg`Copying its files`,
   read: msg`Leaving out caches and secrets`,
   commit: msg`Writing the image`,

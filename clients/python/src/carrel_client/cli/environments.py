@@ -305,11 +305,14 @@ def cancel_arguments(parser: Arguments) -> None:
     parser.add_argument(
         "environments", metavar="ENVIRONMENT:VERSION", nargs="+", help="versions in the making"
     )
+    yes_argument(parser)
     parser.example("carrel environment cancel torch:3")
 
 
 def cancel(args: argparse.Namespace, context: Context) -> int:
     """Stop making versions of environments; continues after a failure."""
+    if not agreed(args, "Stop making {}?", "version", args.environments):
+        return 1
 
     def one(ref: str) -> tuple[object, str]:
         name, version = _parts(ref)

@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Conflict
 from carrel.core.ids import ImageId
-from carrel.environments import access
+from carrel.environments import environment_access as access
 from carrel.permissions.decide import Actor
 from carrel.scheduling.snapshot import Without
 from carrel.tables.environments import REPOSITORY, Environment, EnvironmentVersion, VersionState

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.environments.access import target_of
+from carrel.environments.environment_access import target_of
 from carrel.events import service as events
 from carrel.tables.environments import Environment, EnvironmentShare
 

@@ -9,8 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import EnvironmentId
 from carrel.db.search import escaped
-from carrel.environments import access
-from carrel.environments.images import PREFIX
+from carrel.environments import environment_access as access
 from carrel.environments.schemas import (
     EnvironmentList,
     EnvironmentOwner,
@@ -18,6 +17,7 @@ from carrel.environments.schemas import (
     EnvironmentView,
     VersionView,
 )
+from carrel.environments.session_images import PREFIX
 from carrel.http.paging import Sort, page
 from carrel.permissions.decide import Actor
 from carrel.tables.engines import EngineRow

@@ -2,14 +2,14 @@ import { useLingui } from "@lingui/react/macro";
 import { Group, Progress, Stack, Text } from "@mantine/core";
 import type { EnvironmentVersion } from "@/api/types";
 import { StateBadge } from "@/ui/StateBadge";
-import { isMaking, PHASES, VERSION_STATES } from "./words";
+import { isMaking, SAVE_PHASES, VERSION_STATES } from "./words";
 
 /** The state of a version, with its progress while it is made. named: with its name. */
-export function VersionState({ version, named = false }: { version: EnvironmentVersion; named?: boolean }) {
+export function VersionBadge({ version, named = false }: { version: EnvironmentVersion; named?: boolean }) {
   const { t, i18n } = useLingui();
   const { title, look } = VERSION_STATES[version.state];
   const { progress } = version;
-  const phase = progress && PHASES[progress.phase];
+  const phase = progress && SAVE_PHASES[progress.phase];
   const label = phase ? i18n._(phase) : t`Waiting`;
   const fraction = progress?.fraction ?? null;
   return (
