@@ -42,7 +42,7 @@ class Inside:
         script = (
             f'export {SECRET_VARIABLE}={SECRET} PATH="$HOME/bin:$PATH"; exec "$@" >/tmp/{app.name}.log 2>&1 &'
         )
-        await run(self.engine, self.container, "sh", "-c", script, app.name, *app.command)
+        await run(self.engine, self.container, "sh", "-c", script, app.name, *app.words(SECRET, {}))
         url = f"http://{self.address}:{app.port}"
 
         async def answers() -> bool:
@@ -116,7 +116,7 @@ async def test_python_of_the_image_is_the_default_kernel_if_it_has_one(inside: I
 async def test_each_app_demands_the_secret(inside: Inside) -> None:
     secret_paths = {
         "jupyter": "/api/contents",
-        "code": "/vscode-remote-resource?path=/etc/passwd",
+        "vscode": "/vscode-remote-resource?path=/etc/passwd",
         "files": "/note",
     }
     await inside.shell("echo private > ~/note")

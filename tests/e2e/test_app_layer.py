@@ -1,4 +1,4 @@
-"""JupyterLab and VS Code of the app layer, in an image that has only busybox."""
+"""JupyterLab and VS Code of the app layer, in an image that has one program and no shell."""
 
 import asyncio
 import re
@@ -23,7 +23,7 @@ def layered() -> Iterator[Running]:
     # In a thread: Playwright runs a loop in this one.
     with ThreadPoolExecutor(1) as thread:
         thread.submit(layer_image).result()
-        image = thread.submit(asyncio.run, ensure_tiny_image("bare")).result()
+        image = thread.submit(asyncio.run, ensure_tiny_image("scratch")).result()
     with installation("layer", layer=True) as running:
 
         def ready() -> bool:
@@ -68,7 +68,7 @@ def test_a_cell_runs_in_an_image_without_python(context: BrowserContext, layered
 
 def test_vs_code_opens_a_file_and_saves_it(context: BrowserContext, layered: Running) -> None:
     layered.shell(SESSION, "echo before > notes.txt")
-    code = _opened(context, layered, "code")
+    code = _opened(context, layered, "vscode")
     code.get_by_role("treeitem", name="notes.txt").first.dblclick(timeout=LAB_MS)
     line = code.locator(".monaco-editor .view-line").first
     expect(line).to_have_text("before", timeout=LAB_MS)
@@ -78,7 +78,10 @@ def test_vs_code_opens_a_file_and_saves_it(context: BrowserContext, layered: Run
     code.keyboard.type("edited ")
     expect(line).to_have_text(re.compile(r"edited\sbefore"), timeout=LAB_MS)
     code.keyboard.press("Control+s")
-    wait_until(lambda: layered.shell(SESSION, "cat notes.txt") == "edited before\n", every_s=0.5)
+    wait_until(
+        lambda: layered.shell(SESSION, 'read -r line < notes.txt; echo "$line"') == "edited before\n",
+        every_s=0.5,
+    )
 
 
 def test_the_file_browser_shows_the_home(context: BrowserContext, layered: Running) -> None:

@@ -44,7 +44,7 @@ def shell():
 
 for server in (c.ServerApp, c.NotebookApp):
     server.ip = "0.0.0.0"
-    server.port = 18888
+    server.port = int(os.environ["CARREL_APP_PORT"])
     server.port_retries = 0
     server.open_browser = False
     # Requests carry the name of the app's own origin, which is not this machine's.

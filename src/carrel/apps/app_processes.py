@@ -16,10 +16,11 @@ from dataclasses import dataclass
 
 from carrel.apps.container_engines import ContainerEngines
 from carrel.core.ids import ContainerId
+from carrel.engines.port import APP_LAYER
 
 DIRECTORY = "${TMPDIR:-/tmp}/.carrel/apps"
 MAX_LOG_BYTES = 1 << 20
-_SEARCHED = 'PATH="$PATH:$HOME/.local/bin:/opt/carrel/bin"; export PATH; '
+_SEARCHED = f'PATH="$PATH:$HOME/.local/bin:{APP_LAYER}/bin:{APP_LAYER}/busybox"; export PATH; '
 """The user's own programs and those of the app layer, after the image's."""
 
 # The subshell waits for the app, which therefore survives the exec. Its output is read up to where it is closed: when

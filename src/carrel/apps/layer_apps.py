@@ -8,38 +8,45 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from carrel.apps.app_templates import AppTemplate
-from carrel.engines.port import APP_LAYER
+from carrel.apps.app_templates import AppOption, AppTemplate, OptionType
+from carrel.engines.port import APP_LAYER, WORK_HOME
 
+_FOLDER = AppOption("folder", "Folder", OptionType.PATH, WORK_HOME, "The folder that it opens.")
 LAYER_APPS = (
     AppTemplate(
         name="jupyter",
         title="JupyterLab",
+        icon="notebook",
         protocol="http",
         port=18888,
-        command=(f"{APP_LAYER}/apps/jupyter",),
+        command=(f"{APP_LAYER}/apps/jupyter", "{port}"),
         ready="/api",
         auth_header="Authorization: token {secret}",
     ),
     AppTemplate(
-        name="code",
+        name="vscode",
         title="VS Code",
+        icon="code",
         protocol="http",
         port=18889,
-        command=(f"{APP_LAYER}/apps/code",),
+        command=(f"{APP_LAYER}/apps/vscode", "{port}", "{folder}"),
         ready="/healthz",
         auth_header="Cookie: code-server-session={secret}",
+        options=(_FOLDER,),
     ),
     AppTemplate(
         name="files",
-        title="Files",
+        title="File browser",
+        icon="folder",
         protocol="http",
         port=18890,
-        command=(f"{APP_LAYER}/apps/files",),
+        command=(f"{APP_LAYER}/apps/files", "{port}", "{folder}"),
         ready="/?ls",
         auth_header="PW: {secret}",
+        options=(_FOLDER,),
     ),
 )
+"""Their names are those of the catalogue's apps, which need an own program in the image."""
 
 
 def offered(apps: Iterable[Mapping[str, Any]], *, layer: bool) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ from carrel.apps.denials import of_engine
 from carrel.apps.terminal_locations import TerminalLocations
 from carrel.core.errors import CarrelError, Conflict, Refused, Unavailable
 from carrel.core.ids import ContainerId, UserId, new_id
-from carrel.engines.port import EngineError, ExecStream, TerminalSize
+from carrel.engines.port import APP_LAYER, EngineError, ExecStream, TerminalSize
 
 log = structlog.get_logger()
 
@@ -36,11 +36,12 @@ STALL_S = 30.0
 MAX_PER_CONTAINER = 20
 
 # The wrapper first prints its process id, for a later hangup; that line is not forwarded. Then it executes the
-# owner's preferred shell, if the image has it.
+# owner's preferred shell, if the image has it. Programs of the app layer come after those of the image.
 SHELL = (
     "sh",
     "-c",
-    'echo $$; liked=$CARREL_SHELL; unset CARREL_SHELL; for shell in "$liked" bash; do '
+    f'echo $$; [ -d {APP_LAYER} ] && PATH="$PATH:{APP_LAYER}/bin:{APP_LAYER}/busybox"; '
+    'liked=$CARREL_SHELL; unset CARREL_SHELL; for shell in "$liked" bash; do '
     '[ -n "$shell" ] && command -v "$shell" >/dev/null 2>&1 && exec "$shell" -l; done; exec sh -l',
 )
 ENVIRONMENT = {"TERM": "xterm-256color", "LANG": "C.UTF-8"}

@@ -38,7 +38,7 @@ async def test_a_session_of_any_image_has_the_apps_of_the_layer(layered: Api) ->
     user = await layered.as_("user")
     session = await user.start(image="debian:12")
     shown = await layered.until(user, session["id"], "RUNNING")
-    assert [app["name"] for app in shown["apps"]] == ["jupyter", "code", "files"]
+    assert [app["name"] for app in shown["apps"]] == ["jupyter", "vscode", "files"]
     [container] = layered.engine.world.containers.values()
     assert container.spec.layer == layer["reference"]
     assert {18888, 18889, 18890} <= set(container.spec.ports)

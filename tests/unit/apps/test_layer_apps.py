@@ -13,7 +13,7 @@ def test_an_image_without_apps_has_those_of_the_layer() -> None:
 def test_an_app_of_the_image_counts_more_than_the_layers_of_its_name() -> None:
     apps = templates(offered([OWN], layer=True))
     assert apps["jupyter"].title == "Own"
-    assert list(apps) == ["jupyter", "code", "files"]
+    assert list(apps) == ["jupyter", "vscode", "files"]
 
 
 def test_without_the_layer_only_those_of_the_image_are_left() -> None:
