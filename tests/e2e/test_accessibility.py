@@ -168,6 +168,7 @@ def test_what_repeats_and_is_shared_has_no_barrier(desk: Desk, own_session: str,
         for path in (
             "/templates",
             "/templates?form=new",
+            "/import?url=http://host.example.org/acme/work",
             "/sessions/recurring",
             "/sessions/recurring?form=new",
         ):

@@ -62,6 +62,7 @@ PATHS = (
     "/shared",
     "/terminal/night-run",
     "/templates",
+    "/import?url=https://github.com/acme/work/blob/main/first.ipynb",
     "/sessions/recurring",
     "/data",
     "/data?make=one",
@@ -122,7 +123,8 @@ LOADED = {
 # does the free space of the machine.
 _CONSTANT = """
     canvas, .uplot, [aria-label="Steps of the start"] [aria-hidden], .xterm-cursor, [data-level],
-    [data-state=adequate], [data-state=caution], [data-state=insufficient] { visibility: hidden }
+    [aria-label="Badge"] code, [data-state=adequate], [data-state=caution], [data-state=insufficient] {
+        visibility: hidden }
     figure > ul, [aria-label="Idle sessions"] > * > :nth-child(n + 2),
     [aria-label="Installation"] > * > :nth-child(n + 3), [aria-label*="sage over time"] > * > :nth-child(n + 3),
     #help article > :nth-child(n + 4), #help article tr:nth-child(n + 4) { display: none }

@@ -144,8 +144,8 @@ def _split(text: str) -> SplitResult:
     url = text.strip()
     if not url or len(url) > _LONGEST_URL:
         raise _bad(f"An address has 1 to {_LONGEST_URL} characters.")
-    if any(ord(letter) <= 32 or ord(letter) == 127 or letter == "\\" for letter in url):
-        raise _bad("The address contains a space, a backslash or a control character.")
+    if any(ord(letter) < 32 or ord(letter) == 127 or letter == "\\" for letter in url):
+        raise _bad("The address contains a backslash or a control character.")
     if "://" not in url:
         if scp := _SCP.fullmatch(url):
             url = f"ssh://{scp['user']}@{scp['host']}/{scp['path']}"

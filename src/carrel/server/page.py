@@ -34,6 +34,7 @@ PAGES = (
     "/shared",
     "/templates",
     "/my-environments",
+    "/import",
     "/sessions/recurring",
     "/terminal/$",
     "/settings",

@@ -11,6 +11,7 @@ import { whenSignedOut } from "@/api/client";
 import { Problem } from "@/api/problem";
 import { StartPage } from "@/features/start/StartPage";
 import { authMeQuery } from "@/queries/auth";
+import { importLink } from "@/routing/import-link";
 import { loadAgain } from "@/routing/part";
 import {
   activitySearch,
@@ -396,6 +397,13 @@ const environmentsRoute = createRoute({
   component: page(() => import("@/features/environments/EnvironmentsPage"), "EnvironmentsPage"),
 });
 
+const importRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/import",
+  validateSearch: importLink,
+  component: page(() => import("@/features/imports/ImportPage"), "ImportPage"),
+});
+
 const dataRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/data",
@@ -470,6 +478,7 @@ export const router = createRouter({
       sessionsRoute,
       templatesRoute,
       environmentsRoute,
+      importRoute,
       schedulesRoute,
       dataRoute,
       filesRoute,

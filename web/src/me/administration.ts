@@ -7,8 +7,8 @@ import {
   IconListNumbers,
   IconRuler2,
   IconServer2,
-  IconStethoscope,
   IconStack2,
+  IconStethoscope,
   IconUsers,
 } from "@tabler/icons-react";
 import { may, mayBeyondOwn } from "./may";

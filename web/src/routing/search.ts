@@ -1,6 +1,7 @@
 import { SESSION_STATES } from "@/api/session-states";
 import type { SessionFilter } from "@/cache/patch";
 import { type ActivitySpan, SPANS } from "./activity-span";
+import { type ImportLink, importOf } from "./import-link";
 import { type LaunchLink, launchLink } from "./launch-link";
 
 export const DETAIL_TABS = [
@@ -51,6 +52,8 @@ export interface SessionsSearch extends ListSearch {
   /** The template that the launcher begins from, and the values of its parameters. */
   template?: string;
   values?: Record<string, string>;
+  /** The import that the launcher begins from. */
+  import?: ImportLink;
   /** The form of the open launcher, where it differs from its initial values. */
   with?: LaunchLink;
 }
@@ -98,6 +101,7 @@ export function sessionsSearch(raw: Record<string, unknown>): SessionsSearch {
     mount: text(raw.mount),
     template: text(raw.template),
     values: texts(raw.values),
+    import: importOf(raw.import),
     with: launchLink(raw.with),
   };
   return search;

@@ -2,6 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { ActionIcon, Badge, Divider, Stack, Text, Tooltip } from "@mantine/core";
 import {
   IconChartBar,
+  IconCloudDownload,
   IconFolders,
   IconGauge,
   IconHome2,
@@ -38,6 +39,7 @@ export function Navigation({ narrow, onNarrow }: Props) {
     { to: "/sessions/recurring", label: t`Recurring runs`, icon: IconRepeat },
     { to: "/templates", label: t`Templates`, icon: IconTemplate },
     { to: "/my-environments", label: t`My environments`, icon: IconStack2 },
+    { to: "/import", label: t`Import & Run`, icon: IconCloudDownload },
     { to: "/data", label: t`Data`, icon: IconFolders, count: invitations },
     { to: "/statistics", label: t`Statistics`, icon: IconChartBar },
     ...(nodesShown ? ([{ to: "/agents", label: t`Agent summary`, icon: IconServer2 }] as const) : []),

@@ -11,8 +11,8 @@ import { MainButton } from "@/ui/MainButton";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { StepResults } from "@/ui/StepResults";
 import { RegistryScope } from "./RegistryScope";
-import type { RegistryActs } from "./use-registry-acts";
 import { CHECK_STEPS, REGISTRY_KINDS } from "./registry-words";
+import type { RegistryActs } from "./use-registry-acts";
 
 interface Props {
   opened: boolean;

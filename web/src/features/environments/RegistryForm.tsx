@@ -9,8 +9,8 @@ import { FormDrawer } from "@/ui/form/FormDrawer";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { changed, created, type RegistryValues, registryCommand, valuesOf } from "./registry-values";
-import { ScopeSelect } from "./ScopeSelect";
 import { REGISTRY_KINDS } from "./registry-words";
+import { ScopeSelect } from "./ScopeSelect";
 
 interface Props {
   opened: boolean;

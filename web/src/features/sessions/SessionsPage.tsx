@@ -53,6 +53,7 @@ const NO_LAUNCHER = {
   mount: undefined,
   template: undefined,
   values: undefined,
+  import: undefined,
   with: undefined,
 } satisfies SessionsSearch;
 
@@ -231,6 +232,7 @@ export function SessionsPage() {
               mount={search.mount}
               template={search.template}
               values={search.values}
+              imported={search.import}
               link={search.with}
               onLink={keepForm}
               onClose={() => change(NO_LAUNCHER)}

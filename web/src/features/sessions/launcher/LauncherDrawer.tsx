@@ -10,8 +10,10 @@ import { useProject } from "@/me/project";
 import { useMe } from "@/me/use-me";
 import { foldersChoiceQuery, foldersShowQuery } from "@/queries/folders";
 import { imagesListQuery } from "@/queries/images";
+import { importsPreviewQuery } from "@/queries/imports";
 import { sessionsCheckQuery, sessionsShowQuery, useCreateSession } from "@/queries/sessions";
 import { templatesPreviewQuery } from "@/queries/templates";
+import { type ImportLink, importOrigin } from "@/routing/import-link";
 import type { LaunchLink } from "@/routing/launch-link";
 import { FormDrawer } from "@/ui/form/FormDrawer";
 import { ProblemAlert } from "@/ui/ProblemAlert";
@@ -31,6 +33,8 @@ interface Props {
   /** Id of the template to begin from, and the values of its parameters. */
   template: string | undefined;
   values: Record<string, string> | undefined;
+  /** The import to begin from. */
+  imported: ImportLink | undefined;
   /** The form as the address holds it. */
   link: LaunchLink | undefined;
   onLink: (link: LaunchLink | undefined) => void;
@@ -38,21 +42,28 @@ interface Props {
 }
 
 /** The session launcher. */
-export function LauncherDrawer({ opened, from, mount, template, values, link, onLink, onClose }: Props) {
+export function LauncherDrawer(props: Props) {
+  const { opened, from, mount, template, values, imported, link, onLink, onClose } = props;
   const { t } = useLingui();
   const me = useMe();
   const project = useProject(me)?.name ?? "";
   const actions = useSessionActions();
   const like = useQuery({ ...sessionsShowQuery(from), enabled: opened && from !== "new" });
   const folder = useQuery({ ...foldersShowQuery(mount ?? ""), enabled: opened && mount !== undefined });
-  const folders = useQuery({ ...foldersChoiceQuery, enabled: opened && template !== undefined });
-  const model = useQuery({
+  const modelled = template !== undefined || imported !== undefined;
+  const folders = useQuery({ ...foldersChoiceQuery, enabled: opened && modelled });
+  const saved = useQuery({
     ...templatesPreviewQuery(template ?? "", values ?? {}),
     enabled: opened && template !== undefined,
   });
+  const source = useQuery({
+    ...importsPreviewQuery(imported ?? {}),
+    enabled: opened && imported !== undefined,
+  });
+  const model = imported ? source : saved;
   const images = useQuery(imagesListQuery);
-  const create = useCreateSession({ template, template_revision: model.data?.revision });
-  const [saved, setSaved] = useState<SessionCreate>();
+  const create = useCreateSession({ template, template_revision: saved.data?.revision });
+  const [toSave, setToSave] = useState<SessionCreate>();
 
   const starter = images.data?.find((image) => image.name === "starter") ?? images.data?.[0];
   const fresh = {
@@ -68,10 +79,14 @@ export function LauncherDrawer({ opened, from, mount, template, values, link, on
     images.isPending ||
     (from === "new" ? room.isPending : like.isPending) ||
     (mount !== undefined && folder.isPending) ||
-    (template !== undefined && (model.isPending || folders.isPending));
+    (modelled && (model.isPending || folders.isPending));
   const problem = images.error ?? (from !== "new" ? like.error : null) ?? folder.error ?? model.error;
   // Variables and changes of a form belong to what it began with.
-  const origin = template === undefined ? from : `${template} ${JSON.stringify(values ?? {})}`;
+  const origin = imported
+    ? importOrigin(imported)
+    : template === undefined
+      ? from
+      : `${template} ${JSON.stringify(values ?? {})}`;
   const close = () => {
     create.reset();
     keepVariables(origin, { env: [], roles: [] });
@@ -111,7 +126,7 @@ export function LauncherDrawer({ opened, from, mount, template, values, link, on
         {!waiting && problem && <ProblemAlert problem={problem} onRetry={() => void images.refetch()} />}
         {!waiting && images.data && (from === "new" || like.data) && (
           <LauncherForm
-            templates={from === "new" && template === undefined && mount === undefined}
+            templates={from === "new" && !modelled && mount === undefined}
             key={`${origin} ${mount}`}
             from={origin}
             initial={
@@ -136,7 +151,7 @@ export function LauncherDrawer({ opened, from, mount, template, values, link, on
             problem={create.error}
             busy={create.isPending}
             onCancel={close}
-            onSave={setSaved}
+            onSave={setToSave}
             onSubmit={(request) =>
               create.mutate(request, {
                 onSuccess: (session) => {
@@ -148,7 +163,7 @@ export function LauncherDrawer({ opened, from, mount, template, values, link, on
           />
         )}
       </FormDrawer>
-      <SaveTemplateDialog source={saved && { request: saved }} onClose={() => setSaved(undefined)} />
+      <SaveTemplateDialog source={toSave && { request: toSave }} onClose={() => setToSave(undefined)} />
     </>
   );
 }
