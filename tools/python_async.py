@@ -33,6 +33,7 @@ from carrel_client.outcome import Transfer
 from carrel_client.sdk import threads
 from carrel_client.sdk.client import Carrel
 from carrel_client.sdk.folders import Clash, Folder, Folders
+from carrel_client.sdk.imports import Imports
 from carrel_client.sdk.sessions import (
     App,
     AppAccess,
@@ -43,7 +44,6 @@ from carrel_client.sdk.sessions import (
     Sessions,
     Until,
 )
-from carrel_client.sdk.imports import Imports
 from carrel_client.sdk.templates import Template, Templates
 '''
 ENTRY = '''
