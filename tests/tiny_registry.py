@@ -14,7 +14,8 @@ import platform
 import tarfile
 from types import TracebackType
 
-from aiohttp import web
+from aiohttp import encode_basic_auth, web
+from aiohttp.typedefs import Handler
 from tiny_image import built
 
 _MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
@@ -22,10 +23,11 @@ _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 class TinyRegistry:
-    """Manifests and blobs by digest, read-only for its clients."""
+    """Manifests and blobs by digest, read-only for its clients. credentials: user name and password, if required."""
 
-    def __init__(self, host: str = "127.0.0.1") -> None:
+    def __init__(self, host: str = "127.0.0.1", credentials: tuple[str, str] | None = None) -> None:
         self._host = host
+        self._credentials = credentials
         self._blobs: dict[str, bytes] = {}
         self._manifests: dict[str, bytes] = {}
         self._runner: web.AppRunner | None = None
@@ -34,7 +36,7 @@ class TinyRegistry:
         """Images whose manifest was asked for, in order."""
 
     async def __aenter__(self) -> "TinyRegistry":
-        app = web.Application()
+        app = web.Application(middlewares=[self._authenticated])
         app.router.add_get("/v2/", self._hello)
         app.router.add_get("/v2/{name}/manifests/{reference}", self._manifest)
         app.router.add_get("/v2/{name}/blobs/{digest}", self._blob)
@@ -50,6 +52,14 @@ class TinyRegistry:
     ) -> None:
         assert self._runner is not None
         await self._runner.cleanup()
+
+    @web.middleware
+    async def _authenticated(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        given = request.headers.get("Authorization", "")
+        if self._credentials is None or given == encode_basic_auth(*self._credentials):
+            return await handler(request)
+        body = {"errors": [{"code": "UNAUTHORIZED", "message": "authentication required"}]}
+        return web.json_response(body, status=401, headers={"WWW-Authenticate": 'Basic realm="tiny"'})
 
     def add(self, name: str, *, architecture: str = "", noise_bytes: int = 1 << 20) -> str:
         """A tiny image with some random bytes, so that no daemon has its layers yet."""

@@ -44,6 +44,7 @@ from carrel.engines.port import (
     MountUnusable,
     Observed,
     ObservedState,
+    PullCredentials,
 )
 
 
@@ -115,6 +116,25 @@ async def test_a_command_may_say_what_a_runtime_says(harness: DockerHarness) -> 
     message = 'OCI runtime exec failed: exec: "x": executable file not found in $PATH: unknown'
     ran = await run(harness.engine, container, "echo", message)
     assert ran == Ran(0, f"{message}\n".encode())
+
+
+async def test_a_private_image_is_pulled_with_the_credentials_of_its_container(
+    harness: DockerHarness, docker: aiodocker.Docker
+) -> None:
+    async with TinyRegistry(credentials=("robot$carrel", "correct horse")) as registry:
+        image = registry.add("private", noise_bytes=1024)
+        wrong = PullCredentials(registry.address, "robot$carrel", "wrong")
+        right = PullCredentials(registry.address, "robot$carrel", "correct horse")
+        for pull in (None, wrong):
+            desired = replace(spec(harness, image=image), pull=pull)
+            await refused(EngineError, harness.engine.ensure(desired, ProgressLog()))
+        assert registry.pulls == []
+        try:
+            await harness.engine.ensure(replace(spec(harness, image=image), pull=right), ProgressLog())
+            assert registry.pulls
+        finally:
+            await harness.engine.purge()  # type: ignore[attr-defined]
+            await _forget_image(docker, image)
 
 
 async def _forget_image(docker: aiodocker.Docker, reference: str) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -30,7 +31,9 @@ from carrel.engines.port import (
     Mount,
     Progress,
 )
+from carrel.engines.references import LOCAL, registry_of
 from carrel.folders.hosts import queries as hosts
+from carrel.images.registries import pulls
 from carrel.nodes import ledger
 from carrel.nodes import service as nodes
 from carrel.nodes.engines import app_layers
@@ -269,6 +272,12 @@ class Launch:
         """Ensure it on the engine; this also continues a start that a crash interrupted."""
         tools = self._tools
         spec = container_spec(session, member, folders, tools.seal, epoch=tools.leader.epoch)
+        if registry_of(spec.image) != LOCAL:
+            async with tools.database.transaction() as tx:
+                image, credentials = await pulls.source(
+                    tx, tools.seal, spec.image, project=session.project_id, domain=session.domain_id
+                )
+            spec = replace(spec, image=image, pull=credentials)
         progress = _Reports(tools.clock)
         writing = asyncio.Lock()
         reporter = asyncio.create_task(self._report(session.id, member.row.id, progress, writing))

@@ -317,6 +317,15 @@ child stops itself, so no `sleep` is needed.
 
 
 @dataclass(frozen=True, slots=True)
+class PullCredentials:
+    """For a pull from a registry. host: of the image's reference."""
+
+    host: str
+    username: str
+    secret: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class ContainerSpec:
     """The desired state of a container. Two specs with the same id are the same container."""
 
@@ -358,6 +367,8 @@ class ContainerSpec:
     """The container runtime, of those that its node has; empty: the engine's usual one."""
     root: bool = False
     """Set-user-id programs work, and `sudo` needs no password. Refused on a node without ROOT_INSIDE."""
+    pull: PullCredentials | None = None
+    """To pull the image with, if it is missing; None: without. An engine that takes none pulls with its own."""
     helper: bool = False
     """It is no session's, but made for a check: what its runtime needs for itself comes on top of its slots."""
     layer: str = ""

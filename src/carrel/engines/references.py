@@ -6,6 +6,25 @@ DOCKER_HUB = "docker.io"
 _ALSO_DOCKER_HUB = ("index.docker.io", "registry-1.docker.io")
 
 
+def repository_of(reference: str) -> str:
+    """The repository of the image, without registry, tag and digest; of Docker Hub as it is there (library/debian)."""
+    name = reference.partition("@")[0]
+    first, slash, rest = name.partition("/")
+    if slash and (first == LOCAL or "." in first or ":" in first):
+        name = rest
+    head, slash, tail = name.rpartition("/")
+    name = head + slash + tail.partition(":")[0]
+    return f"library/{name}" if registry_of(reference) == DOCKER_HUB and "/" not in name else name
+
+
+def on_registry(reference: str, host: str) -> str:
+    """The same image by another registry, such as a mirror."""
+    _, at, digest = reference.partition("@")
+    tag = reference.partition("@")[0].rpartition("/")[2].partition(":")[2]
+    suffix = f"{at}{digest}" if digest else f":{tag or 'latest'}"
+    return f"{host}/{repository_of(reference)}{suffix}"
+
+
 def registry_of(reference: str) -> str:
     """The registry (host, or host:port) of the image; LOCAL: none."""
     first, slash, _ = reference.partition("/")

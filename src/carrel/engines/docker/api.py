@@ -84,6 +84,7 @@ class DockerApi:
         *,
         params: Params | None = None,
         body: bytes | IO[bytes] | AsyncIterator[bytes] | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncIterator[aiohttp.StreamReader]:
         """The response body as a stream.
 
@@ -95,7 +96,7 @@ class DockerApi:
                 method,
                 params=dict(params or {}),
                 data=body,
-                headers={"Content-Type": "application/x-tar"} if body is not None else None,
+                headers={"Content-Type": "application/x-tar"} if body is not None else headers,
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
             )
             try:

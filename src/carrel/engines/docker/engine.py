@@ -325,7 +325,7 @@ class DockerEngine(Adjusting):
                 return None
             except aiodocker.DockerError as error:
                 if error.status == 404 and not pulled:
-                    await self._pulls.pull(spec.image, progress)
+                    await self._pulls.pull(spec.image, progress, spec.pull)
                     pulled = True
                 elif with_profile and "seccomp" in error.message:
                     # Podman's API expects the path of a file on its machine instead of a profile.

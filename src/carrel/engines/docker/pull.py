@@ -1,13 +1,14 @@
 """Image pulls: one pull per image for any number of waiting sessions, with a progress fraction."""
 
 import asyncio
+import base64
 import json
 from dataclasses import dataclass, field
 
 import aiodocker
 
 from carrel.engines.docker.api import DockerApi
-from carrel.engines.port import Progress, ProgressSink, require_pullable
+from carrel.engines.port import Progress, ProgressSink, PullCredentials, require_pullable
 from carrel.engines.pulling import pull_error
 
 _DOWNLOAD_SHARE = 0.7
@@ -17,6 +18,7 @@ _DOWNLOAD_SHARE = 0.7
 @dataclass(slots=True, eq=False)
 class _Pull:
     image: str
+    credentials: PullCredentials | None
     sinks: list[ProgressSink] = field(default_factory=list)
     task: "asyncio.Task[None] | None" = None
 
@@ -26,15 +28,17 @@ class Pulls:
 
     def __init__(self, api: DockerApi) -> None:
         self._api = api
-        self._running: dict[str, _Pull] = {}
+        self._running: dict[tuple[str, PullCredentials | None], _Pull] = {}
 
-    async def pull(self, image: str, progress: ProgressSink) -> None:
-        """Pull the image. A pull without waiting callers is cancelled.
+    async def pull(
+        self, image: str, progress: ProgressSink, credentials: PullCredentials | None = None
+    ) -> None:
+        """Pull the image. A pull without waiting callers is cancelled. Those with other credentials do not join it.
 
         Raises: ImageUnusable, EngineUnavailable, EngineError (the registry: try again later).
         """
         require_pullable(image)
-        pull = self._running.setdefault(image, _Pull(image))
+        pull = self._running.setdefault((image, credentials), _Pull(image, credentials))
         pull.task = pull.task or asyncio.create_task(self._run(pull))
         pull.sinks.append(progress)
         try:
@@ -48,7 +52,9 @@ class Pulls:
     async def _run(self, pull: _Pull) -> None:
         layers = Layers()
         try:
-            async with self._api.stream("POST", "images/create", params=_reference(pull.image)) as lines:
+            headers = _authentication(pull.credentials)
+            params = _reference(pull.image)
+            async with self._api.stream("POST", "images/create", params=params, headers=headers) as lines:
                 async for line in lines:
                     self._report(pull, layers, json.loads(line))
         except aiodocker.DockerError as error:
@@ -64,8 +70,9 @@ class Pulls:
             sink(Progress("pull", layers.fraction, f"Pulling {pull.image}: {line.get('status', '')}"))
 
     def _forget(self, pull: _Pull) -> None:
-        if self._running.get(pull.image) is pull:
-            del self._running[pull.image]
+        key = pull.image, pull.credentials
+        if self._running.get(key) is pull:
+            del self._running[key]
 
 
 class Layers:
@@ -103,6 +110,17 @@ def _part(detail: object) -> float:
         return 0.0
     current, total = detail.get("current"), detail.get("total")
     return min(current / total, 1.0) if current and total else 0.0
+
+
+def _authentication(credentials: PullCredentials | None) -> dict[str, str]:
+    if credentials is None:
+        return {}
+    known = {
+        "username": credentials.username,
+        "password": credentials.secret,
+        "serveraddress": credentials.host,
+    }
+    return {"X-Registry-Auth": base64.urlsafe_b64encode(json.dumps(known).encode()).decode()}
 
 
 def _reference(image: str) -> dict[str, str]:

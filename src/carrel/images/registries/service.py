@@ -149,10 +149,15 @@ async def connection(tx: AsyncSession, seal: SecretBox, registry: ImageRegistry)
         url=url,
         kind=registry.kind,
         username=registry.username,
-        password=seal.open(registry.secret, _purpose(registry.id)).decode() if registry.secret else "",
+        password=secret_of(seal, registry),
         ca_pem=registry.ca_pem,
         private=private,
     )
+
+
+def secret_of(seal: SecretBox, registry: ImageRegistry) -> str:
+    """The secret; "" if there is none. Raises: Unavailable when it cannot be decrypted."""
+    return seal.open(registry.secret, _purpose(registry.id)).decode() if registry.secret else ""
 
 
 async def _changing(tx: AsyncSession, actor: Actor, ref: str) -> queries.ScopedRegistry:

@@ -1,0 +1,48 @@
+"""Where engines pull an image from, and with which credentials."""
+
+from urllib.parse import urlsplit
+
+from sqlalchemy import and_, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.ids import DomainId, ProjectId
+from carrel.db.encryption import SecretBox
+from carrel.engines.port import PullCredentials
+from carrel.engines.references import on_registry, registry_of, repository_of
+from carrel.images.registries import service
+from carrel.tables.registries import ImageRegistry
+
+
+async def source(
+    tx: AsyncSession, seal: SecretBox, reference: str, *, project: ProjectId, domain: DomainId
+) -> tuple[str, PullCredentials | None]:
+    """The reference to pull for a session of the project, and the credentials.
+
+    By the registry of the project, otherwise of the domain, otherwise of the installation; of several, the one with the
+    longest namespace.
+    """
+    rows = await tx.execute(
+        select(ImageRegistry).where(
+            ImageRegistry.host == registry_of(reference),
+            or_(
+                ImageRegistry.project_id == project,
+                ImageRegistry.domain_id == domain,
+                and_(ImageRegistry.project_id.is_(None), ImageRegistry.domain_id.is_(None)),
+            ),
+        )
+    )
+    repository = repository_of(reference)
+    fitting = [
+        one for one in rows.scalars() if f"{repository}/".startswith(one.namespace and f"{one.namespace}/")
+    ]
+    best = max(
+        fitting,
+        key=lambda one: (one.project_id is not None, one.domain_id is not None, len(one.namespace), one.id),
+        default=None,
+    )
+    if best is None:
+        return reference, None
+    host = urlsplit(best.mirror).netloc if best.mirror else best.host
+    image = on_registry(reference, host) if best.mirror else reference
+    secret = service.secret_of(seal, best)
+    return image, PullCredentials(host, best.username, secret) if secret else None

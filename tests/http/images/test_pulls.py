@@ -1,0 +1,46 @@
+"""With which credentials, and from where, the containers of sessions pull their images."""
+
+from typing import Any
+
+from installation import Api, Caller
+
+from carrel.engines.port import PullCredentials
+
+
+async def add(admin: Caller, name: str, **fields: object) -> None:
+    body: dict[str, Any] = {"name": name, "url": "https://registry.example.org", **fields}
+    made = await admin.post("/registries", body)
+    assert made.status_code == 201, made.text
+
+
+async def started(api: Api, caller: Caller, image: str) -> tuple[str, PullCredentials | None]:
+    """The image and the credentials with which the engine was asked to start it."""
+    session = await caller.start(image=image)
+    await api.until(caller, session["id"], "RUNNING")
+    [container] = (await caller.get(f"/sessions/{session['id']}")).json()["containers"]
+    spec = api.engine.world.containers[container["id"]].spec
+    return spec.image, spec.pull
+
+
+async def test_an_image_is_pulled_with_the_credentials_of_the_nearest_registry(living: Api):
+    admin, user = await living.as_("superadmin"), await living.as_("user")
+    image, other = "registry.example.org/team/a:1", "registry.example.org/teams/b:1"
+    living.engine.world.local_images |= {image, other, "docker.io/library/debian:12"}
+    assert await started(living, user, image) == (image, None)
+    await add(admin, "all", username="site", secret="s")
+    await add(admin, "theirs", project=living.people.other_project, username="others", secret="o")
+    await add(admin, "near", project=living.people.project, namespace="team", username="team", secret="t")
+    site = PullCredentials("registry.example.org", "site", "s")
+    assert await started(living, user, image) == (
+        image,
+        PullCredentials("registry.example.org", "team", "t"),
+    )
+    assert await started(living, user, other) == (other, site)
+
+
+async def test_an_image_is_pulled_from_the_mirror_of_its_registry(living: Api):
+    admin, user = await living.as_("superadmin"), await living.as_("user")
+    there = "mirror.example.org/library/debian:12"
+    living.engine.world.local_images.add(there)
+    await add(admin, "hub", kind="dockerhub", url=None, mirror="https://mirror.example.org")
+    assert await started(living, user, "debian:12") == (there, None)

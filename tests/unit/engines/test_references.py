@@ -1,0 +1,32 @@
+"""Parts of image references."""
+
+import pytest
+
+from carrel.engines.references import on_registry, registry_of, repository_of
+
+
+@pytest.mark.parametrize(
+    ("reference", "registry", "repository"),
+    [
+        ("debian", "docker.io", "library/debian"),
+        ("debian:12", "docker.io", "library/debian"),
+        ("index.docker.io/org/a:1", "docker.io", "org/a"),
+        ("localhost/carrel/starter:1", "localhost", "carrel/starter"),
+        ("registry.example.org:5000/team/a/b", "registry.example.org:5000", "team/a/b"),
+        ("registry.example.org:5000/a:1@sha256:00", "registry.example.org:5000", "a"),
+    ],
+)
+def test_a_reference_has_a_registry_and_a_repository(reference: str, registry: str, repository: str):
+    assert (registry_of(reference), repository_of(reference)) == (registry, repository)
+
+
+@pytest.mark.parametrize(
+    ("reference", "there"),
+    [
+        ("debian", "mirror:5000/library/debian:latest"),
+        ("ghcr.io/org/a:1", "mirror:5000/org/a:1"),
+        ("ghcr.io/org/a:1@sha256:00", "mirror:5000/org/a@sha256:00"),
+    ],
+)
+def test_a_mirror_has_the_same_tag_or_digest(reference: str, there: str):
+    assert on_registry(reference, "mirror:5000") == there
