@@ -21,6 +21,7 @@ NAMES = (
     "log_flood",
     "many_logs",
     "gateway",
+    "ssh",
     "isolation",
     "events",
     "session_list",

@@ -22,6 +22,8 @@ _FOR_CONTAINERS = [
     ("mmdebstrap", "mmdebstrap"),
     ("mkfs.btrfs", "btrfs-progs"),
     *((shell, shell) for shell in ("zsh", "fish")),
+    ("ssh", "openssh-client"),
+    ("rsync", "rsync"),
 ]
 _STORE_OF_CLUSTERS = "etcd-server"
 _RUNTIME = "containerd"
@@ -37,7 +39,6 @@ _FONTS = ("/usr/share/fonts", "fonts-noto-cjk")
 _POSTGRESQL = ("/usr/lib/postgresql", "postgresql")
 _WEBDAV = [("litmus", "litmus"), ("rclone", "rclone"), ("mount.davfs", "davfs2")]
 _IN_DOCUMENTS = [("curl", "curl"), ("jq", "jq")]
-_SSH = [("ssh", "openssh-client"), ("rsync", "rsync")]
 _SFTP_SERVER = ("/usr/lib/openssh/sftp-server", "openssh-sftp-server")
 """Programs used by documented commands."""
 _MONITORING = "prometheus"
@@ -165,7 +166,7 @@ def _missing_packages(folders: Collection[str]) -> list[str]:
         packages += _FOR_CLUSTER
     if "http" in folders:
         packages += [(server, server) for server in (_DIRECTORY, _MONITORING, _REGISTRY, *_PROXIES)]
-        packages += [*_WEBDAV, *_IN_DOCUMENTS, *_SSH, ("systemd-analyze", "systemd")]
+        packages += [*_WEBDAV, *_IN_DOCUMENTS, ("systemd-analyze", "systemd")]
     missing = [package for program, package in packages if not _has(program)]
     if "store" in folders and has_apt() and not any(Path(_POSTGRESQL[0]).glob("*/bin/initdb")):
         missing.append(_POSTGRESQL[1])

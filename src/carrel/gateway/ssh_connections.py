@@ -242,10 +242,13 @@ class SshConnection(asyncssh.SSHServer):
         """Raises: ChannelOpenError."""
         self._forwards += 1
         try:
-            return await ssh_forwarding.opened(self, host, port, self._noted)
+            session = await ssh_forwarding.opened(self, host, port, self._noted)
         except BaseException:
             self._forwards -= 1
             raise
+        if self._ended.is_set():  # nobody takes it over
+            session.close()
+        return session
 
     def _require_room(self) -> None:
         """Raises: ChannelOpenError."""

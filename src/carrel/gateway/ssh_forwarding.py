@@ -50,6 +50,7 @@ class ForwardSession(asyncssh.SSHTCPSession[bytes]):
         self._writable = asyncio.Event()
         self._writable.set()
         self._task: asyncio.Task[None] | None = None
+        self._closing: asyncio.Task[None] | None = None
         self._channel: asyncssh.SSHTCPChannel[bytes]
 
     def connection_made(self, chan: asyncssh.SSHTCPChannel[bytes]) -> None:
@@ -77,8 +78,14 @@ class ForwardSession(asyncssh.SSHTCPSession[bytes]):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._visit.leave(self)
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection to the port. Twice: no-op."""
         if self._task:
             self._task.cancel()
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._stack.aclose())
 
     async def _carry(self) -> None:
         sending = asyncio.create_task(self._send())
@@ -93,7 +100,6 @@ class ForwardSession(asyncssh.SSHTCPSession[bytes]):
         finally:
             sending.cancel()
             await asyncio.wait([sending])
-            await self._stack.aclose()
 
     async def _send(self) -> None:
         try:

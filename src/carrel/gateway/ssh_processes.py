@@ -103,6 +103,8 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
         self._input: list[bytes] = []
         self._backlog = 0
         self._input_ended = False
+        self._output: list[bytes] = []
+        self._output_bytes = 0
         self._news = asyncio.Event()
         self._writable = asyncio.Event()
         self._writable.set()
@@ -249,12 +251,33 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
                 if refusal:  # it was only faster than the first line
                     self._channel.write(refusal, _STDERR)
                     refusal = b""
-            if piece:
-                self._visit.record_activity()
-                self._channel.write(piece, None if number == 1 else _STDERR)
-                if not self._writable.is_set():
-                    await self._writable.wait()
+            if not piece:
+                continue
+            self._visit.record_activity()
+            if number == 1:
+                self._collect(piece)
+            else:
+                self._send()
+                self._channel.write(piece, _STDERR)
+            if not self._writable.is_set():
+                await self._writable.wait()
+        self._send()
         return refusal + (first or b"")
+
+    def _collect(self, piece: bytes) -> None:
+        """Send the piece together with those that arrive at the same time: fewer packets, and full ones."""
+        if not self._output:
+            asyncio.get_running_loop().call_soon(self._send)
+        self._output.append(piece)
+        self._output_bytes += len(piece)
+        if self._output_bytes >= _BATCH_BYTES:
+            self._send()
+
+    def _send(self) -> None:
+        if self._output:
+            output, self._output, self._output_bytes = self._output, [], 0
+            with suppress(OSError):  # the client has closed the channel
+                self._channel.write(output[0] if len(output) == 1 else b"".join(output))
 
     async def _feed(self, stream: ExecStream) -> None:
         """Pass the input on, with back pressure, once the shell cannot mistake it for its own."""

@@ -86,8 +86,8 @@ class Settings(BaseSettings):
         default=0,
         ge=-1,
         lt=1 << 16,
-        description="Port of SSH to sessions, served by the gateway; 0: the port after the gateway's, if it is free; "
-        "-1: none.",
+        description="Port of SSH to sessions, served by the gateway; 0: the second after the gateway's, if it is "
+        "free; -1: none.",
     )
     ssh_address: str = Field(
         default="",
@@ -153,7 +153,7 @@ class Settings(BaseSettings):
         """None: no SSH."""
         if self.ssh_port:
             return self.ssh_port if self.ssh_port > 0 else None
-        port = self.effective_gateway_port + 1
+        port = self.effective_gateway_port + 2
         return port if port < 1 << 16 and port != self.port else None
 
     @field_validator("tls_cert", "tls_key")

@@ -222,14 +222,15 @@ async def test_a_shell_ends_with_its_client(ssh_port: SshPort, key: Path) -> Non
 
 async def test_a_port_of_the_session_can_be_forwarded(ssh_port: SshPort, key: Path) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write((await reader.readline()).upper())
+        writer.write((await reader.read()).upper())
         await writer.drain()
         writer.close()
 
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    server = await asyncio.start_server(answer, "0.0.0.0", 0)
     port = server.sockets[0].getsockname()[1]
-    ran = await ssh_port.ssh(key, "train-3", options=("-W", f"localhost:{port}"), given=b"hello\n")
-    assert (ran.code, ran.out) == (0, b"HELLO\n")
+    for host in ("localhost", "127.0.0.2"):  # the second by a relay inside
+        ran = await ssh_port.ssh(key, "train-3", options=("-W", f"{host}:{port}"), given=b"hello\n")
+        assert (ran.code, ran.out) == (0, b"HELLO\n"), host
     server.close()
     ran = await ssh_port.ssh(key, "train-3", options=("-W", f"localhost:{port}", "-o", "LogLevel=INFO"))
     assert ran.code == 255

@@ -54,3 +54,16 @@ def test_what_is_no_range_is_refused(given: str) -> None:
 )
 def test_this_machine_is_known_by_its_names(host: str, own: bool) -> None:
     assert is_this_machine(host) is own
+
+
+@pytest.mark.parametrize(
+    ("given", "port"),
+    [
+        ({}, 8703),
+        ({"port": 443, "gateway_port": 8443}, 8445),
+        ({"ssh_port": 22}, 22),
+        ({"ssh_port": -1}, None),
+    ],
+)
+def test_ssh_has_a_port_beside_the_gateways(given: dict[str, int], port: int | None) -> None:
+    assert Settings(**given).effective_ssh_port == port  # type: ignore[arg-type]

@@ -87,6 +87,8 @@ seccompProfile: {type: RuntimeDefault}
 - {name: CARREL_PORT, value: "8700"}
 - {name: CARREL_GATEWAY_PORT, value: "8701"}
 - {name: CARREL_METRICS_PORT, value: "8702"}
+{{/* The gateway has no rights in the cluster; carrel ssh goes through the API, which has. */}}
+- {name: CARREL_SSH_PORT, value: "-1"}
 {{- range $name, $value := .Values.settings }}
 - {name: {{ $name }}, value: {{ $value | quote }}}
 {{- end }}
