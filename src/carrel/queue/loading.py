@@ -135,8 +135,8 @@ _MAY_START = text(f"""
 """)  # noqa: S608 - no input in it
 
 # shut_out: the owner has lost access to the group, which can happen while the session is pending. The plan handles
-# inactive groups. choices: of those that accept several groups, for each, which is g inside. some_wait_for_others: a
-# constant that mostly saves a statement.
+# inactive groups. choices: of those that accept several groups, for each, which is g inside. some_wait_for_others,
+# some_images_elsewhere: constants that mostly save a statement.
 _SHUT_OUT_OF_GROUP = f"g.active AND NOT (s.kind = ANY(g.session_kinds) AND {groups.as_text()})"
 _WAITING = f"""
     SELECT s.id, s.slots, s.created_at, s.group_id, s.domain_id, s.project_id, s.owner_id, s.access_key, s.priority,
@@ -156,6 +156,7 @@ _WAITING = f"""
         END AS choices,
         EXISTS (SELECT FROM session_dependencies a JOIN sessions w ON w.id = a.session_id AND w.state = 'PENDING')
             AS some_wait_for_others,
+        EXISTS (SELECT FROM environment_versions v JOIN engines e ON e.id <> v.engine_id) AS some_images_elsewhere,
         {allowed_rights.forbidden_as_text()} AS root_forbidden,
         s.array_id, r.max_parallel, coalesce(p.placed, 0) AS placed, {{behind}} AS behind
     FROM sessions s JOIN resource_groups g ON g.id = s.group_id JOIN domains d ON d.id = s.domain_id
@@ -224,7 +225,7 @@ async def _requests(tx: AsyncSession, rows: Sequence[Any]) -> list[PendingSessio
     if not rows:
         return []
     missing = await mounting.missing_storage(tx)
-    without_image = await environments.without_of_pending(tx)
+    without_image = await environments.without_of_pending(tx) if rows[0].some_images_elsewhere else {}
     after = await dependencies.of_pending(tx) if rows[0].some_wait_for_others else {}
     requests = [
         _request(
