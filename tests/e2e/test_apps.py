@@ -1,5 +1,6 @@
 """Apps through the gateway, and what they may not do."""
 
+import json
 import re
 import subprocess
 import sys
@@ -94,6 +95,74 @@ def test_apps_tab_opens_the_same_and_shows_its_command(desk: Desk, running_sessi
     done = desk.carrel.carrel(*words[1:], "--print-url", timeout=LAB_MS / 1000)
     assert done.returncode == 0, done.stderr
     assert f".localhost:{desk.carrel.port + 1}/" in done.stdout
+
+
+SHARE = {
+    "name": "share",
+    "title": "Shared folder",
+    "port": 8431,
+    "requires": "python3",
+    "command": ["python3", "-m", "http.server", "{port}", "--directory", "{folder}"],
+    "ready": "/",
+    "options": [{"name": "folder", "title": "Folder", "type": "path", "default": "/home/work"}],
+}
+BROKEN = {
+    "name": "broken",
+    "title": "Broken board",
+    "port": 8432,
+    "command": ["sh", "-c", "echo no module named board >&2; exit 3"],
+}
+
+
+def test_own_app_starts_with_its_option_and_one_that_fails_shows_its_log(
+    desk: Desk, own_session: str, tmp_path: Path
+) -> None:
+    carrel = desk.carrel
+    for definition in (SHARE, BROKEN):
+        file = tmp_path / "app.json"
+        file.write_text(json.dumps(definition))
+        done = carrel.carrel("app-template", "create", "-f", str(file))
+        assert done.returncode == 0, done.stderr
+    carrel.shell(own_session, "mkdir -p ~/shown && echo hello > ~/shown/greeting.txt")
+    desk.go("/sessions")
+    drawer = desk.detail(own_session, "Apps")
+    share = drawer.get_by_role("region", name="Shared folder")
+    share.get_by_role("button", name="More about Shared folder").click()
+    desk.page.get_by_role("menuitem", name="Start with options").click()
+    dialog = desk.page.get_by_role("dialog", name="Start Shared folder")
+    dialog.get_by_label("Folder").fill("/home/work/shown")
+    dialog.get_by_role("button", name="Start", exact=True).click()
+    expect(share).to_contain_text("started", ignore_case=True, timeout=LAB_MS)
+    expect(dialog).to_be_hidden()
+    with desk.page.context.expect_page() as opened:
+        share.get_by_role("button", name="Open in a new tab").click()
+    expect(opened.value.get_by_text("greeting.txt")).to_be_visible(timeout=LAB_MS)
+    opened.value.close()
+    done = carrel.carrel("app", "start", own_session, "broken", timeout=LAB_MS / 1000)
+    assert "no module named board" in done.stderr
+    broken = drawer.get_by_role("region", name="Broken board")
+    expect(broken).to_contain_text("ended with exit code 3", ignore_case=True, timeout=LAB_MS)
+    expect(broken).to_contain_text("no module named board", timeout=LAB_MS)
+    done = carrel.carrel("app-template", "rm", "share", "broken", "--yes")
+    assert done.returncode == 0, done.stderr
+
+
+def test_port_of_a_program_is_opened_as_an_app(desk: Desk, own_session: str) -> None:
+    serve = "mkdir -p ~/site && echo own-site > ~/site/index.html && cd ~/site && "
+    desk.carrel.shell(own_session, serve + "(python3 -m http.server 8433 >/dev/null 2>&1 &)")
+    desk.go("/sessions")
+    drawer = desk.detail(own_session, "Apps")
+    drawer.get_by_role("button", name="Open a port").click()
+    dialog = desk.page.get_by_role("dialog", name="Open a port")
+    dialog.get_by_label("Port").fill("8433")
+    dialog.get_by_label("Name").fill("site")
+    dialog.get_by_role("button", name="Open port").click()
+    expect(dialog).to_be_hidden(timeout=LAB_MS)
+    site = drawer.get_by_role("region", name="site")
+    expect(site).to_contain_text("port 8433 is open", ignore_case=True, timeout=LAB_MS)
+    with desk.page.context.expect_page() as opened:
+        site.get_by_role("button", name="Open in a new tab").click()
+    expect(opened.value.get_by_text("own-site")).to_be_visible(timeout=LAB_MS)
 
 
 def test_app_address_works_once(desk: Desk, running_session: str) -> None:

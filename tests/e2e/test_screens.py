@@ -63,6 +63,7 @@ PATHS = (
     "/terminal/night-run",
     "/templates",
     "/import?url=https://github.com/acme/work/blob/main/first.ipynb",
+    "/templates/apps",
     "/sessions/recurring",
     "/data",
     "/data?make=one",

@@ -100,7 +100,7 @@ def test_every_kind_of_event_is_documented():
     things = "user|project|domain|policy|group|node|engine|preset|schedule|template|storage_host|vfolder|vfolder_task"
     things += "|invitation|quota"
     kinds |= set(re.findall(rf'"((?:{things})\.(?:created|updated|removed)|files\.changed)"', source))
-    kinds |= set(re.findall(r'"(session\.(?:shared|unshared))"', source))
+    kinds |= set(re.findall(r'"(session\.(?:shared|unshared|apps))"', source))
     assert kinds == set(CODE.findall(reference("events")))
 
 

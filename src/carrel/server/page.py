@@ -35,6 +35,7 @@ PAGES = (
     "/templates",
     "/my-environments",
     "/import",
+    "/templates/apps",
     "/sessions/recurring",
     "/terminal/$",
     "/settings",

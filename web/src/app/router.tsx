@@ -15,6 +15,7 @@ import { importLink } from "@/routing/import-link";
 import { loadAgain } from "@/routing/part";
 import {
   activitySearch,
+  appTemplatesSearch,
   auditSearch,
   dashboardSearch,
   environmentsSearch,
@@ -383,6 +384,13 @@ const schedulerRoute = createRoute({
   component: page(() => import("@/features/scheduler/SchedulerPage"), "SchedulerPage"),
 });
 
+const appTemplatesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/templates/apps",
+  validateSearch: appTemplatesSearch,
+  component: page(() => import("@/features/app-catalogue/AppCataloguePage"), "AppCataloguePage"),
+});
+
 const templatesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/templates",
@@ -479,6 +487,7 @@ export const router = createRouter({
       templatesRoute,
       environmentsRoute,
       importRoute,
+      appTemplatesRoute,
       schedulesRoute,
       dataRoute,
       filesRoute,

@@ -34,6 +34,7 @@ export const EVENT_KINDS = [
   "session.updated",
   "session.shared",
   "session.unshared",
+  "session.apps",
   "usage",
   "user.created",
   "user.updated",

@@ -289,12 +289,27 @@ export function groupsSearch(raw: Record<string, unknown>): GroupsSearch {
   return { ...placesSearch(raw), tab: oneOf(GROUP_TABS, raw.tab) };
 }
 
+/** Search parameters of the catalogue of apps: whose, and form. */
+export interface AppTemplatesSearch extends ListSearch {
+  scope?: "person" | "project" | "installation" | "builtin";
+  /** "new", the app template to edit, or "copy:" and the one to copy. */
+  form?: string;
+}
+
 /** Search parameters of the templates. open: the one to start; form: "new", or the one to edit. */
 export interface TemplatesSearch extends ListSearch {
   owner?: "me" | "all";
   project?: string;
   open?: string;
   form?: string;
+}
+
+export function appTemplatesSearch(raw: Record<string, unknown>): AppTemplatesSearch {
+  return {
+    ...listSearch(raw),
+    scope: oneOf(["person", "project", "installation", "builtin"], raw.scope),
+    form: text(raw.form),
+  };
 }
 
 export function templatesSearch(raw: Record<string, unknown>): TemplatesSearch {

@@ -21,6 +21,7 @@ import { LazyDrawer } from "@/ui/LazyDrawer";
 import { ListPage } from "@/ui/table/ListPage";
 import { RowTool } from "@/ui/table/RowTool";
 import { useRows } from "@/ui/table/use-rows";
+import { TemplateTabs } from "./TemplateTabs";
 import { TEMPLATE_COLUMNS, TEMPLATE_FIELDS } from "./template-columns";
 
 const StartDrawer = part(() => import("./StartDrawer").then((m) => m.StartDrawer));
@@ -97,6 +98,7 @@ export function TemplatesPage() {
     <ListPage
       title={t`Templates`}
       name="templates"
+      tabs={<TemplateTabs />}
       search={search}
       onChange={change}
       list={list}

@@ -3,6 +3,7 @@ import { msg } from "@lingui/core/macro";
 import {
   type Icon,
   IconAdjustments,
+  IconApps,
   IconChartBar,
   IconCloudDownload,
   IconDatabase,
@@ -185,6 +186,13 @@ export const PAGES: readonly PageEntry[] = [
     title: msg`Import & Run`,
     icon: IconCloudDownload,
     synonyms: ["git", "github", "gitlab", "hugging face", "notebook", "clone", "zip", "깃", "ギット"],
+  },
+  {
+    id: "app-templates",
+    to: "/templates/apps",
+    title: msg`App catalogue`,
+    icon: IconApps,
+    synonyms: ["app templates", "jupyter", "tensorboard", "vscode", "앱", "アプリ"],
   },
   {
     id: "data",

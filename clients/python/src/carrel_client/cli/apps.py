@@ -156,7 +156,12 @@ def logs_arguments(parser: Arguments) -> None:
 def logs(args: argparse.Namespace, context: Context) -> int:
     """Print the log of an app."""
     response = context.client.apps.logs(args.id, args.app, tail=args.tail)
-    context.answer(response, lambda: print_line(response["text"].removesuffix("\n")))
+
+    def show() -> None:
+        for line in response["text"].splitlines():
+            print_line(line)
+
+    context.answer(response, show)
     return 0
 
 
