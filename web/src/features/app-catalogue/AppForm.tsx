@@ -6,7 +6,7 @@ import { useCreateAppTemplate, useUpdateAppTemplate } from "@/queries/app-templa
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
-import { type AppValues, definitionOf, lines, valuesOf } from "./app-values";
+import { type AppValues, appValuesOf, definitionOf, lines } from "./app-values";
 import { OptionRows } from "./OptionRows";
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
@@ -29,7 +29,7 @@ export function AppForm({ source, isNew, onDone }: Props) {
   const problem = create.error ?? update.error;
   const form = useProblemForm<AppValues>(
     {
-      initialValues: valuesOf(source),
+      initialValues: appValuesOf(source),
       validate: {
         name: (name) => (NAME.test(name) ? null : t`At most 40 lower-case letters, digits and -`),
         title: (title) => (title.trim() ? null : t`It needs a title`),

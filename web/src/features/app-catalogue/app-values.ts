@@ -36,7 +36,7 @@ const NO_VALUES: AppValues = {
 };
 
 /** The inputs for an app template, or empty ones. */
-export function valuesOf(source: AppTemplate | undefined): AppValues {
+export function appValuesOf(source: AppTemplate | undefined): AppValues {
   if (!source) return NO_VALUES;
   return {
     ...NO_VALUES,
