@@ -118,6 +118,17 @@ async def test_a_command_may_say_what_a_runtime_says(harness: DockerHarness) -> 
     assert ran == Ran(0, f"{message}\n".encode())
 
 
+@pytest.mark.parametrize("form", ["{id}", "{digits}", "{short}"])
+async def test_an_image_cannot_be_used_by_its_id(
+    harness: DockerHarness, docker: aiodocker.Docker, form: str
+) -> None:
+    id_ = (await docker.images.inspect(harness.image))["Id"]
+    digits = id_.removeprefix("sha256:")
+    image = form.format(id=id_, digits=digits, short=digits[:12])
+    await refused(EngineError, harness.engine.ensure(spec(harness, image=image), ProgressLog()))
+    assert not await harness.engine.list()
+
+
 async def test_a_private_image_is_pulled_with_the_credentials_of_its_container(
     harness: DockerHarness, docker: aiodocker.Docker
 ) -> None:

@@ -109,4 +109,7 @@ class AppProcesses:
         engine = await self._engines.of(container)
         command = ("sh", "-c", script[0], "app", *script[1:])
         async with engine.exec(container, command, env=env or {}, terminal=None) as stream:
-            return b"".join([chunk async for number, chunk in stream.output() if number == 1])
+            printed = b"".join([chunk async for number, chunk in stream.output() if number == 1])
+            # Whoever leaves earlier hangs up on it, and on an app that has no process group of its own yet.
+            await stream.exit_code()
+            return printed

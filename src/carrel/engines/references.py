@@ -31,3 +31,14 @@ def registry_of(reference: str) -> str:
     named = slash and (first == LOCAL or "." in first or ":" in first)
     registry = first.lower() if named else DOCKER_HUB
     return DOCKER_HUB if registry in _ALSO_DOCKER_HUB else registry
+
+
+def never_an_id(reference: str) -> str:
+    """The same image, as an engine cannot take it for an id of an image, or the beginning of one.
+
+    Ids have no slash: `cafe` and `sha256:cafe` could name images on the node that nobody has a right to.
+    """
+    if "/" in reference:
+        return reference
+    tag = "" if ":" in reference or "@" in reference else ":latest"
+    return f"{DOCKER_HUB}/library/{reference}{tag}"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from carrel.engines.references import on_registry, registry_of, repository_of
+from carrel.engines.references import never_an_id, on_registry, registry_of, repository_of
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,17 @@ def test_a_reference_has_a_registry_and_a_repository(reference: str, registry: s
 )
 def test_a_mirror_has_the_same_tag_or_digest(reference: str, there: str):
     assert on_registry(reference, "mirror:5000") == there
+
+
+@pytest.mark.parametrize(
+    ("reference", "passed"),
+    [
+        ("cafe", "docker.io/library/cafe:latest"),
+        ("sha256:cafe", "docker.io/library/sha256:cafe"),
+        ("debian@sha256:00", "docker.io/library/debian@sha256:00"),
+        ("org/a", "org/a"),
+        ("localhost/carrel/starter:1", "localhost/carrel/starter:1"),
+    ],
+)
+def test_no_reference_is_taken_for_an_id_of_an_image(reference: str, passed: str):
+    assert never_an_id(reference) == passed

@@ -12,6 +12,7 @@ from carrel.accelerators.port import NOTHING, Attachment
 from carrel.engines.docker import attached, rights, seccomp
 from carrel.engines.docker.mounts import binds
 from carrel.engines.port import APP_LAYER, IDLE, WORK_HOME, WORK_UID, ContainerSpec
+from carrel.engines.references import never_an_id
 
 LABEL_INSTALLATION = "carrel.installation"
 LABEL_ID = "carrel.id"
@@ -110,7 +111,7 @@ def configuration(
     named = {"Aliases": [spec.network.host]} if spec.network else {}
     of_network = {LABEL_NETWORK: spec.network.id} if spec.network else {}
     return {
-        "Image": spec.image,
+        "Image": never_an_id(spec.image),
         "Hostname": spec.hostname,
         "User": f"{WORK_UID}:{WORK_UID}",
         "WorkingDir": spec.workdir,
