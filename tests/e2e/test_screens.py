@@ -64,6 +64,7 @@ PATHS = (
     "/templates",
     "/import?url=https://github.com/acme/work/blob/main/first.ipynb",
     "/templates/apps",
+    "/my-environments",
     "/sessions/recurring",
     "/data",
     "/data?make=one",
@@ -87,7 +88,11 @@ PATHS = (
     "/projects",
     "/domains",
     "/audit?action=project.create",
+    "/environments/registries",
     "/site",
+    "/maintenance",
+    "/maintenance/consistency",
+    "/maintenance/information",
     "/providers",
     "/settings/profile",
     "/settings/password",
@@ -128,7 +133,8 @@ _CONSTANT = """
         visibility: hidden }
     figure > ul, [aria-label="Idle sessions"] > * > :nth-child(n + 2),
     [aria-label="Installation"] > * > :nth-child(n + 3), [aria-label*="sage over time"] > * > :nth-child(n + 3),
-    #help article > :nth-child(n + 4), #help article tr:nth-child(n + 4) { display: none }
+    #help article > :nth-child(n + 4), #help article tr:nth-child(n + 4), #maintenance dd,
+    #maintenance td:not(:first-child), [aria-label="Packages and licences"] tbody { display: none }
 """
 
 _DIFFERENCE = """async pictures => {

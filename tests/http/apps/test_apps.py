@@ -2,9 +2,11 @@
 
 import asyncio
 import os
+import random
 import signal
 import socket
 import sys
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -37,9 +39,12 @@ http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_
 
 
 def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return int(listening.getsockname()[1])
+    """Not of those that the system gives to connections, one of which could have it before the app listens."""
+    while True:
+        port = random.randrange(10_000, 30_000)
+        with socket.socket() as listening, suppress(OSError):
+            listening.bind(("127.0.0.1", port))
+            return port
 
 
 def notebook(port: int, **changed: Any) -> dict[str, Any]:

@@ -21,7 +21,7 @@ export function MaintenanceFrame<T>({ title, text, query, actions, children }: P
   return (
     <div className={list.page}>
       <MaintenanceTabs />
-      <Stack p="md" gap="md" flex={1} mih={0} style={{ overflow: "auto" }}>
+      <Stack id="maintenance" p="md" gap="md" flex={1} mih={0} style={{ overflow: "auto" }}>
         <Group justify="space-between" align="flex-start">
           <div>
             <PageTitle>{title}</PageTitle>
