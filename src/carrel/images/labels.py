@@ -6,6 +6,7 @@ both name the same, Carrel's count.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,6 +16,9 @@ from carrel.core.units import parse_slots
 _OWN, _BACKEND_AI = "carrel.", "ai.backend."
 _STARTED_BY_IMAGE = "preopen"
 _LAST_PORT = 65535
+_MOST = 1 << 62
+_APP_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
+_SLOT = re.compile(r"[a-z][a-z0-9_.-]{0,60}")
 
 
 @dataclass(frozen=True)
@@ -34,9 +38,8 @@ class DeclaredApp:
 class ImageLabels:
     """title, description: empty if there are none. apps: by their order, with unique names. min_slots: in base units;
     accelerators with an amount of 0 are omitted. services: names of Backend.AI's services, which the image can run but
-    does not say how. accelerators: kinds that it was made for, such as "cuda". role: "COMPUTE", "INFERENCE" or
-    "SYSTEM". runtime: "python", "app" ...; runtime_path: of its interpreter. thread_variables: variables that limit
-    threads to the number of CPUs. python_version, cuda_version: from its variables.
+    does not say how. accelerators: kinds that it was made for, such as "cuda". distribution: such as "ubuntu22.04".
+    runtime: "python", "app" ...
     """
 
     title: str = ""
@@ -45,19 +48,12 @@ class ImageLabels:
     min_slots: Mapping[str, int] = field(default_factory=dict)
     services: tuple[str, ...] = ()
     accelerators: tuple[str, ...] = ()
-    features: tuple[str, ...] = ()
     distribution: str = ""
-    role: str = "COMPUTE"
     runtime: str = ""
-    runtime_path: str = ""
-    thread_variables: tuple[str, ...] = ()
-    python_version: str = ""
-    cuda_version: str = ""
 
 
-def parse(labels: Mapping[str, str], env: Mapping[str, str] | None = None) -> ImageLabels:
-    """env: the image's variables."""
-    env = env or {}
+def parse(labels: Mapping[str, str]) -> ImageLabels:
+    """What is known from the labels alone."""
     services = tuple(_services(labels.get(f"{_BACKEND_AI}service-ports", "")))
     own = tuple(_own_apps(labels.get(f"{_OWN}apps", "")))
     opened = (app for app, by_image in services if by_image)
@@ -69,15 +65,11 @@ def parse(labels: Mapping[str, str], env: Mapping[str, str] | None = None) -> Im
         apps=tuple(apps.values()),
         min_slots={**_backend_ai_slots(labels), **_own_slots(labels)},
         services=tuple(app.name for app, by_image in services if not by_image),
-        accelerators=_words(labels.get(f"{_BACKEND_AI}accelerators", "").replace(",", " ")),
-        features=_words(labels.get(f"{_BACKEND_AI}features", "")),
+        accelerators=_words(
+            labels.get(f"{_OWN}accelerators") or labels.get(f"{_BACKEND_AI}accelerators", "")
+        ),
         distribution=labels.get(f"{_BACKEND_AI}base-distro", ""),
-        role=labels.get(f"{_BACKEND_AI}role", "COMPUTE").upper(),
         runtime=labels.get(f"{_BACKEND_AI}runtime-type", ""),
-        runtime_path=labels.get(f"{_BACKEND_AI}runtime-path", ""),
-        thread_variables=_words(labels.get(f"{_BACKEND_AI}envs.corecount", "").replace(",", " ")),
-        python_version=env.get("PYTHON_VERSION", ""),
-        cuda_version=env.get("CUDA_VERSION", ""),
     )
 
 
@@ -90,7 +82,7 @@ def _own_apps(text: str) -> Iterator[DeclaredApp]:
     for row in rows if isinstance(rows, list) else ():
         with suppress(KeyError, TypeError, ValueError):
             yield DeclaredApp(
-                name=str(row["name"]),
+                name=_app_name(row["name"]),
                 title=str(row.get("title") or row["name"]),
                 protocol=str(row.get("protocol") or "http"),
                 port=_port(row["port"]),
@@ -108,7 +100,7 @@ def _services(text: str) -> Iterator[tuple[DeclaredApp, bool]]:
         with suppress(ValueError):
             port = _port(ports.strip("[] ").split(",")[0])
             served = protocol if protocol in ("http", "tcp") else "http"
-            label = name.strip().lower().replace("_", "-")
+            label = _app_name(name.strip().lower().replace("_", "-"))
             yield DeclaredApp(label, name.strip(), served, port), protocol == _STARTED_BY_IMAGE
 
 
@@ -124,6 +116,13 @@ def _outside_brackets(text: str) -> Iterator[str]:
             part += character
 
 
+def _app_name(value: object) -> str:
+    """Raises: ValueError."""
+    if not _APP_NAME.fullmatch(name := str(value)):
+        raise ValueError(f"{name} cannot begin an address")
+    return name
+
+
 def _port(value: object) -> int:
     """Raises: ValueError."""
     port = int(str(value))
@@ -133,22 +132,23 @@ def _port(value: object) -> int:
 
 
 def _own_slots(labels: Mapping[str, str]) -> dict[str, int]:
-    return _parsed({slot: labels.get(f"{_OWN}min_{slot}", "") for slot in ("cpu", "mem")})
+    return _parsed(labels, f"{_OWN}min_")
 
 
 def _backend_ai_slots(labels: Mapping[str, str]) -> dict[str, int]:
-    prefix = f"{_BACKEND_AI}resource.min."
-    amounts = {name.removeprefix(prefix): text for name, text in labels.items() if name.startswith(prefix)}
-    return {slot: amount for slot, amount in _parsed(amounts).items() if amount}
+    return _parsed(labels, f"{_BACKEND_AI}resource.min.")
 
 
-def _parsed(amounts: Mapping[str, str]) -> dict[str, int]:
+def _parsed(labels: Mapping[str, str], prefix: str) -> dict[str, int]:
+    """The amounts that are possible, by slot."""
     slots: dict[str, int] = {}
-    for slot, text in amounts.items():
-        with suppress(ValueError):
-            slots |= parse_slots({slot: text})
-    return slots
+    for name, text in labels.items():
+        slot = name.removeprefix(prefix)
+        if slot != name and _SLOT.fullmatch(slot):
+            with suppress(ValueError):
+                slots |= parse_slots({slot: text})
+    return {slot: amount for slot, amount in slots.items() if 0 < amount < _MOST}
 
 
 def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
+    return tuple(text.replace(",", " ").split())

@@ -82,7 +82,7 @@ async def test_a_scan_reads_labels_environment_and_architectures(living: Api, re
         "python": "3.12.1",
         "cuda": "12.4.1",
         "cuda-driver": "12.4",
-        "service-ports": "jupyter:http:8080",
+        "services": "jupyter",
     }
     assert (one["title"], one["licenses"], one["accelerators"]) == ("PyTorch", "BSD-3-Clause", ["cuda"])
     assert (one["size_bytes"], one["layers"], one["built_at"]) == (512, 1, "2026-01-02T03:04:05Z")

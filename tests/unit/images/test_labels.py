@@ -32,12 +32,8 @@ def test_labels_of_backend_ai_are_understood() -> None:
             "ai.backend.resource.min.cuda.shares": "0.5",
             "ai.backend.resource.min.cuda.device": "0",
             "ai.backend.accelerators": "cuda,rocm",
-            "ai.backend.features": "batch query uid-match",
             "ai.backend.base-distro": "ubuntu22.04",
-            "ai.backend.role": "inference",
             "ai.backend.runtime-type": "python",
-            "ai.backend.runtime-path": "/usr/bin/python3",
-            "ai.backend.envs.corecount": "OPENBLAS_NUM_THREADS,OMP_NUM_THREADS",
         }
     )
     assert parsed.min_slots == {"cpu": 2000, "mem": 1 << 30, "cuda.shares": 500}
@@ -48,10 +44,7 @@ def test_labels_of_backend_ai_are_understood() -> None:
     ]
     assert parsed.services == ("jupyter",)
     assert parsed.accelerators == ("cuda", "rocm")
-    assert parsed.features == ("batch", "query", "uid-match")
-    assert (parsed.distribution, parsed.role) == ("ubuntu22.04", "INFERENCE")
-    assert (parsed.runtime, parsed.runtime_path) == ("python", "/usr/bin/python3")
-    assert parsed.thread_variables == ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
+    assert (parsed.distribution, parsed.runtime) == ("ubuntu22.04", "python")
 
 
 def test_own_labels_count_more() -> None:
@@ -82,8 +75,3 @@ def test_labels_that_mean_nothing_are_ignored(labels: dict[str, str]) -> None:
     parsed = parse(labels)
     assert parsed.apps == ()
     assert parsed.min_slots == {}
-
-
-def test_variables_tell_versions() -> None:
-    parsed = parse({}, {"PYTHON_VERSION": "3.12.4", "CUDA_VERSION": "12.4.1"})
-    assert (parsed.python_version, parsed.cuda_version) == ("3.12.4", "12.4.1")
