@@ -10,16 +10,18 @@ has a directory of its own:
 Arguments reach the scripts as positional parameters, never as part of their text.
 """
 
+import asyncio
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from carrel.apps.container_engines import ContainerEngines
 from carrel.core.ids import ContainerId
-from carrel.engines.port import APP_LAYER
+from carrel.engines.port import APP_LAYER, EngineError
 
 DIRECTORY = "${TMPDIR:-/tmp}/.carrel/apps"
 MAX_LOG_BYTES = 1 << 20
+_SCRIPT_S = 60.0
 _SEARCHED = f'PATH="$PATH:$HOME/.local/bin:{APP_LAYER}/bin:{APP_LAYER}/busybox"; export PATH; '
 """The user's own programs and those of the app layer, after the image's."""
 
@@ -105,11 +107,25 @@ class AppProcesses:
     async def _run(
         self, container: ContainerId, script: Sequence[str], env: Mapping[str, str] | None = None
     ) -> bytes:
-        """What a short script prints. script: its text, then its parameters."""
+        """What a short script prints. script: its text, then its parameters. Raises: EngineError.
+
+        An image can have anything as its shell.
+        """
         engine = await self._engines.of(container)
         command = ("sh", "-c", script[0], "app", *script[1:])
-        async with engine.exec(container, command, env=env or {}, terminal=None) as stream:
-            printed = b"".join([chunk async for number, chunk in stream.output() if number == 1])
-            # Whoever leaves earlier hangs up on it, and on an app that has no process group of its own yet.
-            await stream.exit_code()
-            return printed
+        printed = bytearray()
+        try:
+            async with (
+                asyncio.timeout(_SCRIPT_S),
+                engine.exec(container, command, env=env or {}, terminal=None) as stream,
+            ):
+                async for number, chunk in stream.output():
+                    if number == 1:
+                        printed += chunk
+                    if len(printed) > 2 * MAX_LOG_BYTES:
+                        raise EngineError("The shell of the session prints without end.", retriable=False)
+                # Whoever leaves earlier hangs up on it, and on an app that has no process group of its own yet.
+                await stream.exit_code()
+        except TimeoutError:
+            raise EngineError("The shell of the session does not respond.", retriable=False) from None
+        return bytes(printed)

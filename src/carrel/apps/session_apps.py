@@ -194,10 +194,12 @@ def _free_port(template: AppTemplate, apps: Iterable[AppOfSession]) -> int:
     }
     if template.port not in taken:
         return template.port
-    if not any("{port}" in text for text in (*template.command, *template.env.values())):
+    fixed = not any("{port}" in text for text in (*template.command, *template.env.values()))
+    free = next((port for port in range(template.port + 1, 65536) if port not in taken), None)
+    if fixed or free is None:
         raise Conflict(
             "app.port_taken",
-            f"{template.title} always uses port {template.port}, which another app of this session has.",
+            f"{template.title} needs port {template.port}, which another app of this session has.",
             hint="Stop and remove that one first.",
         )
-    return next(port for port in range(template.port + 1, 65536) if port not in taken)
+    return free

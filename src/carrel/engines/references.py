@@ -36,9 +36,12 @@ def registry_of(reference: str) -> str:
 def never_an_id(reference: str) -> str:
     """The same image, as an engine cannot take it for an id of an image, or the beginning of one.
 
-    Ids have no slash: `cafe` and `sha256:cafe` could name images on the node that nobody has a right to.
+    Ids have no slash: `cafe` and `sha256:cafe` could name images on the node that nobody has a right to. Podman takes
+    names without a registry for local ones first.
     """
-    if "/" in reference:
-        return reference
+    first, slash, _ = reference.partition("/")
+    if slash:
+        named = first == LOCAL or "." in first or ":" in first
+        return reference if named else f"{DOCKER_HUB}/{reference}"
     tag = "" if ":" in reference or "@" in reference else ":latest"
     return f"{DOCKER_HUB}/library/{reference}{tag}"

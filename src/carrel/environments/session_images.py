@@ -1,13 +1,14 @@
 """Environments as images of sessions: what a request names, and on which engines the image is."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 
 from sqlalchemy import ColumnElement, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Conflict
-from carrel.core.ids import ImageId
+from carrel.core.ids import EngineId, ImageId
 from carrel.environments import environment_access as access
 from carrel.permissions.decide import Actor
 from carrel.scheduling.snapshot import Without
@@ -123,7 +124,10 @@ async def without(tx: AsyncSession, references: Iterable[str]) -> Without:
 async def without_of_pending(tx: AsyncSession) -> dict[str, Without]:
     """The same by pending session."""
     by_session = {row.session_id: row.images for row in await tx.execute(_IN_PENDING)}
-    known = {image: await without(tx, [image]) for images in by_session.values() for image in images}
+    references = {image for images in by_session.values() for image in images}
+    known: defaultdict[str, list[tuple[EngineId, str]]] = defaultdict(list)
+    for row in await tx.execute(_WITHOUT, {"references": sorted(references)}) if references else ():
+        known[row.reference].append((row.engine_id, f"does not have the environment {row.name}"))
     return {
         session: tuple(pair for image in images for pair in known[image])
         for session, images in by_session.items()

@@ -15,7 +15,7 @@ from installation import only
 from people import eventually
 from test_apps import free_port
 
-from carrel.apps import opening
+from carrel.apps import app_processes, opening
 from carrel.server import compose
 
 __all__ = ["world"]
@@ -136,6 +136,14 @@ async def test_an_app_that_fails_is_shown_with_its_exit_code_and_its_log(
     async with apps.http.patch("/api/v1/app-templates/board", json={"command": board(1)["command"]}):
         pass
     assert (await apps.ok("POST", "/board/start"))["state"] == "ready"
+
+
+async def test_a_shell_that_prints_without_end_is_left(apps: Apps, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app_processes, "_LOG", "while :; do echo endless; done")
+    monkeypatch.setattr(app_processes, "MAX_LOG_BYTES", 1 << 12)
+    status, problem = await apps.ask("GET", "/board/logs")
+    assert status >= 400, problem
+    assert "prints without end" in problem["detail"]
 
 
 async def test_an_app_whose_program_is_missing_is_marked_until_it_is_there(

@@ -66,6 +66,11 @@ async def test_the_configuration_makes_plain_ssh_and_rsync_work(
     config = (home / ".ssh" / "config").read_text()
     assert config == "Include carrel.config\n\nHost other\n  Port 2222\n"
     plain = ["-F", str(home / ".ssh" / "carrel.config")]
+    assert (home / ".ssh" / "carrel.config").stat().st_mode & 0o777 == 0o600, (
+        "ssh refuses what others may write"
+    )
+    resolved = await run(["ssh", *plain, "-G", "carrel.x'y"], env=user.environment)
+    assert b"proxycommand" not in resolved.out, "a name that would end the quotes"
     done = await run(["ssh", *plain, "carrel.train-3", "echo plain"], env=user.environment)
     assert (done.code, done.out) == (0, b"plain\n"), done.err
     source = tmp_path / "data"
@@ -79,6 +84,11 @@ async def test_the_configuration_makes_plain_ssh_and_rsync_work(
 async def test_a_certificate_opens_the_ssh_port(user: CommandLine, ssh_port: SshPort) -> None:
     key = ssh_port.key("work")
     assert (await ssh_port.ssh(key, "train-3", "true")).code == 255
+    beside = key.with_name(f"{key.name}-cert.pub")
+    beside.write_text("ssh-ed25519-cert-v01@openssh.com AAAA of another authority\n")
+    refused = await user.run("ssh-cert", "--key", str(key))
+    assert (refused.code != 0, "another authority" in refused.stderr) == (True, True), refused
+    beside.unlink()
     made = json.loads(await user.ok("ssh-cert", "--key", str(key), "--lifetime", "5m", "-o", "json"))
     assert made["file"] == f"{key}-cert.pub"
     assert (await ssh_port.ssh(key, "train-3", "echo in")).out == b"in\n"

@@ -1,10 +1,13 @@
 """Placeholders in the commands of apps, and their options."""
 
+from dataclasses import replace
+
 import pytest
 
-from carrel.apps import app_catalogue
+from carrel.apps import app_catalogue, session_apps
 from carrel.apps.app_templates import AppOption, AppTemplate, OptionType, template
-from carrel.core.errors import Invalid
+from carrel.apps.session_apps import AppOfSession, AppSource
+from carrel.core.errors import Conflict, Invalid
 
 BOARD = AppTemplate(
     "board",
@@ -22,6 +25,14 @@ BOARD = AppTemplate(
         AppOption("how", "How", choices=("a", "b"), default="a"),
     ),
 )
+
+
+def test_no_port_is_left_behind_the_last_one() -> None:
+    last = replace(BOARD, port=65535)
+    other = AppOfSession(replace(last, name="board-2"), AppSource.CATALOGUE, "board", stored=True)
+    with pytest.raises(Conflict) as refused:
+        session_apps._free_port(last, [other])
+    assert refused.value.code == "app.port_taken"
 
 
 def test_values_fill_words_and_stay_words() -> None:

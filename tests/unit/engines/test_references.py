@@ -38,7 +38,8 @@ def test_a_mirror_has_the_same_tag_or_digest(reference: str, there: str):
         ("cafe", "docker.io/library/cafe:latest"),
         ("sha256:cafe", "docker.io/library/sha256:cafe"),
         ("debian@sha256:00", "docker.io/library/debian@sha256:00"),
-        ("org/a", "org/a"),
+        ("org/a", "docker.io/org/a"),
+        ("ghcr.io/org/a:1", "ghcr.io/org/a:1"),
         ("localhost/carrel/starter:1", "localhost/carrel/starter:1"),
     ],
 )

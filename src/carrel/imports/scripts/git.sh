@@ -5,7 +5,11 @@ if [ -n "$token" ]; then
     printf '%s' "$token" >"$private/token"
     cat >"$private/ask" <<'ASK'
 #!/bin/sh
-case $1 in *"//$ASK_HOST'"* | *"@$ASK_HOST'"* | *"//$ASK_HOST/"* | *"@$ASK_HOST/"*) ;; *) exit 1 ;; esac
+# Such as: Password for 'https://name@host':
+at=${1#*://}
+at=${at%[\"\']*}
+at=${at%%/*}
+[ "${at##*@}" = "$ASK_HOST" ] || exit 1
 token=$(cat "$ASK_TOKEN")
 case $1 in
 Username*) case $token in *:*) echo "${token%%:*}" ;; *) echo oauth2 ;; esac ;;

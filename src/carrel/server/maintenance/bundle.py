@@ -11,10 +11,11 @@ from typing import Any
 
 LOG_BYTES = 2 << 20
 """The end of each log that is included."""
-_URL_PASSWORD = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://[^\s:/@\"']*):[^\s/@\"']+@")
+# Bounded, because a log may contain lines of any length.
+_URL_PASSWORD = re.compile(r"(?i)\b([a-z][a-z0-9+.-]{0,30}://[^\s:/@\"']{0,200}):[^\s@\"']{1,500}@")
 _CREDENTIAL = re.compile(
-    r"(?i)(\b(?:bearer|basic|token|authorization|password|passwd|secret|api[_-]?key)\b[\"']?[\s:=]+[\"']?)"
-    r"(?!bearer|basic|token)[^\s\"',;&]{6,}"
+    r"(?i)((?:bearer|basic|token|authorization|password|passwd|secret|api[_-]?key)\b[\"']?[\s:=]+[\"']?)"
+    r"(?!bearer|basic|token)[^\s\"',;&]+"
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import base64
 import os
 
 from carrel_client.cli import ssh
@@ -55,7 +56,9 @@ def ssh_config(args: argparse.Namespace, context: Context) -> int:
     if args.direct:
         text = _direct(args, context, shown, common)
     else:
-        lines = [f"Host {ssh.PREFIX}*", f"  ProxyCommand {ssh.proxy_command(context, '%n')}", *common]
+        # OpenSSH passes the name to a shell.
+        proxy = ssh.proxy_command(context, "'%n'")
+        lines = [f'Host {ssh.PREFIX}* "!*\'*"', f"  ProxyCommand {proxy}", *common]
         text = "\n".join(lines) + "\n"
     if args.only_print:
         context.answer({"config": text}, lambda: print_line(text.rstrip("\n")))
@@ -98,10 +101,10 @@ def ssh_cert(args: argparse.Namespace, context: Context) -> int:
             public_key = file.read()
     except (OSError, UnicodeDecodeError) as wrong:
         raise CarrelError("client.file", f"{key}.pub cannot be read: {wrong}.", status=422) from None
-    made = context.client.ssh_keys.certify(public_key=public_key, minutes=args.lifetime)
     path = f"{key}-cert.pub"
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(made["certificate"] + "\n")
+    _require_ours(context, path)
+    made = context.client.ssh_keys.certify(public_key=public_key, minutes=args.lifetime)
+    _replace(path, made["certificate"] + "\n")
     answer = {"file": path, "expires_at": made["expires_at"]}
     context.answer(answer, lambda: print_line(f"{path} is valid until {local_time(made['expires_at'])}"))
     return 0
@@ -131,8 +134,7 @@ def _written(text: str) -> tuple[str, str | None]:
     folder = os.path.expanduser(_FOLDER)
     os.makedirs(folder, mode=0o700, exist_ok=True)
     path, config = os.path.join(folder, _FILE), os.path.join(folder, "config")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("# Written by carrel ssh-config.\n" + text)
+    _replace(path, "# Written by carrel ssh-config.\n" + text)
     try:
         with open(config, encoding="utf-8") as file:
             before = file.read()
@@ -142,11 +144,35 @@ def _written(text: str) -> tuple[str, str | None]:
     if line in before.splitlines():
         return path, None
     # First: an Include after a Host belongs to that host only.
-    fresh = f"{config}.carrel"
-    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(f"{line}\n{chr(10) if before else ''}{before}")
-    os.replace(fresh, os.path.realpath(config))
+    _replace(os.path.realpath(config), f"{line}\n{chr(10) if before else ''}{before}")
     return path, config
+
+
+def _replace(path: str, text: str) -> None:
+    """OpenSSH refuses every host if others may write its files."""
+    fresh = f"{path}.carrel"
+    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        os.fchmod(file.fileno(), 0o600)
+        file.write(text)
+    os.replace(fresh, path)
+
+
+def _require_ours(context: Context, path: str) -> None:
+    """Check that no certificate of another authority is replaced. Raises: CarrelError."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            former = base64.b64decode(file.read().split()[1])
+    except FileNotFoundError:
+        return
+    except (OSError, IndexError, ValueError):
+        former = b""
+    if base64.b64decode(context.client.ssh.show()["authority"].split()[1]) not in former:
+        raise CarrelError(
+            "client.file",
+            f"{path} is a certificate of another authority.",
+            status=409,
+            hint="Use another key: --key PATH.",
+        )
 
 
 def _own_key() -> str:
