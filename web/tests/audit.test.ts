@@ -297,7 +297,10 @@ test("every action that the server records has a name in the filter", () => {
   const kinds = AUDITED_KINDS.join("|");
   const recorded = [
     ...source.matchAll(
-      new RegExp(`(?<!events\\.)(?:record|note|record_own|intent)\\((?:[^()"]*),\\s*"((?:${kinds})\\.[a-z_]+)"`, "g"),
+      new RegExp(
+        `(?<!events\\.)(?:record|note|record_own|intent)\\((?:[^()"]*),\\s*"((?:${kinds})\\.[a-z_]+)"`,
+        "g",
+      ),
     ),
   ].map(([, action]) => action ?? "");
   expect(recorded.length).toBeGreaterThan(40);

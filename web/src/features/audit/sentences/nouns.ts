@@ -5,6 +5,7 @@ import { ACTIONS } from "@/api/actions";
 /** What an object is called within a sentence. */
 export const NOUNS: Readonly<Record<string, MessageDescriptor>> = {
   app: msg`session`,
+  app_template: msg`app template`,
   domain: msg`domain`,
   engine: msg`engine`,
   environment: msg`environment`,
@@ -17,6 +18,7 @@ export const NOUNS: Readonly<Record<string, MessageDescriptor>> = {
   profile: msg`user`,
   project: msg`project`,
   provider: msg`identity provider`,
+  registry: msg`registry`,
   session: msg`session`,
   ssh_key: msg`SSH key`,
   storage_host: msg`storage host`,
@@ -75,6 +77,7 @@ const LABELS: Readonly<Record<string, MessageDescriptor>> = {
   "session.save": msg`Save as environment`,
   "session.share": msg`Share`,
   "site.update": msg`Change settings`,
+  "ssh_key.certify": msg`Obtain certificate`,
   "user.appoint": msg`Appoint administrators`,
   "user.purge": msg`Delete permanently`,
   "user.recover": msg`Create password reset link`,
