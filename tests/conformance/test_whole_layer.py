@@ -141,13 +141,15 @@ async def test_tmux_and_openssh_run(inside: Inside) -> None:
         "ssh-keygen -q -t ed25519 -N '' -f /tmp/key && ssh-keygen -l -f /tmp/key"
     )
     # SSH_FXP_INIT of version 3 is answered with SSH_FXP_VERSION.
-    ran = await run(
-        inside.engine,
-        inside.container,
-        "/opt/carrel/bin/sftp-server",
-        stdin=b"\x00\x00\x00\x05\x01\x00\x00\x00\x03",
-    )
-    assert ran.stdout[4:9] == b"\x02\x00\x00\x00\x03"
+    serving = inside.engine.exec(inside.container, ["/opt/carrel/bin/sftp-server"], env={}, terminal=None)
+    async with asyncio.timeout(60), serving as stream:
+        await stream.write(b"\x00\x00\x00\x05\x01\x00\x00\x00\x03")
+        answer = b""
+        async for _, chunk in stream.output():
+            answer += chunk
+            if len(answer) >= 9:
+                break
+    assert answer[4:9] == b"\x02\x00\x00\x00\x03"
 
 
 async def test_a_program_of_the_image_goes_first(inside: Inside) -> None:

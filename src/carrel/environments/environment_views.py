@@ -60,6 +60,7 @@ async def show(tx: AsyncSession, actor: Actor, environment: EnvironmentId) -> En
 
 
 def _rows(actor: Actor) -> Any:
+    # not narrowed: callers choose among those that the actor may see
     shared = select(func.count()).where(EnvironmentShare.environment_id == Environment.id).scalar_subquery()
     return (
         select(

@@ -46,6 +46,7 @@ TAGS = {
     "auth": "Sign-in, sign-up and passwords; the page's side of authentication.",
     "domains": "Domains, the top level of tenancy.",
     "dotfiles": "Small files that your sessions have in their home.",
+    "environments": "Images of one's own: versions, shares, use.",
     "events": "Changes, as a list or as a stream of server-sent events.",
     "factors": "Second factors: authenticator apps, passkeys and recovery codes.",
     "files": "Files in folders: listing, download, upload (tus 1.0), archives and links.",

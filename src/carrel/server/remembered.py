@@ -42,7 +42,8 @@ def require_as_running(settings: Settings) -> None:
     """Check that the requested settings match the running installation. Raises: Conflict."""
     running = read_run(settings.data_dir)
     for name in (*_OPTIONS, *_VARIABLES):
-        actual = running.get(_variable(name), "")
+        # A former version did not write what it did not know.
+        actual = running.get(_variable(name), str(Settings.model_fields[name].default))
         if str(getattr(settings, name)) != actual:
             spelled = f"--{name.replace('_', '-')}" if name in _OPTIONS else _variable(name)
             raise Conflict(

@@ -74,7 +74,7 @@ def ssh_proxy_arguments(parser: Arguments) -> None:
         "Connect standard input and output with the SSH server of a session, through the address of the API.\n"
         "For ProxyCommand of OpenSSH, see carrel ssh-config."
     )
-    parser.example("ssh -o ProxyCommand='carrel ssh-proxy train-3' train-3")
+    parser.example("carrel ssh-proxy train-3")
 
 
 def ssh_proxy(args: argparse.Namespace, context: Context) -> int:

@@ -39,7 +39,7 @@ def ssh_config_arguments(parser: Arguments) -> None:
     )
     parser.example(
         "carrel ssh-config && ssh carrel.train-3",
-        "rsync -a data/ carrel.train-3:data/",
+        "carrel ssh-config && rsync -a data/ carrel.train-3:data/",
         "carrel ssh-config --direct train-3",
     )
 
