@@ -129,6 +129,33 @@ async def test_what_a_killed_commit_leaves_is_listed_and_discarded(
     assert seen.id == container.id
 
 
+async def test_labels_of_an_image_do_not_pass_for_those_of_its_containers(
+    docker_engine: DockerEngine, docker: aiodocker.Docker
+) -> None:
+    installation = docker_engine._names.installation
+    reference = f"carrel-test-labels-{new_id()}:1"
+    labels = {"carrel.files": "x", "carrel.commit.of": installation, "carrel.commit.scratch": "y"}
+    text = f"FROM {await ensure_tiny_image()}\n" + "".join(
+        f"LABEL {name}={value}\n" for name, value in labels.items()
+    )
+    with io.BytesIO() as context:
+        with tarfile.open(fileobj=context, mode="w:gz") as archive:
+            entry = tarfile.TarInfo("Dockerfile")
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text.encode()))
+        context.seek(0)
+        await docker.images.build(fileobj=context, encoding="gzip", tag=reference, rm=True)
+    container = ContainerSpec(new_id(), reference, {"cpu": 500, "mem": 64 << 20}, command=IDLE)
+    await docker_engine.ensure(container, ProgressLog())
+    assert not await docker_engine.commits()
+    made, key = f"localhost/carrel/environments/{new_id()}:1", new_id()
+    await docker_engine.commit(container.id, made, key, left_out=(), progress=ProgressLog())
+    assert set(await docker_engine.commits()) == {key}
+    await docker_engine.discard_commit(key)
+    await docker_engine.remove(container.id, grace_s=0)
+    await docker.images.delete(reference, force=True)
+
+
 class Killed(BaseException):
     pass
 

@@ -26,6 +26,7 @@ from carrel.engines.docker.container_config import (
     LABEL_ID,
     LABEL_INSTALLATION,
     LABEL_NETWORK,
+    LABEL_SCRATCH,
     LABEL_USER,
     Names,
 )
@@ -33,8 +34,6 @@ from carrel.engines.docker.tar_filter import END, Choice, TarFilter
 from carrel.engines.optional import CommittedImage, ImageInfo
 from carrel.engines.port import EngineError, Progress, ProgressSink
 
-_SCRATCH = "carrel.commit.scratch"
-"""Of what is to be removed: the key of the commit."""
 _COPY_S = 3600.0
 _ARGUMENTS_BYTES = 1 << 20
 _REST = {"NetworkMode": "none", "CapDrop": ["ALL"], "CapAdd": ["DAC_OVERRIDE", "FOWNER"]}
@@ -75,10 +74,12 @@ class Commits:
         chosen = filters(label=[f"{LABEL_COMMIT_OF}={self._names.installation}"])
         images = await self._api.call("GET", "images/json", params=chosen)
         containers = await self._scratch_containers()
-        return {
-            *(one["Labels"][LABEL_COMMIT] for one in images),
-            *(one["Labels"][_SCRATCH] for one in containers),
+        keys = {
+            *(one["Labels"].get(LABEL_COMMIT) for one in images),
+            *(one["Labels"][LABEL_SCRATCH] for one in containers),
         }
+        # Images that sessions are started from may have any labels.
+        return {key for key in keys if key}
 
     async def discard(self, key: str) -> None:
         """Implements `Committing.discard_commit`. Raises: DockerError."""
@@ -91,7 +92,7 @@ class Commits:
         self, name: str, there: Any, key: str, left_out: Collection[str]
     ) -> tuple[Any, ChangedFiles]:
         before = await self._api.call("GET", f"containers/{name}/changes", timeout_s=START_S)
-        labels = {**self._labels(key), _SCRATCH: key}
+        labels = {**self._labels(key), LABEL_SCRATCH: key}
         made = await self._api.call(
             "POST",
             "commit",
@@ -113,7 +114,7 @@ class Commits:
 
     async def _created(self, purpose: str, key: str, body: dict[str, object]) -> str:
         name = f"{self._names.network}-commit-{key}-{purpose}"
-        labels = {**self._labels(key), _SCRATCH: key}
+        labels = {**self._labels(key), LABEL_SCRATCH: key}
         body = {
             "User": "0:0",
             "Entrypoint": [""],
@@ -181,7 +182,7 @@ class Commits:
             "POST",
             "commit",
             params={"container": name, "repo": repository, "tag": tag, "changes": "\n".join(changes)},
-            body={"Labels": {**self._labels(key), _SCRATCH: "", LABEL_USER: "work"}},
+            body={"Labels": {**self._labels(key), LABEL_SCRATCH: "", LABEL_USER: "work"}},
             timeout_s=_COPY_S,
         )
         made = await self._api.call("GET", f"images/{reference}/json")
@@ -200,10 +201,13 @@ class Commits:
                 await self._remove_image(image["Id"])
 
     async def _scratch_containers(self, key: str = "") -> Any:
-        labels = [f"{LABEL_COMMIT_OF}={self._names.installation}", f"{_SCRATCH}={key}" if key else _SCRATCH]
+        labels = [
+            f"{LABEL_COMMIT_OF}={self._names.installation}",
+            f"{LABEL_SCRATCH}={key}" if key else LABEL_SCRATCH,
+        ]
         rows = await self._api.call("GET", "containers/json", params={**filters(label=labels), "all": "true"})
-        # Containers of sessions inherit the empty label of their image.
-        return [row for row in rows if row["Labels"][_SCRATCH]]
+        # Containers of sessions may have inherited the empty label of their image.
+        return [row for row in rows if row["Labels"][LABEL_SCRATCH]]
 
     async def _images(self, key: str) -> Any:
         chosen = filters(label=[f"{LABEL_COMMIT_OF}={self._names.installation}", f"{LABEL_COMMIT}={key}"])
