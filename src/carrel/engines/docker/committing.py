@@ -9,6 +9,7 @@ created from the same image, and that one is committed.
 Everything but the image is scratch, which `discard` finds by labels after any crash.
 """
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from typing import Any
 
 import aiodocker
 
-from carrel.engines.docker.api import START_S, DockerApi, filters
+from carrel.engines.docker.api import ANSWER_S, START_S, DockerApi, filters
 from carrel.engines.docker.changed_files import ChangedFiles, changed_files
 from carrel.engines.docker.container_config import (
     LABEL_COMMIT,
@@ -35,8 +36,20 @@ from carrel.engines.optional import CommittedImage, ImageInfo
 from carrel.engines.port import EngineError, Progress, ProgressSink
 
 _COPY_S = 3600.0
+_REMOVE_S = 300.0
 _ARGUMENTS_BYTES = 1 << 20
-_REST = {"NetworkMode": "none", "CapDrop": ["ALL"], "CapAdd": ["DAC_OVERRIDE", "FOWNER"]}
+_REST = {
+    "NetworkMode": "none",
+    "CapDrop": ["ALL"],
+    "CapAdd": ["DAC_OVERRIDE", "FOWNER"],
+    "SecurityOpt": ["no-new-privileges:true"],
+    "Memory": 512 << 20,
+    "MemorySwap": 512 << 20,
+    "NanoCpus": 1_000_000_000,
+    "PidsLimit": 64,
+    "LogConfig": {"Type": "none", "Config": {}},
+}
+"""Its rm is a program of the session's image."""
 
 
 class Commits:
@@ -128,8 +141,8 @@ class Commits:
 
     async def _remove_deleted(self, name: str) -> None:
         refused = EngineError(
-            "Files of its image were deleted in the session, and the image has no program rm to delete them from the "
-            "new one.",
+            "Files of its image were deleted in the session, and no program rm of the image deleted them from "
+            "the new one.",
             retriable=False,
             code="commit_failed",
         )
@@ -137,7 +150,14 @@ class Commits:
             await self._api.call("POST", f"containers/{name}/start", timeout_s=START_S)
         except aiodocker.DockerError as error:
             raise refused from error
-        ended = await self._api.call("POST", f"containers/{name}/wait", timeout_s=_COPY_S)
+        try:
+            # Not the request's own limit, which would pass for an outage of the daemon.
+            async with asyncio.timeout(_REMOVE_S):
+                ended = await self._api.call(
+                    "POST", f"containers/{name}/wait", timeout_s=_REMOVE_S + ANSWER_S
+                )
+        except TimeoutError as error:
+            raise refused from error
         if ended["StatusCode"] != 0:
             raise refused
 
