@@ -13,7 +13,6 @@ from carrel.core.ids import new_id
 from carrel.engines.conformance_kit import ProgressLog, refused, run
 from carrel.engines.docker import DockerEngine
 from carrel.engines.docker.api import filters
-from carrel.engines.docker.helper import image_with_shell
 from carrel.engines.port import IDLE, WORK_HOME, ContainerSpec, ImageUnusable, InitialFile
 
 _SECRET = b"hunter2-in-the-session"
@@ -86,7 +85,6 @@ async def test_no_layer_has_what_is_left_out_and_the_last_one_has_all_else(
         assert image["Config"].get(name) == below["Config"].get(name), name
     assert made.added_bytes < 10_000
     assert made.image.labels["carrel.commit"] == key
-    assert await image_with_shell(docker_engine._api) != made.image.id
 
     # Nothing unfinished is left, and a session of the image has the files.
     scratch = await docker.containers.list(all=True, filters={"label": [f"carrel.commit={key}"]})
@@ -129,6 +127,33 @@ async def test_what_a_killed_commit_leaves_is_listed_and_discarded(
     assert set() not in lefts[1:], lefts
     [seen] = await docker_engine.list()
     assert seen.id == container.id
+
+
+async def test_labels_of_an_image_do_not_pass_for_those_of_its_containers(
+    docker_engine: DockerEngine, docker: aiodocker.Docker
+) -> None:
+    installation = docker_engine._names.installation
+    reference = f"carrel-test-labels-{new_id()}:1"
+    labels = {"carrel.files": "x", "carrel.commit.of": installation, "carrel.commit.scratch": "y"}
+    text = f"FROM {await ensure_tiny_image()}\n" + "".join(
+        f"LABEL {name}={value}\n" for name, value in labels.items()
+    )
+    with io.BytesIO() as context:
+        with tarfile.open(fileobj=context, mode="w:gz") as archive:
+            entry = tarfile.TarInfo("Dockerfile")
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text.encode()))
+        context.seek(0)
+        await docker.images.build(fileobj=context, encoding="gzip", tag=reference, rm=True)
+    container = ContainerSpec(new_id(), reference, {"cpu": 500, "mem": 64 << 20}, command=IDLE)
+    await docker_engine.ensure(container, ProgressLog())
+    assert not await docker_engine.commits()
+    made, key = f"localhost/carrel/environments/{new_id()}:1", new_id()
+    await docker_engine.commit(container.id, made, key, left_out=(), progress=ProgressLog())
+    assert set(await docker_engine.commits()) == {key}
+    await docker_engine.discard_commit(key)
+    await docker_engine.remove(container.id, grace_s=0)
+    await docker.images.delete(reference, force=True)
 
 
 class Killed(BaseException):

@@ -32,6 +32,7 @@ _STORE_EVERY_S = 0.5
 _PAUSE_S = 5.0
 _AT_ONCE = 2
 _SWEEP_EVERY = timedelta(minutes=10)
+_UNEXPECTED = "The image could not be made; Carrel's log has the reason."
 _GONE = "The session ended before its image was complete."
 
 
@@ -107,6 +108,10 @@ class EnvironmentImages:
                 await self._give_up(version, VersionState.FAILED, _GONE)
             except EngineError as error:
                 await self._give_up(version, VersionState.FAILED, error.message)
+            except (LookupError, RecursionError, TypeError, ValueError):
+                # The engine's answers have labels of images, which anybody may have written.
+                log.exception("environments.failed", version=version.id)
+                await self._give_up(version, VersionState.FAILED, _UNEXPECTED)
 
     async def _commit(
         self, version: EnvironmentVersion, engine: Committing, without: tuple[str, ...]
@@ -198,10 +203,16 @@ class EnvironmentImages:
             async with self._tools.transaction() as tx:
                 needed = await making.kept(tx)
             for key in sorted(set(there) - needed):
-                await in_time(engine.discard_commit(key))
-                log.info("environments.swept", engine=engine_id, version=key)
+                await self._discard(engine, engine_id, key)
         except (EngineError, NotFound) as error:
             log.warning("environments.not_swept", engine=engine_id, error=str(error))
+
+    async def _discard(self, engine: Committing, engine_id: EngineId, key: str) -> None:
+        try:
+            await in_time(engine.discard_commit(key))
+            log.info("environments.swept", engine=engine_id, version=key)
+        except EngineError as error:
+            log.warning("environments.not_swept", engine=engine_id, version=key, error=str(error))
 
     async def _engine(self, version: EnvironmentVersion) -> Committing | None:
         """None if it cannot make images, or is gone."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from carrel.core.errors import Conflict, Unavailable
 from carrel.engines.context import Claimable, Purging
-from carrel.engines.optional import ImageBuilding, LayerMounting
+from carrel.engines.optional import Committing, ImageBuilding, LayerMounting
 from carrel.engines.port import ClaimedElsewhere, Engine, EngineError
 from carrel.server import engine_cleanup, engines, path_link, status
 from carrel.server.backup import database_dump
@@ -26,6 +26,7 @@ from carrel.server.engines import InstalledEngine
 from carrel.server.remembered import effective_settings
 from carrel.server.run_file import read_run
 from carrel.server.up import consenting
+from carrel.tables.environments import REPOSITORY as ENVIRONMENTS
 
 _IMAGES = ("localhost/carrel/", "carrel/starter")
 _OF_CHECKOUT = (".venv", ".tools", "web/node_modules", "src/carrel/web_dist")
@@ -37,11 +38,13 @@ _UNIT = Path("/etc/systemd/system/carrel.service")
 @dataclass(frozen=True)
 class EngineContents:
     """The installation's objects in an engine. containers: of sessions, as listed by the engine. images: name -> bytes.
-    others: locations of other installations that may use the images.
+    environments: number of images of these, which are data and not among the former. others: locations of other
+    installations that may use the images.
     """
 
     containers: int
     images: dict[str, int]
+    environments: int
     others: list[str]
 
 
@@ -83,7 +86,7 @@ def uninstall(options: argparse.Namespace) -> int:
     # 2. Remove dependents first.
     status.stop(engine_cleanup.settings_of_last_start(options))
     for engine, contents in removable.engines.items():
-        _clear(engine, None if contents.others else contents.images)
+        _clear(engine, None if contents.others else contents.images, environments=options.data)
     if removable.link:
         removable.link.unlink(missing_ok=True)
     if options.data:
@@ -139,26 +142,43 @@ async def _contents(engine: Engine) -> EngineContents:
     images = await engine.images() if isinstance(engine, ImageBuilding) else ()
     return EngineContents(
         len(await engine.list()),
-        {name: image.size_bytes for image in images for name in image.references if name.startswith(_IMAGES)},
+        {
+            name: image.size_bytes
+            for image in images
+            for name in image.references
+            if name.startswith(_IMAGES) and not name.startswith(f"{ENVIRONMENTS}/")
+        },
+        len(await engine.commits()) if isinstance(engine, Committing) else 0,
         sorted(set(await engine.claim.others())) if isinstance(engine, Claimable) else [],
     )
 
 
-def _clear(engine: InstalledEngine, images: Iterable[str] | None) -> None:
+def _clear(engine: InstalledEngine, images: Iterable[str] | None, *, environments: bool) -> None:
     """Delete containers, networks and packet-filter rules, then app layers and the images that no other container uses;
-    None: neither, since other installations may use them.
+    None: neither, since other installations may use them. environments: also images of environments.
 
     Raises: Unavailable for the local engine; failures of other engines are printed.
     """
     try:
-        asyncio.run(engine.ask(partial(_clear_engine, images=images), within_s=_CLEAR_S))
+        asyncio.run(
+            engine.ask(partial(_clear_engine, images=images, environments=environments), within_s=_CLEAR_S)
+        )
     except EngineError as error:
         if engine.is_local:
             raise Unavailable("engine.unreachable", error.message, hint="Start it, then try again.") from None
         say(f"{engine.name}: what is labelled {engine.label} stays: {error.message}")
 
 
-async def _clear_engine(engine: Engine, *, images: Iterable[str] | None) -> None:
+async def _clear_engine(engine: Engine, *, images: Iterable[str] | None, environments: bool) -> None:
+    if environments and isinstance(engine, Committing):
+        # While the label is still claimed, but after the containers that use them.
+        for container in await engine.list():
+            await engine.remove(container.id, grace_s=0)
+        for key in await engine.commits():
+            try:
+                await engine.discard_commit(key)
+            except EngineError as error:
+                say(f"An image of an environment stays: {error.message}")
     if isinstance(engine, Purging):
         await engine.purge()
     else:
@@ -179,11 +199,16 @@ def _announce(removable: Removable, installation: BackupSource, *, data: bool) -
     for line in _removed(removable):
         say(f"  {line}")
     where = f"{installation.data_dir}  {size(_bytes(installation.data_dir))}: database, key, settings, logs and folders"
-    if data:
-        say(f"  {where}")
+    environments = [
+        f"{_counted(contents.environments, 'image')} of environments in {_place(engine)}"
+        for engine, contents in removable.engines.items()
+        if contents.environments
+    ]
+    for line in (where, *environments) if data else ():
+        say(f"  {line}")
     say("This stays:")
-    if not data:
-        say(f"  {where} (--data removes it)")
+    for line in () if data else (where, *environments):
+        say(f"  {line} (--data removes it)")
     for line in _kept(removable):
         say(f"  {line}")
 
@@ -203,7 +228,11 @@ def _removed(removable: Removable) -> Iterator[str]:
 
 
 def _containers(count: int) -> str:
-    return "1 session container" if count == 1 else f"{count} session containers"
+    return _counted(count, "session container")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def _place(engine: InstalledEngine) -> str:

@@ -17,6 +17,7 @@ from carrel.engines.fake import FakeEngine
 from carrel.engines.optional import FORWARDED
 from carrel.engines.port import Engine, EngineUnavailable, NodeInfo
 from carrel.nodes import service as nodes
+from carrel.nodes.engines import administration
 from carrel.nodes.engines.connections import Engines
 from carrel.tables.engines import EngineRow
 from carrel.tables.nodes import Node
@@ -281,3 +282,45 @@ async def test_a_name_that_nodes_of_two_engines_have_must_say_which(living: Api)
     assert status_and_code(await admin.get("/nodes/local")) == (409, "node.ambiguous")
     assert (await admin.get("/nodes/local@second")).json()["engine"]["name"] == "second"
     assert (await admin.get("/nodes/local@local")).json()["engine"]["name"] == "local"
+
+
+async def test_an_engine_with_environments_stays_and_goes_with_what_is_left_of_deleted_ones(api: Api):
+    admin = await api.as_("superadmin")
+    engine = (await added(admin, settings={}))["id"]
+    async with api.database.transaction() as tx:
+        await tx.execute(
+            text("""
+                INSERT INTO environments
+                    (id, name, description, owner_id, domain_id, created_at, updated_at, removed_at)
+                SELECT id, id, '', owner.user_id, owner.domain_id, now(), now(), removed_at
+                FROM (SELECT id AS user_id, domain_id FROM users LIMIT 1) AS owner,
+                    (VALUES ('kept', NULL), ('deleted', now())) AS environment (id, removed_at)
+            """)
+        )
+        await tx.execute(
+            text("""
+                INSERT INTO environment_versions (id, environment_id, name, note, state, reference, engine_id,
+                    session_name, container_id, base, apps, min_slots, created_at)
+                SELECT id, environment, id, '', state, 'localhost/' || id, :engine, 's', 'c', 'debian', '[]', '{}',
+                    now()
+                FROM (VALUES ('ready', 'kept', 'ready'), ('failed', 'kept', 'failed'),
+                    ('removing', 'deleted', 'removing')) AS version (id, environment, state)
+            """),
+            {"engine": engine},
+        )
+    assert status_and_code(await admin.delete("/engines/second")) == (409, "engine.has_environments")
+    async with api.database.transaction() as tx:
+        await tx.execute(text("UPDATE environment_versions SET state = 'removing' WHERE id = 'ready'"))
+    assert (await admin.delete("/engines/second")).status_code == 204
+    async with api.database.transaction() as tx:
+        assert list((await tx.execute(text("SELECT id FROM environments"))).scalars()) == ["kept"]
+        assert not list((await tx.execute(text("SELECT id FROM environment_versions"))).scalars())
+
+
+async def test_images_of_environments_go_with_the_engine():
+    engine = FakeEngine()
+    engine.world.commits["version"] = "localhost/torch:1"
+    engine.world.local_images.add("localhost/torch:1")
+    await administration._purge(engine, EngineId("second"))
+    assert not engine.world.commits
+    assert "localhost/torch:1" not in engine.world.local_images

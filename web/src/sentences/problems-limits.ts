@@ -24,6 +24,10 @@ export const LIMIT_PROBLEMS: Record<string, Sentences> = {
   "group.not_found": { detail: msg`Resource group not found.` },
   "node.hidden": { detail: msg`Nodes are visible to superadmins only.` },
   "node.no_such_slot": { detail: msg`The node has no such slot.` },
+  "engine.has_environments": {
+    detail: msg`The engine has images of environments.`,
+    hint: msg`Delete these versions first.`,
+  },
   "engine.in_use": {
     detail: msg`The engine has containers of sessions.`,
     hint: msg`Drain its nodes first.`,

@@ -9,6 +9,7 @@ created from the same image, and that one is committed.
 Everything but the image is scratch, which `discard` finds by labels after any crash.
 """
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from typing import Any
 
 import aiodocker
 
-from carrel.engines.docker.api import START_S, DockerApi, filters
+from carrel.engines.docker.api import ANSWER_S, START_S, DockerApi, filters
 from carrel.engines.docker.changed_files import ChangedFiles, changed_files
 from carrel.engines.docker.container_config import (
     LABEL_COMMIT,
@@ -26,6 +27,7 @@ from carrel.engines.docker.container_config import (
     LABEL_ID,
     LABEL_INSTALLATION,
     LABEL_NETWORK,
+    LABEL_SCRATCH,
     LABEL_USER,
     Names,
 )
@@ -33,11 +35,21 @@ from carrel.engines.docker.tar_filter import END, Choice, TarFilter
 from carrel.engines.optional import CommittedImage, ImageInfo
 from carrel.engines.port import EngineError, Progress, ProgressSink
 
-_SCRATCH = "carrel.commit.scratch"
-"""Of what is to be removed: the key of the commit."""
 _COPY_S = 3600.0
+_REMOVE_S = 300.0
 _ARGUMENTS_BYTES = 1 << 20
-_REST = {"NetworkMode": "none", "CapDrop": ["ALL"], "CapAdd": ["DAC_OVERRIDE", "FOWNER"]}
+_REST = {
+    "NetworkMode": "none",
+    "CapDrop": ["ALL"],
+    "CapAdd": ["DAC_OVERRIDE", "FOWNER"],
+    "SecurityOpt": ["no-new-privileges:true"],
+    "Memory": 512 << 20,
+    "MemorySwap": 512 << 20,
+    "NanoCpus": 1_000_000_000,
+    "PidsLimit": 64,
+    "LogConfig": {"Type": "none", "Config": {}},
+}
+"""Its rm is a program of the session's image."""
 
 
 class Commits:
@@ -75,10 +87,12 @@ class Commits:
         chosen = filters(label=[f"{LABEL_COMMIT_OF}={self._names.installation}"])
         images = await self._api.call("GET", "images/json", params=chosen)
         containers = await self._scratch_containers()
-        return {
-            *(one["Labels"][LABEL_COMMIT] for one in images),
-            *(one["Labels"][_SCRATCH] for one in containers),
+        keys = {
+            *(one["Labels"].get(LABEL_COMMIT) for one in images),
+            *(one["Labels"][LABEL_SCRATCH] for one in containers),
         }
+        # Images that sessions are started from may have any labels.
+        return {key for key in keys if key}
 
     async def discard(self, key: str) -> None:
         """Implements `Committing.discard_commit`. Raises: DockerError."""
@@ -91,7 +105,7 @@ class Commits:
         self, name: str, there: Any, key: str, left_out: Collection[str]
     ) -> tuple[Any, ChangedFiles]:
         before = await self._api.call("GET", f"containers/{name}/changes", timeout_s=START_S)
-        labels = {**self._labels(key), _SCRATCH: key}
+        labels = {**self._labels(key), LABEL_SCRATCH: key}
         made = await self._api.call(
             "POST",
             "commit",
@@ -113,7 +127,7 @@ class Commits:
 
     async def _created(self, purpose: str, key: str, body: dict[str, object]) -> str:
         name = f"{self._names.network}-commit-{key}-{purpose}"
-        labels = {**self._labels(key), _SCRATCH: key}
+        labels = {**self._labels(key), LABEL_SCRATCH: key}
         body = {
             "User": "0:0",
             "Entrypoint": [""],
@@ -127,8 +141,8 @@ class Commits:
 
     async def _remove_deleted(self, name: str) -> None:
         refused = EngineError(
-            "Files of its image were deleted in the session, and the image has no program rm to delete them from the "
-            "new one.",
+            "Files of its image were deleted in the session, and no program rm of the image deleted them from "
+            "the new one.",
             retriable=False,
             code="commit_failed",
         )
@@ -136,7 +150,14 @@ class Commits:
             await self._api.call("POST", f"containers/{name}/start", timeout_s=START_S)
         except aiodocker.DockerError as error:
             raise refused from error
-        ended = await self._api.call("POST", f"containers/{name}/wait", timeout_s=_COPY_S)
+        try:
+            # Not the request's own limit, which would pass for an outage of the daemon.
+            async with asyncio.timeout(_REMOVE_S):
+                ended = await self._api.call(
+                    "POST", f"containers/{name}/wait", timeout_s=_REMOVE_S + ANSWER_S
+                )
+        except TimeoutError as error:
+            raise refused from error
         if ended["StatusCode"] != 0:
             raise refused
 
@@ -181,7 +202,7 @@ class Commits:
             "POST",
             "commit",
             params={"container": name, "repo": repository, "tag": tag, "changes": "\n".join(changes)},
-            body={"Labels": {**self._labels(key), _SCRATCH: "", LABEL_USER: "work"}},
+            body={"Labels": {**self._labels(key), LABEL_SCRATCH: "", LABEL_USER: "work"}},
             timeout_s=_COPY_S,
         )
         made = await self._api.call("GET", f"images/{reference}/json")
@@ -200,10 +221,13 @@ class Commits:
                 await self._remove_image(image["Id"])
 
     async def _scratch_containers(self, key: str = "") -> Any:
-        labels = [f"{LABEL_COMMIT_OF}={self._names.installation}", f"{_SCRATCH}={key}" if key else _SCRATCH]
+        labels = [
+            f"{LABEL_COMMIT_OF}={self._names.installation}",
+            f"{LABEL_SCRATCH}={key}" if key else LABEL_SCRATCH,
+        ]
         rows = await self._api.call("GET", "containers/json", params={**filters(label=labels), "all": "true"})
-        # Containers of sessions inherit the empty label of their image.
-        return [row for row in rows if row["Labels"][_SCRATCH]]
+        # Containers of sessions may have inherited the empty label of their image.
+        return [row for row in rows if row["Labels"][LABEL_SCRATCH]]
 
     async def _images(self, key: str) -> Any:
         chosen = filters(label=[f"{LABEL_COMMIT_OF}={self._names.installation}", f"{LABEL_COMMIT}={key}"])

@@ -22,9 +22,11 @@ LABEL_NETWORK = "carrel.network"
 LABEL_FILES = "carrel.files"
 """The paths of its initial files, as JSON, which an image of the container lacks."""
 LABEL_COMMIT = "carrel.commit"
-"""Of images: the key of the commit. Containers of them inherit it."""
+"""Of images: the key of the commit."""
 LABEL_COMMIT_OF = "carrel.commit.of"
 """Of the same: the installation."""
+LABEL_SCRATCH = "carrel.commit.scratch"
+"""Of what is to be removed: the key of the commit."""
 LABEL_USER = "carrel.user"
 """Images with this label set to "work" already have the user and the home."""
 
@@ -128,7 +130,9 @@ def configuration(
             LABEL_INSTALLATION: names.installation,
             LABEL_ID: spec.id,
             LABEL_EPOCH: str(spec.epoch),
-            **({LABEL_FILES: json.dumps([file.path for file in spec.files])} if spec.files else {}),
+            LABEL_FILES: json.dumps([file.path for file in spec.files]),
+            # Not those of its image.
+            **dict.fromkeys((LABEL_COMMIT, LABEL_COMMIT_OF, LABEL_SCRATCH), ""),
             **of_network,
         },
         "HostConfig": host,

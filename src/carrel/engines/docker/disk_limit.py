@@ -8,7 +8,7 @@ import structlog
 
 from carrel.engines.docker.api import DockerApi
 from carrel.engines.docker.container_config import LABEL_INSTALLATION, Names
-from carrel.engines.docker.helper import image_with_shell
+from carrel.engines.docker.helper import helper_image
 from carrel.engines.port import ContainerSpec
 
 log = structlog.get_logger()
@@ -36,16 +36,16 @@ class DiskLimit:
         self._works = None
 
     async def works(self, info: Mapping[str, Any] | None = None) -> bool:
-        """True if the daemon limits containers; False also if it has no image to try with. info: of the daemon."""
+        """True if the daemon limits containers; info: of the daemon."""
         if self._works is None:
             info = info or await self._api.call("GET", "info")
             status = dict(row for row in info.get("DriverStatus") or () if len(row) == 2)
             if info.get("Driver") not in _DRIVERS or "containerd" in status.get("driver-type", ""):
                 self._works = False
-            elif image := await image_with_shell(self._api):
+            else:
                 self._counts_images = info["Driver"] in _COUNTING_IMAGES
-                self._works = await self._tried(image)
-        return bool(self._works)
+                self._works = await self._tried()
+        return self._works
 
     async def options(self, spec: ContainerSpec) -> Mapping[str, str]:
         """The daemon's storage options for the container. Raises: DockerError (404) if its image is missing."""
@@ -64,15 +64,15 @@ class DiskLimit:
         self._works = False
         return True
 
-    async def _tried(self, image: str) -> bool:
+    async def _tried(self) -> bool:
         name = f"{self._names.network}-disk-limit"
-        body = {
-            "Image": image,
+        body: dict[str, Any] = {
             "Entrypoint": ["/bin/true"],
             "Labels": {f"{LABEL_INSTALLATION}.disk-limit": self._names.installation},
             "HostConfig": {"NetworkMode": "none", "StorageOpt": {"size": str(_TRIAL_BYTES)}},
         }
         try:
+            body["Image"] = await helper_image(self._api)
             await self._api.call("POST", "containers/create", params={"name": name}, body=body)
         except aiodocker.DockerError as error:
             # 409: left behind by a trial that was interrupted.

@@ -31,7 +31,6 @@ from carrel.engines.docker.disk_limit import DiskLimit
 from carrel.engines.docker.disk_use import DiskUse
 from carrel.engines.docker.exec_streams import run_process, send_input
 from carrel.engines.docker.firewall import Firewall
-from carrel.engines.docker.helper import image_with_shell
 from carrel.engines.docker.home import Homes
 from carrel.engines.docker.logs import read_logs
 from carrel.engines.docker.network import DEFAULT_RANGE, Networks
@@ -174,7 +173,7 @@ class DockerEngine(Adjusting):
                 # 2. Conditions for its first process.
                 if there is None or not answers.has_run(there):
                     await self._furnish(spec)
-                await self._firewall.apply(spec.image)
+                await self._firewall.apply()
                 # 3. Start it and check the result.
                 progress(Progress("start"))
                 if permit:
@@ -281,10 +280,8 @@ class DockerEngine(Adjusting):
 
     async def _withdraw(self) -> None:
         """Delete firewall rules and networks."""
-        # An image with a shell, if any: changing the rules may need a helper container.
-        image = await image_with_shell(self._api)
         # Rules first: they match bridges by name and are located while the bridges exist.
-        await self._firewall.purge(image)
+        await self._firewall.purge()
         await self._networks.purge()
 
     # Steps of `ensure`

@@ -7,8 +7,7 @@ does not isolate them. One more rule bounds the concurrent connections per addre
 the kernel's connection table. The rules are in the `mangle` table, which neither Docker nor common firewall front ends
 rewrite, and match bridges by name prefix.
 
-Root on this machine runs iptables. Users with access to Docker only get the same by a short-lived container with the
-host's network, NET_ADMIN and the host's iptables mounted read-only.
+Root on this machine runs iptables. Users with access to Docker only get the same by a helper container with NET_ADMIN.
 """
 
 import asyncio
@@ -25,8 +24,6 @@ from carrel.engines.docker.helper import PATH, run_helper
 log = structlog.get_logger()
 
 _TOOL = "iptables -w 10 -t mangle"
-_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/alternatives")
-"""Directories of iptables, its loader and its libraries on all common distributions."""
 
 MOST_CONNECTIONS = 8192
 """Connections of one address through the machine; the kernel's table holds 262,144 except on small machines."""
@@ -93,21 +90,19 @@ class Firewall:
         self.holds = False
         """True if the rules are in place, as far as known."""
 
-    async def apply(self, image: str | None) -> None:
-        """Apply the rules unless already attempted; a failure is logged and `holds` stays false.
-
-        image: any local image, for the helper container; None: only the way of root is tried.
-        """
+    async def apply(self) -> None:
+        """Apply the rules unless already attempted; a failure is logged and `holds` stays false."""
         async with self._applying:
             if self._settled:
                 return
             held = self.holds
             script = insert_script(self._names.bridge)
             if self._reaches_host():
-                self.holds, self._settled = await run_here(script), True
-            elif image is not None:
-                self.holds, self._settled = await self.run_in_container(script, image), True
-            if self._settled and not self.holds and (held or not self._warned):
+                self.holds = await run_here(script)
+            else:
+                self.holds = await self.run_in_container(script)
+            self._settled = True
+            if not self.holds and (held or not self._warned):
                 self._warned = True
                 log.warning("firewall.not_applied", bridge=self._names.bridge)
 
@@ -115,45 +110,35 @@ class Firewall:
         """Restore flushed rules, if that needs no container."""
         if self._reaches_host():
             self.forget()
-            await self.apply(None)
+            await self.apply()
 
     def forget(self) -> None:
         """Retry on the next `apply`: the daemon or its machine may have restarted."""
         self._settled = False
 
-    async def purge(self, image: str | None) -> None:
+    async def purge(self) -> None:
         """Delete the rules."""
         script = delete_script(self._names.bridge)
         if _may_filter():
             # Even if no bridge remains that shows whether the daemon shares our network: it is harmless.
             await run_here(script)
-        if image is not None and not self._reaches_host():
-            await self.run_in_container(script, image)
+        if not self._reaches_host():
+            await self.run_in_container(script)
         self.holds = self._settled = False
 
     def _reaches_host(self) -> bool:
         """True if iptables in this process affects the bridges: root, and the daemon in the same network namespace."""
         return _may_filter() and any(Path("/sys/class/net").glob(f"{self._names.bridge}*"))
 
-    async def run_in_container(self, script: str, image: str) -> bool:
+    async def run_in_container(self, script: str) -> bool:
         """Run a shell script as root in the host's network; true on success."""
-        folders = _present() if self._api.is_local else _FOLDERS
-        host = {
-            "CapAdd": ["NET_ADMIN", "NET_RAW"],
-            "Mounts": [
-                {"Type": "bind", "Source": path, "Target": path, "ReadOnly": True} for path in folders
-            ],
-        }
+        host = {"CapAdd": ["NET_ADMIN", "NET_RAW"]}
         script = f"export XTABLES_LOCKFILE=/tmp/xtables.lock\n{script}"
-        return await run_helper(self._api, self._names, "firewall", image, script, host=host) is not None
+        return await run_helper(self._api, self._names, "firewall", script, host=host) is not None
 
 
 def _may_filter() -> bool:
     return os.geteuid() == 0 and shutil.which("iptables", path=PATH) is not None
-
-
-def _present() -> list[str]:
-    return [path for path in _FOLDERS if Path(path).exists()]
 
 
 async def run_here(script: str) -> bool:

@@ -1,7 +1,7 @@
 """The usage of the daemon's machine, from its kernel's counters.
 
 One script reads them. It runs here if the daemon is on this machine, and otherwise in a short-lived container with the
-network of the daemon's machine, from any image with a shell.
+network of the daemon's machine.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ import structlog
 
 from carrel.engines.docker.api import DockerApi
 from carrel.engines.docker.container_config import Names
-from carrel.engines.docker.helper import PATH, image_with_shell, run_helper
+from carrel.engines.docker.helper import PATH, run_helper
 from carrel.engines.optional import HostUsage
 
 log = structlog.get_logger()
@@ -32,9 +32,8 @@ async def read(api: DockerApi, names: Names) -> HostUsage | None:
     if api.is_local and info["Name"] == os.uname().nodename:
         output = await _run_here(script(info["DockerRootDir"]))
     else:
-        image = await image_with_shell(api)
         # The root of a container is in the file system that has all of them.
-        output = image and await run_helper(api, names, "host", image, script("/"), host={})
+        output = await run_helper(api, names, "host", script("/"), host={})
     usage = parse(output or "", info["Name"])
     if usage is None:
         log.info("host_usage.not_measured", node=info["Name"])

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import structlog
 from pydantic import SecretStr
-from sqlalchemy import null, select, update
+from sqlalchemy import delete, func, null, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -22,7 +22,7 @@ from carrel.db.database import Database, notify
 from carrel.db.encryption import SecretBox
 from carrel.engines import runtimes
 from carrel.engines.context import Closing, Purging
-from carrel.engines.optional import FORWARDED, PortForwarding, SelfTesting
+from carrel.engines.optional import FORWARDED, Committing, PortForwarding, SelfTesting
 from carrel.engines.port import Engine, EngineError, NodeInfo
 from carrel.nodes.engines import app_layers, queries
 from carrel.nodes.engines.connections import Engines, in_time, opened, purpose
@@ -41,6 +41,7 @@ from carrel.nodes.groups import membership
 from carrel.permissions.decide import Actor, Target, require
 from carrel.plugins import Port
 from carrel.tables.engines import TOPIC, EngineRow
+from carrel.tables.environments import Environment, EnvironmentVersion, VersionState
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.nodes import Allocation, Node, NodeState
 
@@ -210,7 +211,7 @@ async def _checked(
 async def remove(registry: Registry, actor: Actor, ref: str) -> None:
     """Remove an engine without containers, with its nodes, and clean up our resources there.
 
-    Raises: Forbidden, NotFound; Conflict when it holds containers, or is the local one.
+    Raises: Forbidden, NotFound; Conflict when it holds containers or environments, or is the local one.
     """
     async with registry.database.transaction() as tx:
         row = await queries.find(tx, actor, ref, _CHANGES)
@@ -222,6 +223,7 @@ async def remove(registry: Registry, actor: Actor, ref: str) -> None:
             )
         machines = await _locked_nodes(tx, row.id)
         await _require_empty(tx, row)
+        await _forget_versions(tx, row)
         await tx.execute(
             update(Node)
             .where(Node.engine_id == row.id)
@@ -251,6 +253,12 @@ async def _clear_away(registry: Registry, row: EngineRow) -> None:
 
 async def _purge(engine: Engine, engine_id: EngineId) -> None:
     """Remove what is ours in the engine. Best effort."""
+    try:
+        if isinstance(engine, Committing):
+            for key in await in_time(engine.commits(), CHECK_S):
+                await in_time(engine.discard_commit(key), CHECK_S)
+    except EngineError as error:
+        log.warning("engine.images_not_cleared", engine=engine_id, error=error.message)
     try:
         if isinstance(engine, Purging):
             await in_time(engine.purge(), CHECK_S)
@@ -378,6 +386,26 @@ async def _require_empty(tx: AsyncSession, row: EngineRow) -> None:
             hint="Drain its nodes first: `carrel node drain`.",
             details={"containers": held},
         )
+    saved = select(func.count()).where(
+        EnvironmentVersion.engine_id == row.id,
+        EnvironmentVersion.state.in_((VersionState.WAITING, VersionState.RUNNING, VersionState.READY)),
+    )
+    if versions := (await tx.execute(saved)).scalar_one():
+        raise Conflict(
+            "engine.has_environments",
+            f"{row.name} has {versions} version{'s' * (versions > 1)} of environments.",
+            hint="Delete them first: `carrel environment rm`.",
+            details={"versions": versions},
+        )
+
+
+async def _forget_versions(tx: AsyncSession, row: EngineRow) -> None:
+    """Delete the rows of versions without images or whose images are no longer needed, and of environments that were
+    deleted with the last of these.
+    """
+    await tx.execute(delete(EnvironmentVersion).where(EnvironmentVersion.engine_id == row.id))
+    others = select(EnvironmentVersion.id).where(EnvironmentVersion.environment_id == Environment.id)
+    await tx.execute(delete(Environment).where(Environment.removed_at.is_not(None), ~others.exists()))
 
 
 async def _require_free(tx: AsyncSession, name: str) -> None:
