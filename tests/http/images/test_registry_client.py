@@ -90,6 +90,17 @@ async def test_credentials_do_not_follow_a_redirect_to_another_server(fake: Fake
         assert other.header("Authorization") == [""]
 
 
+async def test_a_challenge_of_another_server_is_not_met(fake: FakeRegistry):
+    async with FakeRegistry() as other:
+        fake.answers("/v2/a", status=307, headers={"Location": f"{other.url}/blob"})
+        challenge = {"WWW-Authenticate": 'Bearer realm="{url}/token"'}
+        other.answers("/blob", status=401, headers=challenge)
+        other.answers("/token", {"token": "t"})
+        async with connected(to(fake, username="ada", password="secret")) as client:
+            assert (await failing(client, "v2/a")).code == "registry.denied"
+        assert (other.paths, other.header("Authorization")) == (["/blob"], [""])
+
+
 async def test_private_addresses_are_for_trusted_registries_only(fake: FakeRegistry):
     async with connected(to(fake, private=False)) as client:
         assert (await failing(client, "v2/")).code == "registry.private"

@@ -119,7 +119,10 @@ class RegistryClient:
             headers |= await self._authorization(scope)
         for again in (True, False):
             status, response = await self._patiently(url, headers, method=method)
-            if status != 401 or basic or not again or not self._is_own(url):
+            if status != 401 or basic or not again:
+                break
+            # What a redirect leads to must not say where credentials go.
+            if not self._is_own(url) or not self._is_own(response.url):
                 break
             # 1. the first request shows how to sign in; 2. later ones may find the token expired
             self._challenge = challenge_of(response.headers)

@@ -13,7 +13,7 @@ from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.ids import RegistryId, new_id
 from carrel.db.encryption import SecretBox
-from carrel.engines.references import DOCKER_HUB
+from carrel.engines.references import registry_of
 from carrel.events import service as events
 from carrel.images.registries import queries
 from carrel.images.registries.client import RegistryConnection
@@ -55,7 +55,7 @@ async def create(
         id=RegistryId(new_id()),
         created_at=clock.now(),
     )
-    registry.url, registry.host, registry.username = url, _host(url, request.kind), username
+    registry.url, registry.host, registry.username = url, _host(url), username
     registry.mirror = request.mirror or ""
     _set_secret(seal, registry, request.secret)
     _require_usable(registry)
@@ -77,7 +77,7 @@ async def update(
         given["mirror"] = given["mirror"] or ""
     for field, value in given.items():
         setattr(registry, field, value)
-    registry.host = _host(registry.url, registry.kind)
+    registry.host = _host(registry.url)
     if "secret" in changes.model_fields_set:
         _set_secret(seal, registry, changes.secret)
     elif registry.secret and (registry.url, registry.mirror) != (before["url"], before["mirror"]):
@@ -193,8 +193,10 @@ async def _scope(tx: AsyncSession, actor: Actor, request: RegistryCreate) -> tup
     return Target(), {}
 
 
-def _host(url: str, kind: RegistryKind) -> str:
-    return DOCKER_HUB if kind == RegistryKind.DOCKERHUB else urlsplit(url).netloc
+def _host(url: str) -> str:
+    """As in image references, in which a name without a dot and a port is no host."""
+    host = urlsplit(url).netloc
+    return registry_of(f"{host}/x") if "." in host or ":" in host else host
 
 
 def _set_secret(seal: SecretBox, registry: ImageRegistry, secret: str) -> None:
