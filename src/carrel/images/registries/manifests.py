@@ -18,6 +18,7 @@ OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json"
 DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 ACCEPT = ", ".join((OCI_INDEX, OCI_MANIFEST, DOCKER_LIST, DOCKER_MANIFEST))
+_MOST_BYTES = (1 << 63) - 1
 _HEADER = "Docker-Content-Digest"
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
@@ -77,8 +78,8 @@ class ManifestReader:
         settings = settings if isinstance(settings, dict) else {}
         return ImageDescription(
             digest=digest,
-            architectures=architectures or (architecture(_text(config.get("architecture"))),),
-            size_bytes=sum(sizes),
+            architectures=architectures or (_architecture(config),),
+            size_bytes=max(0, min(sum(sizes), _MOST_BYTES)),
             layers=len(layers),
             built_at=_time(config.get("created")),
             labels=_strings(settings.get("Labels")),
@@ -114,7 +115,7 @@ def _platforms(response: RegistryResponse, index: dict[str, Any]) -> list[tuple[
         digest = one.get("digest") if isinstance(one, dict) else None
         # Attestations have the architecture "unknown".
         if isinstance(platform, dict) and platform.get("os") == "linux" and _DIGEST.fullmatch(str(digest)):
-            images.append((architecture(_text(platform.get("architecture"))), str(digest)))
+            images.append((_architecture(platform), str(digest)))
     if not images:
         raise broken(response.host, "an index without a Linux image")
     return images[::-1]
@@ -128,12 +129,16 @@ def _object(response: RegistryResponse) -> dict[str, Any]:
 
 
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    return value.replace("\0", "") if isinstance(value, str) else ""
+
+
+def _architecture(described: dict[str, Any]) -> str:
+    return architecture(_text(described.get("architecture")))[:30]
 
 
 def _strings(value: object) -> dict[str, str]:
     pairs = value.items() if isinstance(value, dict) else ()
-    return {name: text.replace("\0", "") for name, text in pairs if isinstance(text, str)}
+    return {_text(name): _text(text) for name, text in pairs if isinstance(text, str)}
 
 
 def _variables(value: object) -> dict[str, str]:

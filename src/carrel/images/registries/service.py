@@ -156,7 +156,7 @@ async def connection(tx: AsyncSession, seal: SecretBox, registry: ImageRegistry)
 
 
 def secret_of(seal: SecretBox, registry: ImageRegistry) -> str:
-    """The secret; "" if there is none. Raises: Unavailable when it cannot be decrypted."""
+    """The secret; "" if there is none. Raises: SecretUnreadable."""
     return seal.open(registry.secret, _purpose(registry.id)).decode() if registry.secret else ""
 
 
