@@ -114,7 +114,15 @@ def _scoped(domain: DomainId, projects: Collection[ProjectId]) -> ColumnElement[
     return or_(Image.registry_id.is_(None), Image.registry_id.in_(theirs))
 
 
-async def require_registry(tx: AsyncSession, domain: DomainId, reference: str) -> None:
+async def may_pull(tx: AsyncSession, domain: DomainId, reference: str) -> bool:
+    """True if the image is in a registry, and one that the domain permits."""
+    registry = registry_of(reference)
+    return registry != LOCAL and _may_use(await _registries(tx, domain), registry)
+
+
+async def require_registry(
+    tx: AsyncSession, domain: DomainId, reference: str, *, field: str = "image"
+) -> None:
     """Check the registry of an image reference. Raises: Forbidden when the domain does not permit it."""
     registry, allowed = registry_of(reference), await _registries(tx, domain)
     if not _may_use(allowed, registry):
@@ -125,7 +133,7 @@ async def require_registry(tx: AsyncSession, domain: DomainId, reference: str) -
             "image.registry_not_allowed",
             f"Your domain may not use images from {registry}.",
             hint=f"{others}, or ask an administrator to allow {registry} for your domain.",
-            field="image",
+            field=field,
             details={"registry": registry, "registries": allowed},
         )
 

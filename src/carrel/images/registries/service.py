@@ -15,6 +15,7 @@ from carrel.core.ids import RegistryId, new_id
 from carrel.db.encryption import SecretBox
 from carrel.engines.references import registry_of
 from carrel.events import service as events
+from carrel.images import service as images
 from carrel.images.registries import queries
 from carrel.images.registries.client import RegistryConnection
 from carrel.images.registries.schemas import RegistryCreate, RegistryUpdate
@@ -59,6 +60,7 @@ async def create(
     registry.mirror = request.mirror or ""
     _set_secret(seal, registry, request.secret)
     _require_usable(registry)
+    await _require_permitted(tx, registry, target)
     tx.add(registry)
     await _flush(tx, registry)
     _record(tx, actor, registry, target, {"what": "created", "after": _shown(registry)})
@@ -88,6 +90,8 @@ async def update(
             field="secret",
         )
     _require_usable(registry)
+    if "mirror" in given:
+        await _require_permitted(tx, registry, row.target)
     after = _shown(registry)
     changed = [field for field in after if after[field] != before[field]]
     details = {"before": {f: before[f] for f in changed}, "after": {f: after[f] for f in changed}}
@@ -226,6 +230,14 @@ def _require_usable(registry: ImageRegistry) -> None:
                 hint="Paste them in PEM, from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----.",
                 field="ca_pem",
             ) from error
+
+
+async def _require_permitted(tx: AsyncSession, registry: ImageRegistry, target: Target) -> None:
+    """Raises: Forbidden for a mirror that the domain does not permit."""
+    if registry.mirror and target.domain_id:
+        await images.require_registry(
+            tx, target.domain_id, f"{urlsplit(registry.mirror).netloc}/x", field="mirror"
+        )
 
 
 async def _flush(tx: AsyncSession, registry: ImageRegistry) -> None:
