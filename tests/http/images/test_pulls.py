@@ -4,6 +4,7 @@ from typing import Any
 
 from databases import sql
 from installation import Api, Caller
+from people import eventually
 
 from carrel.engines.port import PullCredentials
 
@@ -62,3 +63,15 @@ async def test_a_mirror_of_a_project_is_one_that_its_domain_permits(living: Api)
     made = await admin.post("/registries", {**body, "mirror": None})
     changed = await admin.patch(f"/registries/{made.json()['id']}", {"mirror": fields["mirror"]})
     assert (changed.status_code, changed.json()["field"]) == (403, "mirror")
+
+
+async def test_a_session_whose_secret_for_pulls_cannot_be_decrypted_fails_and_says_so(living: Api):
+    admin, user = await living.as_("superadmin"), await living.as_("user")
+    await add(admin, "all", username="site", secret="s")
+    await sql(living.database, "UPDATE registries SET secret = 'sealed with another key'")
+    session = await user.start(image="registry.example.org/team/a:1")
+
+    async def explained() -> bool:
+        return "cannot be decrypted" in (await user.get(f"/sessions/{session['id']}")).text
+
+    await eventually(explained)
