@@ -37,6 +37,7 @@ _REQUESTS_AT_ONCE = 8
 _PREFERRED = ("x86_64", "aarch64")
 _ENDS_ALL = ("registry.busy", "registry.unreachable", "registry.untrusted", "registry.private")
 """Errors of the registry as a whole: other repositories would have them, too."""
+_LONGEST_S = 6 * 3600.0
 _UNEXPECTED = "Something unexpected happened; see the log of the server."
 
 
@@ -100,12 +101,15 @@ class _Scan:
     async def _problem(self, registry: ImageRegistry) -> str | None:
         """Scan the registry; why that failed, None if it did not. Raises: LeadershipLost, Unavailable."""
         try:
-            await self._scan(registry)
+            async with asyncio.timeout(_LONGEST_S):
+                await self._scan(registry)
         except (RegistryError, SecretUnreadable) as error:
             log.warning("registry.scan_failed", scan=self._id, registry=registry.id, code=error.code)
             return error.message
         except (LeadershipLost, Unavailable):
             raise
+        except TimeoutError:
+            return f"It took more than {_LONGEST_S / 3600:.0f} hours."
         except Exception:
             log.exception("registry.scan_broken", scan=self._id, registry=registry.id)
             return _UNEXPECTED

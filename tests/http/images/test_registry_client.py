@@ -4,10 +4,11 @@ import pytest
 from fake_registry import FakeRegistry
 from own_registry import PASSWORD, USERNAME, OwnRegistry
 
-from carrel.images.registries import repositories
+from carrel.images.registries import client as registry_client
+from carrel.images.registries import registry_checking, repositories
 from carrel.images.registries.client import MAX_BYTES, RegistryClient, RegistryConnection, connected
 from carrel.images.registries.registry_errors import NotListed, RegistryError
-from carrel.tables.registries import RegistryKind
+from carrel.tables.registries import ImageRegistry, RegistryKind
 
 
 def to(fake: FakeRegistry, kind: RegistryKind = RegistryKind.GENERIC, **fields: object) -> RegistryConnection:
@@ -77,6 +78,30 @@ async def test_broken_and_endless_responses_are_errors(fake: FakeRegistry):
             await repositories.tags(client, "a", [])
         assert "418" in (await failing(client, "v2/teapot")).message
         assert (await failing(client, "v2/none")).code == "registry.missing"
+
+
+async def test_endless_pages_and_requests_are_errors(fake: FakeRegistry, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(registry_client, "_MOST_PAGES", 3)
+    for number in range(10):
+        link = {"Link": f'</v2/a/tags/list?last={number}>; rel="next"'}
+        fake.answers("/v2/a/tags/list", {"tags": ["1"]}, headers=link)
+    async with connected(to(fake)) as client:
+        with pytest.raises(RegistryError, match="more than 3 pages"):
+            await repositories.tags(client, "a", [])
+        assert client.requests == 3
+        monkeypatch.setattr(registry_client, "_MOST_REQUESTS", 4)
+        fake.answers("/v2/", {})
+        await client.get("v2/")
+        assert "more than 4 requests" in (await failing(client, "v2/")).message
+
+
+async def test_a_check_ends(fake: FakeRegistry, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(registry_checking, "_LONGEST_S", 0.1)
+    hanging = fake.block("/v2/")
+    result = await registry_checking.check(to(fake), ImageRegistry(namespace="", repositories=[], tags=[]))
+    hanging.set()
+    [step] = result.steps
+    assert (step.name, step.ok, "takes more than" in step.sentence) == ("connection", False, True)
 
 
 async def test_credentials_do_not_follow_a_redirect_to_another_server(fake: FakeRegistry):

@@ -12,6 +12,7 @@ from fake_registry import FakeRegistry
 from people import People, eventually
 from sqlalchemy import select
 
+from carrel.controllers import registry_scans
 from carrel.controllers.registry_scans import RegistryScans
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
@@ -86,7 +87,7 @@ async def test_a_running_scan_ends_when_it_is_cancelled(
     database: Database, people: People, fake: FakeRegistry, leader: Leader
 ):
     await request(database, people, fake)
-    fake.block("/v2/a/manifests/1")
+    hanging = fake.block("/v2/a/manifests/1")
     controller = RegistryScans(tools(database, leader))
     await controller.step()
 
@@ -102,6 +103,7 @@ async def test_a_running_scan_ends_when_it_is_cancelled(
     await controller.step()
     await controller.drain()
     assert (await row(database))[0] == "cancelled"
+    hanging.set()
 
 
 async def scan(database: Database, leader: Leader) -> None:
@@ -196,3 +198,19 @@ async def test_a_repository_has_as_many_tags_as_a_registry_lists(
         counts = await scanned.store(tx, registry, "a", tags=names, changed={}, now=now)
         assert (counts.tags, counts.removed) == (70_000, 0)
         assert await scanned.drop_others(tx, registry.id, ["a", *names]) == 1
+
+
+async def test_a_scan_that_takes_too_long_fails(
+    database: Database,
+    people: People,
+    fake: FakeRegistry,
+    leader: Leader,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    hanging = fake.block("/v2/a/tags/list")
+    monkeypatch.setattr(registry_scans, "_LONGEST_S", 0.1)
+    await request(database, people, fake)
+    await scan(database, leader)
+    hanging.set()
+    [(state, problem)] = await sql(database, "SELECT state, problem FROM registry_scans")
+    assert (state, "It took more than" in problem) == ("failed", True)

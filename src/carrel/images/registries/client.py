@@ -25,6 +25,8 @@ from carrel.tables.registries import RegistryKind
 
 MAX_BYTES = 8 << 20
 """Of one response. Manifests are at most 4 MiB by the specification."""
+_MOST_PAGES = 2000
+_MOST_REQUESTS = 200_000
 _TIMEOUT = aiohttp.ClientTimeout(total=60, sock_connect=10, sock_read=30)
 _MAX_REDIRECTS = 3
 _ATTEMPTS = 5
@@ -139,6 +141,8 @@ class RegistryClient:
         seen = set[str]()
         while url is not None and url not in seen:
             seen.add(url)
+            if len(seen) > _MOST_PAGES:
+                raise broken(self.host, f"more than {_MOST_PAGES} pages")
             response = await self.get(url, scope=scope)
             yield response
             url = response.next_url
@@ -191,6 +195,8 @@ class RegistryClient:
     async def _once(
         self, method: str, url: str, headers: Mapping[str, str], *, redirects: bool
     ) -> tuple[int, RegistryResponse]:
+        if self.requests >= _MOST_REQUESTS:
+            raise broken(self.host, f"what takes more than {_MOST_REQUESTS} requests")
         self.requests += 1
         try:
             async with self._http.request(
