@@ -20,6 +20,7 @@ from carrel.controllers.loop import ENGINE_TOPIC, Tools, end
 from carrel.core.clock import Clock
 from carrel.core.errors import Unavailable
 from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId, StorageHostId
+from carrel.db.encryption import SecretUnreadable
 from carrel.db.leader import LeadershipLost
 from carrel.engines import barrier
 from carrel.engines.port import (
@@ -273,10 +274,13 @@ class Launch:
         tools = self._tools
         spec = container_spec(session, member, folders, tools.seal, epoch=tools.leader.epoch)
         if registry_of(spec.image) != LOCAL:
-            async with tools.database.transaction() as tx:
-                image, credentials = await pulls.source(
-                    tx, tools.seal, spec.image, project=session.project_id, domain=session.domain_id
-                )
+            try:
+                async with tools.database.transaction() as tx:
+                    image, credentials = await pulls.source(
+                        tx, tools.seal, spec.image, project=session.project_id, domain=session.domain_id
+                    )
+            except SecretUnreadable as error:
+                raise FailedStart(member, EngineError(error.message, retriable=True)) from error
             spec = replace(spec, image=image, pull=credentials)
         progress = _Reports(tools.clock)
         writing = asyncio.Lock()

@@ -6,15 +6,20 @@ after a crash a scan continues with the repositories that are left.
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import structlog
 from sqlalchemy import select
+from sqlalchemy.exc import DBAPIError
 
 from carrel.controllers.active_tasks import ActiveTasks, side_by_side
 from carrel.controllers.loop import Tools, beside
+from carrel.core.errors import Unavailable
 from carrel.core.host_names import architecture
 from carrel.core.ids import ScanId
+from carrel.db.encryption import SecretUnreadable
+from carrel.db.leader import LeadershipLost
 from carrel.images import scanned
 from carrel.images.registries import repositories, scans, service
 from carrel.images.registries.client import RegistryClient, connected
@@ -32,6 +37,8 @@ _REQUESTS_AT_ONCE = 8
 _PREFERRED = ("x86_64", "aarch64")
 _ENDS_ALL = ("registry.busy", "registry.unreachable", "registry.untrusted", "registry.private")
 """Errors of the registry as a whole: other repositories would have them, too."""
+_LONGEST_S = 6 * 3600.0
+_UNEXPECTED = "Something unexpected happened; see the log of the server."
 
 
 class RegistryScans:
@@ -75,30 +82,50 @@ class _Scan:
     def __init__(self, tools: Tools, scan: ScanId) -> None:
         self._tools = tools
         self._id = scan
+        self._sent = 0
         self._slots = asyncio.Semaphore(_REPOSITORIES_AT_ONCE)
         self._requests = asyncio.Semaphore(_REQUESTS_AT_ONCE)
 
     async def run(self) -> None:
-        """Read what is left, and end the scan."""
+        """Read what is left, and end the scan, whatever goes wrong: otherwise it would be continued for ever."""
         async with self._tools.transaction() as tx:
             registry = await scans.begin(tx, self._id, self._tools.clock.now())
-            if registry is None:
-                return
+        if registry is None:
+            return
+        problem = await self._problem(registry)
+        async with self._tools.transaction() as tx:
+            state = ScanState.FAILED if problem else ScanState.DONE
+            now = self._tools.clock.now()
+            await scans.finish(tx, self._id, state, now, requests=self._sent, problem=problem)
+
+    async def _problem(self, registry: ImageRegistry) -> str | None:
+        """Scan the registry; why that failed, None if it did not. Raises: LeadershipLost, Unavailable."""
+        try:
+            async with asyncio.timeout(_LONGEST_S):
+                await self._scan(registry)
+        except (RegistryError, SecretUnreadable) as error:
+            log.warning("registry.scan_failed", scan=self._id, registry=registry.id, code=error.code)
+            return error.message
+        except (LeadershipLost, Unavailable):
+            raise
+        except TimeoutError:
+            return f"It took more than {_LONGEST_S / 3600:.0f} hours."
+        except Exception:
+            log.exception("registry.scan_broken", scan=self._id, registry=registry.id)
+            return _UNEXPECTED
+        return None
+
+    async def _scan(self, registry: ImageRegistry) -> None:
+        async with self._tools.transaction() as tx:
             connection = await service.connection(tx, self._tools.seal, registry)
             nodes = (await tx.execute(select(Node.architecture).distinct())).scalars()
             preferred = (*sorted({architecture(one) for one in nodes}), *_PREFERRED)
         async with connected(connection) as client:
-            problem: str | None = None
             try:
                 names = await self._listed(client, registry)
                 await side_by_side(self._read(client, registry, name, preferred) for name in names)
-            except RegistryError as error:
-                problem = error.message
-                log.warning("registry.scan_failed", scan=self._id, registry=registry.id, code=error.code)
-        async with self._tools.transaction() as tx:
-            state = ScanState.FAILED if problem else ScanState.DONE
-            now = self._tools.clock.now()
-            await scans.finish(tx, self._id, state, now, requests=client.requests, problem=problem)
+            finally:
+                self._sent = client.requests
 
     async def _listed(self, client: RegistryClient, registry: ImageRegistry) -> list[str]:
         """The repositories that are left. Raises: RegistryError."""
@@ -127,14 +154,24 @@ class _Scan:
             except RegistryError as error:
                 if error.code in _ENDS_ALL:
                     raise
-                async with self._tools.transaction() as tx:
-                    await scans.settle(tx, self._id, repository, Counts(problem=error.message))
+                await self._give_up(repository, error.message)
                 return
-            async with self._tools.transaction() as tx:
-                now = self._tools.clock.now()
-                counts = await scanned.store(tx, registry, repository, tags=tags, changed=changed, now=now)
-                counts = Counts(counts.tags, counts.added, counts.updated, counts.removed, problem)
-                await scans.settle(tx, self._id, repository, counts)
+            try:
+                async with self._tools.transaction() as tx:
+                    now = self._tools.clock.now()
+                    counts = await scanned.store(
+                        tx, registry, repository, tags=tags, changed=changed, now=now
+                    )
+                    counts = replace(counts, problem=problem)
+                    await scans.settle(tx, self._id, repository, counts)
+            except (DBAPIError, ValueError, ArithmeticError, RecursionError):
+                # What the registry sent cannot be stored.
+                log.exception("registry.not_stored", scan=self._id, repository=repository)
+                await self._give_up(repository, f"{repository}: {_UNEXPECTED}")
+
+    async def _give_up(self, repository: str, problem: str) -> None:
+        async with self._tools.transaction() as tx:
+            await scans.settle(tx, self._id, repository, Counts(problem=problem))
 
     async def _changed(
         self, reader: ManifestReader, tags: Sequence[str], known: Mapping[str, str]

@@ -12,6 +12,10 @@ from carrel.core.errors import Unavailable
 _NONCE_BYTES = 12
 
 
+class SecretUnreadable(Unavailable):
+    """A secret was sealed with another key."""
+
+
 class SecretBox:
     """AES-256-GCM. purpose: binds a secret to its use ("totp:<user>"); it opens only with the same purpose."""
 
@@ -29,11 +33,11 @@ class SecretBox:
         return nonce + self._cipher.encrypt(nonce, secret, purpose.encode())
 
     def open(self, sealed: bytes, purpose: str) -> bytes:
-        """The plain secret. Raises: Unavailable if it was sealed with another key."""
+        """The plain secret. Raises: SecretUnreadable."""
         try:
             return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], purpose.encode())
         except InvalidTag:
-            raise Unavailable(
+            raise SecretUnreadable(
                 "seal.wrong_key",
                 "A stored secret cannot be decrypted with this installation's key.",
                 hint="Restore the file `key` of the data directory from the backup that has the database.",

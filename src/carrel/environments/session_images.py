@@ -40,8 +40,9 @@ def is_environment(ref: str) -> bool:
 
 
 async def image_of(tx: AsyncSession, actor: Actor, ref: str) -> Image | None:
-    """The image of an environment that the actor may start: env:NAME, env:NAME:VERSION, NAME, or a reference. It is no
-    row of the catalogue. None: there is no such environment, and ref may mean something else.
+    """The image of an environment that the actor may start: env:NAME, env:NAME:VERSION, or a reference; NAME is
+    only one of their own, or others could take names of images. It is no row of the catalogue. None: there is no such
+    environment, and ref may mean something else.
 
     Raises: NotFound if it can mean nothing else, or has no such version; Conflict if the version is not ready, or
     several environments have the name.
@@ -58,7 +59,8 @@ async def image_of(tx: AsyncSession, actor: Actor, ref: str) -> Image | None:
     if match is None:
         raise access.missing(ref.removeprefix(PREFIX))
     named = (Environment.id == match["name"]) | (Environment.name == match["name"])
-    rows = select(Environment).where(named, access.IN_USE, access.startable(actor))
+    whose = access.startable(actor) if ref.startswith(PREFIX) else access.own(actor)
+    rows = select(Environment).where(named, access.IN_USE, whose)
     matches = list((await tx.execute(rows)).scalars())
     if not matches and not ref.startswith(PREFIX):
         return None

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from typing import Any
 
 from carrel.images.labels import ImageLabels, parse
@@ -25,7 +26,8 @@ _VERSIONS = {
 """Environment variables that well-known images have, the first one wins."""
 _CUDA_NEEDED = re.compile(r"cuda>=([0-9.]+)")
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,40}")
-_KEPT = re.compile(r"(?:carrel|ai\.backend|org\.opencontainers\.image|com\.nvidia)\.")
+VARIABLES = frozenset(["NVIDIA_REQUIRE_CUDA", *chain.from_iterable(_VERSIONS.values())])
+LABELS = re.compile(r"(?:carrel|ai\.backend|org\.opencontainers\.image|com\.nvidia)\.")
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def facts_of(repository: str, tag: str, labels: Mapping[str, str], env: Mapping[
         contents=_contents(declared, env),
         accelerators=[word[:60] for word in declared.accelerators[:20]],
         licenses=labels.get("org.opencontainers.image.licenses", "")[:500],
-        labels={name: text[:2000] for name, text in sorted(labels.items()) if _KEPT.match(name)},
+        labels={name: text[:2000] for name, text in sorted(labels.items()) if LABELS.match(name)},
     )
 
 

@@ -77,18 +77,18 @@ def _own_apps(text: str) -> Iterator[DeclaredApp]:
     """Of a JSON list of templates."""
     try:
         rows = json.loads(text or "[]")
-    except ValueError:
+    except (ValueError, RecursionError):
         return
     for row in rows if isinstance(rows, list) else ():
-        with suppress(KeyError, TypeError, ValueError):
+        with suppress(KeyError, TypeError, ValueError, RecursionError):
             yield DeclaredApp(
                 name=_app_name(row["name"]),
-                title=str(row.get("title") or row["name"]),
-                protocol=str(row.get("protocol") or "http"),
+                title=_text(row.get("title") or row["name"]),
+                protocol=_text(row.get("protocol") or "http"),
                 port=_port(row["port"]),
-                command=tuple(str(word) for word in row.get("command") or ()),
-                ready=str(row.get("ready") or ""),
-                auth_header=str(row.get("auth_header") or ""),
+                command=tuple(_text(word) for word in row.get("command") or ()),
+                ready=_text(row.get("ready") or ""),
+                auth_header=_text(row.get("auth_header") or ""),
             )
 
 
@@ -114,6 +114,11 @@ def _outside_brackets(text: str) -> Iterator[str]:
             part = ""
         else:
             part += character
+
+
+def _text(value: object) -> str:
+    """What the database can store of it."""
+    return str(value).replace("\0", "").encode(errors="replace").decode()
 
 
 def _app_name(value: object) -> str:

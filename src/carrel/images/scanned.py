@@ -5,7 +5,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import ARRAY, String, all_, any_, cast, delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -49,10 +49,12 @@ async def store(
         )
     gone = [tag for tag in known if tag not in tags]
     if gone:
-        await tx.execute(delete(Image).where(*_of(registry.id, repository), Image.tag.in_(gone)))
+        await tx.execute(delete(Image).where(*_of(registry.id, repository), Image.tag == any_(_array(gone))))
     same = [tag for tag in tags if tag not in changed]
     await tx.execute(
-        update(Image).where(*_of(registry.id, repository), Image.tag.in_(same)).values(scanned_at=now)
+        update(Image)
+        .where(*_of(registry.id, repository), Image.tag == any_(_array(same)))
+        .values(scanned_at=now)
     )
     added = sum(tag not in known for tag in changed)
     return Counts(tags=len(tags), added=added, updated=len(changed) - added, removed=len(gone))
@@ -60,8 +62,13 @@ async def store(
 
 async def drop_others(tx: AsyncSession, registry: RegistryId, repositories: Sequence[str]) -> int:
     """Remove the images of repositories that the registry no longer lists; their number."""
-    others = Image.registry_id == registry, Image.repository.not_in(repositories)
+    others = Image.registry_id == registry, Image.repository != all_(_array(repositories))
     return len((await tx.execute(delete(Image).where(*others).returning(Image.id))).all())
+
+
+def _array(names: Sequence[str]) -> Any:
+    """One parameter: a statement has at most 65,535."""
+    return cast(list(names), ARRAY(String))
 
 
 def _unique(registry: RegistryId, repository: str, tag: str) -> str:

@@ -1,6 +1,6 @@
 """Use cases of images."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, func, or_, select, true
@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Forbidden
-from carrel.core.ids import DomainId, ImageId, new_id
+from carrel.core.ids import DomainId, ImageId, ProjectId, new_id
 from carrel.db.search import has_part
 from carrel.engines.references import LOCAL, registry_of
 from carrel.http import paging
@@ -97,19 +97,32 @@ async def usable(tx: AsyncSession, actor: Actor) -> list[Image]:
 async def _usable(tx: AsyncSession, actor: Actor) -> ColumnElement[bool]:
     if sees_everything(actor):
         return true()
-    theirs = select(ImageRegistry.id).where(
-        or_(
-            and_(ImageRegistry.domain_id.is_(None), ImageRegistry.project_id.is_(None)),
-            ImageRegistry.domain_id == actor.domain_id,
-            ImageRegistry.project_id.in_(sorted(actor.projects)),
-        )
-    )
-    scoped = or_(Image.registry_id.is_(None), Image.registry_id.in_(theirs))
+    scoped = _scoped(actor.domain_id, actor.projects)
     allowed = await _registries(tx, actor.domain_id)
     return scoped if allowed is None else and_(scoped, Image.host.in_([LOCAL, *allowed]))
 
 
-async def require_registry(tx: AsyncSession, domain: DomainId, reference: str) -> None:
+def _scoped(domain: DomainId, projects: Collection[ProjectId]) -> ColumnElement[bool]:
+    """A condition for registered images, and those of registries of the installation, the domain and the projects."""
+    theirs = select(ImageRegistry.id).where(
+        or_(
+            and_(ImageRegistry.domain_id.is_(None), ImageRegistry.project_id.is_(None)),
+            ImageRegistry.domain_id == domain,
+            ImageRegistry.project_id.in_(sorted(projects)),
+        )
+    )
+    return or_(Image.registry_id.is_(None), Image.registry_id.in_(theirs))
+
+
+async def may_pull(tx: AsyncSession, domain: DomainId, reference: str) -> bool:
+    """True if the image is in a registry, and one that the domain permits."""
+    registry = registry_of(reference)
+    return registry != LOCAL and _may_use(await _registries(tx, domain), registry)
+
+
+async def require_registry(
+    tx: AsyncSession, domain: DomainId, reference: str, *, field: str = "image"
+) -> None:
     """Check the registry of an image reference. Raises: Forbidden when the domain does not permit it."""
     registry, allowed = registry_of(reference), await _registries(tx, domain)
     if not _may_use(allowed, registry):
@@ -120,7 +133,7 @@ async def require_registry(tx: AsyncSession, domain: DomainId, reference: str) -
             "image.registry_not_allowed",
             f"Your domain may not use images from {registry}.",
             hint=f"{others}, or ask an administrator to allow {registry} for your domain.",
-            field="image",
+            field=field,
             details={"registry": registry, "registries": allowed},
         )
 
@@ -133,12 +146,25 @@ async def _registries(tx: AsyncSession, domain: DomainId) -> list[str] | None:
     return (await tx.execute(select(Domain.registries).where(Domain.id == domain))).scalar_one()
 
 
-async def find(tx: AsyncSession, name_or_reference: str) -> Image | None:
-    """The catalogue entry for a name or a full reference; a registered one comes before scanned ones."""
+async def find(
+    tx: AsyncSession, name_or_reference: str, *, domain: DomainId, projects: Collection[ProjectId]
+) -> Image | None:
+    """The catalogue entry for a name or a full reference, for a session of the domain and one of the projects.
+
+    A registered one comes before scanned ones; of these, the one of the registry from which it is pulled.
+    """
+    named = or_(Image.name == name_or_reference, Image.reference == name_or_reference)
     result = await tx.execute(
         select(Image)
-        .where(or_(Image.name == name_or_reference, Image.reference == name_or_reference))
-        .order_by(Image.registry_id.is_not(None), Image.id)
+        .outerjoin(ImageRegistry, ImageRegistry.id == Image.registry_id)
+        .where(named, _scoped(domain, projects))
+        .order_by(
+            Image.registry_id.is_not(None),
+            ImageRegistry.project_id.is_(None),
+            ImageRegistry.domain_id.is_(None),
+            func.length(ImageRegistry.namespace).desc(),
+            ImageRegistry.id.desc(),
+        )
         .limit(1)
     )
     return result.scalar()

@@ -5,12 +5,13 @@ import re
 _PART = re.compile(r"\d+|[a-z]+")
 _BEFORE_RELEASE = frozenset("a alpha b beta c dev nightly pre preview rc".split())
 _DIGITS = 18
+_LONGEST = 1200
 
 
 def version_key(version: str) -> str:
     """A text that sorts by its characters as the versions do."""
     parts = _PART.findall(version.lower().removeprefix("v"))
-    return " ".join([*map(_key, parts), "c"])
+    return " ".join([*map(_key, parts), "c"])[:_LONGEST]
 
 
 def _key(part: str) -> str:

@@ -106,7 +106,11 @@ async def _require_enough(
     tx: AsyncSession, now: datetime, session: Session, container: Container, slots: Slots
 ) -> None:
     """Check that the amounts suffice for the image, /dev/shm, and the memory in use. Raises: Conflict, Invalid."""
-    image = await images.find(tx, session.image_name) if session.image_name else None
+    image = None
+    if session.image_name:
+        image = await images.find(
+            tx, session.image_name, domain=session.domain_id, projects=[session.project_id]
+        )
     if too_few := resolution.too_few_for(image, slots):
         raise too_few
     spec = (await tx.execute(select(Session.spec).where(Session.id == session.id))).scalar_one()

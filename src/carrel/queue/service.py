@@ -77,7 +77,8 @@ async def why(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> tuple[S
         return session, None
     snapshot = await loading.snapshot(tx, now, waiting, running=True)
     offered = await _offered(tx, actor, session)
-    image = await images.find(tx, session.image) or await environments.of_reference(tx, session.image)
+    listed = await images.find(tx, session.image, domain=session.domain_id, projects=[session.project_id])
+    image = listed or await environments.of_reference(tx, session.image)
     least = least_of(image)
     after = await dependencies.of_session(tx, session.id) if one.after else ()
     # A plan takes milliseconds; several of them would block the event loop for too long.

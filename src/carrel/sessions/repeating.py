@@ -159,7 +159,9 @@ async def _definition(tx: AsyncSession, actor: Actor, session: SessionId) -> Ses
     taken = await tx.execute(
         select(Session.id).where(Session.owner_id == actor.user_id, holders, IS_LIVE).limit(1)
     )
-    named = row.image_name if row.image_name and await images.find(tx, row.image_name) else None
+    named = row.image_name
+    if named and not await images.find(tx, named, domain=actor.domain_id, projects=actor.projects):
+        named = None
     sizes = select(Container.slots).where(Container.session_id == session).order_by(Container.index)
     most = (await policy_of(tx, actor)).lifetime_s
     limit = row.time_limit_s

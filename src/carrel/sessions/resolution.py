@@ -72,7 +72,9 @@ async def named_image(tx: AsyncSession, actor: Actor, ref: str) -> Image | None:
 
     Raises: Invalid; NotFound or Conflict for an environment from which the actor cannot start sessions.
     """
-    image = None if environments.is_environment(ref) else await images.find(tx, ref)
+    image = None
+    if not environments.is_environment(ref):
+        image = await images.find(tx, ref, domain=actor.domain_id, projects=actor.projects)
     image = image or await environments.image_of(tx, actor, ref)
     if image is None and not REFERENCE.match(ref):
         raise Invalid(

@@ -70,7 +70,8 @@ async def save(
     project = None
     if request.project is not None:
         project = await tx.get_one(Project, await resolution.project_of(tx, actor, request.project))
-    base = await images.find(tx, session.image) or await environment_images.of_reference(tx, session.image)
+    listed = await images.find(tx, session.image, domain=session.domain_id, projects=[session.project_id])
+    base = listed or await environment_images.of_reference(tx, session.image)
     now = clock.now()
     environment = await service.for_saving(tx, actor, request.name, project, now)
     version = EnvironmentVersion(

@@ -166,6 +166,7 @@ async def test_whom_it_is_shared_with_starts_from_it_and_changes_nothing(
     assert len((await user.get("/environments/torch/shares")).json()["items"]) == 1
     [seen] = (await colleague.get("/environments")).json()["items"]
     assert (seen["may_start"], seen["may_change"], seen["shared_with"]) == (True, False, 1)
+    assert (await colleague.start(image="torch"))["image"] == "torch"
     session = await colleague.start(image=seen["image"])
     await living.until(colleague, session["id"], "RUNNING")
     path = f"/environments/{seen['id']}"

@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from databases import sql
 from installation import Api, Caller
+from people import eventually
 
 from carrel.engines.port import PullCredentials
 
@@ -44,3 +46,32 @@ async def test_an_image_is_pulled_from_the_mirror_of_its_registry(living: Api):
     living.engine.world.local_images.add(there)
     await add(admin, "hub", kind="dockerhub", url=None, mirror="https://mirror.example.org")
     assert await started(living, user, "debian:12") == (there, None)
+
+
+async def test_a_mirror_of_a_project_is_one_that_its_domain_permits(living: Api):
+    admin, user = await living.as_("superadmin"), await living.as_("user")
+    image, there = "registry.example.org/team/a:1", "mirror.example.org/team/a:1"
+    living.engine.world.local_images |= {image, there}
+    fields = {"project": living.people.project, "mirror": "https://mirror.example.org"}
+    await add(admin, "theirs", **fields)
+    assert await started(living, user, image) == (there, None)
+    await sql(living.database, "UPDATE domains SET registries = ARRAY['registry.example.org']")
+    assert await started(living, user, image) == (image, None)
+    body = {"name": "more", "url": "https://registry.example.org", **fields}
+    refused = await admin.post("/registries", body)
+    assert (refused.status_code, refused.json()["code"]) == (403, "image.registry_not_allowed")
+    made = await admin.post("/registries", {**body, "mirror": None})
+    changed = await admin.patch(f"/registries/{made.json()['id']}", {"mirror": fields["mirror"]})
+    assert (changed.status_code, changed.json()["field"]) == (403, "mirror")
+
+
+async def test_a_session_whose_secret_for_pulls_cannot_be_decrypted_fails_and_says_so(living: Api):
+    admin, user = await living.as_("superadmin"), await living.as_("user")
+    await add(admin, "all", username="site", secret="s")
+    await sql(living.database, "UPDATE registries SET secret = 'sealed with another key'")
+    session = await user.start(image="registry.example.org/team/a:1")
+
+    async def explained() -> bool:
+        return "cannot be decrypted" in (await user.get(f"/sessions/{session['id']}")).text
+
+    await eventually(explained)

@@ -80,6 +80,12 @@ async def test_kinds_have_their_usual_addresses_and_user_names(api: Api):
     admin = await api.as_("superadmin")
     hub = await add(admin, name="hub", kind="dockerhub", url=None)
     assert (hub["url"], hub["host"]) == ("https://registry-1.docker.io", "docker.io")
+    own = await add(
+        admin, name="own", kind="dockerhub", url="https://hub.example.org", secret="s", username="a"
+    )
+    assert own["host"] == "hub.example.org"
+    assert (await add(admin, name="index", url="https://index.docker.io"))["host"] == "docker.io"
+    assert (await add(admin, name="short", url="http://registry"))["host"] == "registry"
     ngc = await add(admin, name="ngc", kind="ngc", url=None, secret="key")
     assert (ngc["host"], ngc["username"]) == ("nvcr.io", "$oauthtoken")
     missing = await admin.post("/registries", {"name": "h", "kind": "harbor"})

@@ -4,10 +4,12 @@ import pytest
 from fake_registry import FakeRegistry
 from own_registry import PASSWORD, USERNAME, OwnRegistry
 
-from carrel.images.registries import repositories
+from carrel.images.registries import client as registry_client
+from carrel.images.registries import registry_checking, repositories
 from carrel.images.registries.client import MAX_BYTES, RegistryClient, RegistryConnection, connected
+from carrel.images.registries.manifests import ManifestReader
 from carrel.images.registries.registry_errors import NotListed, RegistryError
-from carrel.tables.registries import RegistryKind
+from carrel.tables.registries import ImageRegistry, RegistryKind
 
 
 def to(fake: FakeRegistry, kind: RegistryKind = RegistryKind.GENERIC, **fields: object) -> RegistryConnection:
@@ -79,6 +81,44 @@ async def test_broken_and_endless_responses_are_errors(fake: FakeRegistry):
         assert (await failing(client, "v2/none")).code == "registry.missing"
 
 
+async def test_endless_pages_and_requests_are_errors(fake: FakeRegistry, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(registry_client, "_MOST_PAGES", 3)
+    for number in range(10):
+        link = {"Link": f'</v2/a/tags/list?last={number}>; rel="next"'}
+        fake.answers("/v2/a/tags/list", {"tags": ["1"]}, headers=link)
+    async with connected(to(fake)) as client:
+        with pytest.raises(RegistryError, match="more than 3 pages"):
+            await repositories.tags(client, "a", [])
+        assert client.requests == 3
+        monkeypatch.setattr(registry_client, "_MOST_REQUESTS", 4)
+        fake.answers("/v2/", {})
+        await client.get("v2/")
+        assert "more than 4 requests" in (await failing(client, "v2/")).message
+
+
+async def test_a_check_ends(fake: FakeRegistry, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(registry_checking, "_LONGEST_S", 0.1)
+    hanging = fake.block("/v2/")
+    result = await registry_checking.check(to(fake), ImageRegistry(namespace="", repositories=[], tags=[]))
+    hanging.set()
+    [step] = result.steps
+    assert (step.name, step.ok, "takes more than" in step.sentence) == ("connection", False, True)
+
+
+async def test_of_labels_and_variables_only_what_is_used_is_kept(fake: FakeRegistry):
+    digest = "sha256:" + "a" * 64
+    labels = {"other": "x", "carrel.title": "t" * 30_000} | {f"carrel.{n}": "x" for n in range(300)}
+    config = {"Labels": labels, "Env": ["A=1", "PYTHON_VERSION=3", f"CUDA_VERSION={'1' * 600}", "odd"]}
+    fake.answers("/v2/a/manifests/1", {"config": {"digest": digest}, "layers": []})
+    fake.answers(f"/v2/a/blobs/{digest}", {"architecture": "amd64", "config": config})
+    async with connected(to(fake)) as client:
+        described = await ManifestReader(client, "a", []).changed("1", None)
+    assert described is not None
+    assert (len(described.labels), len(described.labels["carrel.title"])) == (200, 20_000)
+    assert "other" not in described.labels
+    assert described.env == {"PYTHON_VERSION": "3", "CUDA_VERSION": "1" * 500}
+
+
 async def test_credentials_do_not_follow_a_redirect_to_another_server(fake: FakeRegistry):
     async with FakeRegistry() as other:
         fake.answers("/v2/a", status=401, headers={"WWW-Authenticate": 'Basic realm="x"'})
@@ -88,6 +128,17 @@ async def test_credentials_do_not_follow_a_redirect_to_another_server(fake: Fake
             assert (await client.get("v2/a")).json() == {"from": "elsewhere"}
         assert fake.header("Authorization") == ["", "Basic YWRhOnNlY3JldA=="]
         assert other.header("Authorization") == [""]
+
+
+async def test_a_challenge_of_another_server_is_not_met(fake: FakeRegistry):
+    async with FakeRegistry() as other:
+        fake.answers("/v2/a", status=307, headers={"Location": f"{other.url}/blob"})
+        challenge = {"WWW-Authenticate": 'Bearer realm="{url}/token"'}
+        other.answers("/blob", status=401, headers=challenge)
+        other.answers("/token", {"token": "t"})
+        async with connected(to(fake, username="ada", password="secret")) as client:
+            assert (await failing(client, "v2/a")).code == "registry.denied"
+        assert (other.paths, other.header("Authorization")) == (["/blob"], [""])
 
 
 async def test_private_addresses_are_for_trusted_registries_only(fake: FakeRegistry):

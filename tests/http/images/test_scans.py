@@ -159,3 +159,18 @@ async def test_a_scan_is_requested_once_and_only_an_open_one_is_cancelled(api: A
     assert (await admin.post(path)).json()["id"] == first["id"]
     assert (await admin.delete(path)).json()["cancel"]
     assert first["state"] == "waiting"
+
+
+async def test_what_a_scan_reads_counts_only_where_its_registry_does(living: Api, registry: OwnRegistry):
+    registry.push("theirs/tool", "1", config={"Labels": {"ai.backend.resource.min.cpu": "64"}})
+    admin = await living.as_("superadmin")
+    reference = f"{registry.host}/theirs/tool:1"
+    await add(admin, registry, "all", name="all")
+    other = await add(admin, registry, "theirs", project=living.people.other_project)
+    assert (await scanned(admin, other["id"]))["added"] == 1
+    for name in ("user", "superadmin"):
+        caller = await living.as_(name)
+        assert (await caller.try_start(image=reference)).status_code == 201, name
+    stranger = await living.as_("stranger")
+    refused = await stranger.try_start(image=reference)
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid.slots")

@@ -1,20 +1,28 @@
-"""A scan continues after its leader was killed, and ends when it is cancelled."""
+"""A scan continues after its leader was killed, and ends when it is cancelled or whatever goes wrong."""
 
+import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from controller_kit import tools
 from databases import sql
 from fake_registry import FakeRegistry
 from people import People, eventually
+from sqlalchemy import select
 
+from carrel.controllers import registry_scans
 from carrel.controllers.registry_scans import RegistryScans
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
 from carrel.db.encryption import SecretBox
 from carrel.db.leader import Leader, lead
-from carrel.images.registries import scans, service
+from carrel.images import scanned
+from carrel.images.image_facts import ImageFacts, facts_of
+from carrel.images.registries import repositories, scans, service
 from carrel.images.registries.schemas import RegistryCreate
+from carrel.tables.registries import ImageRegistry
 
 CONFIG = {"architecture": "amd64", "os": "linux", "config": {}}
 
@@ -79,7 +87,7 @@ async def test_a_running_scan_ends_when_it_is_cancelled(
     database: Database, people: People, fake: FakeRegistry, leader: Leader
 ):
     await request(database, people, fake)
-    fake.block("/v2/a/manifests/1")
+    hanging = fake.block("/v2/a/manifests/1")
     controller = RegistryScans(tools(database, leader))
     await controller.step()
 
@@ -95,3 +103,114 @@ async def test_a_running_scan_ends_when_it_is_cancelled(
     await controller.step()
     await controller.drain()
     assert (await row(database))[0] == "cancelled"
+    hanging.set()
+
+
+async def scan(database: Database, leader: Leader) -> None:
+    controller = RegistryScans(tools(database, leader))
+    await controller.step()
+    await controller.drain()
+
+
+async def test_an_image_with_impossible_facts_is_stored_without_them(
+    database: Database, people: People, leader: Leader
+):
+    async with FakeRegistry() as fake:
+        for name in ("a", "b"):
+            apps = [{"name": "app", "title": "an\0app", "port": 1, "command": ["\ud800"]}]
+            labels = {
+                "carrel.apps": json.dumps(apps) if name == "a" else "[" * 200_000,
+                "carrel.version": "1a" * 64,
+                "carrel.k\0ey": "a",
+            }
+            config = {"architecture": "a\0" * 64, "config": {"Labels": labels}}
+            layers = [{"size": (1 << 63) - 1}] * 2
+            digest = "sha256:" + name * 64
+            fake.answers(f"/v2/{name}/tags/list", {"tags": ["1"]})
+            fake.answers(f"/v2/{name}/manifests/1", {"config": {"digest": digest}, "layers": layers})
+            fake.answers(f"/v2/{name}/blobs/{digest}", config)
+        await request(database, people, fake)
+        await scan(database, leader)
+    assert await row(database) == ("done", 2, 2, 2)
+    columns = "apps #>> '{0,title}', labels ->> 'carrel.key', length(architecture)"
+    rows = await sql(
+        database, f"SELECT {columns} FROM images WHERE registry_id IS NOT NULL ORDER BY tag, repository"
+    )
+    assert [tuple(one) for one in rows] == [("anapp", "a", 30), (None, "a", 30)]
+    assert await sql(database, "SELECT problem FROM registry_scans") == [(None,)]
+
+
+async def test_a_repository_that_cannot_be_stored_fails_alone(
+    database: Database,
+    people: People,
+    fake: FakeRegistry,
+    leader: Leader,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def impossible(repository: str, *others: Any) -> ImageFacts:
+        facts = facts_of(repository, *others)
+        return replace(facts, licenses="x" * 501) if repository == "a" else facts
+
+    monkeypatch.setattr(scanned, "facts_of", impossible)
+    await request(database, people, fake)
+    await scan(database, leader)
+    assert await row(database) == ("done", 2, 2, 1)
+    assert await sql(database, "SELECT repositories_failed FROM registry_scans") == [(1,)]
+
+
+async def test_a_scan_that_goes_wrong_unexpectedly_fails(
+    database: Database,
+    people: People,
+    fake: FakeRegistry,
+    leader: Leader,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    async def broken(*_: object) -> None:
+        raise KeyError("unexpected")
+
+    monkeypatch.setattr(repositories, "tags", broken)
+    await request(database, people, fake)
+    await scan(database, leader)
+    assert (await row(database))[0] == "failed"
+
+
+async def test_a_scan_whose_secret_cannot_be_decrypted_fails_and_says_so(
+    database: Database, people: People, fake: FakeRegistry, leader: Leader
+):
+    await request(database, people, fake)
+    await sql(database, "UPDATE registries SET secret = 'sealed with another key'")
+    await scan(database, leader)
+    [(state, problem)] = await sql(database, "SELECT state, problem FROM registry_scans")
+    assert state == "failed"
+    assert "cannot be decrypted" in problem
+    assert fake.seen == []
+
+
+async def test_a_repository_has_as_many_tags_as_a_registry_lists(
+    database: Database, people: People, fake: FakeRegistry, leader: Leader
+):
+    await request(database, people, fake)
+    await scan(database, leader)
+    names = [str(number) for number in range(70_000)]
+    async with database.transaction() as tx:
+        registry = (await tx.execute(select(ImageRegistry))).scalar_one()
+        now = SystemClock().now()
+        counts = await scanned.store(tx, registry, "a", tags=names, changed={}, now=now)
+        assert (counts.tags, counts.removed) == (70_000, 0)
+        assert await scanned.drop_others(tx, registry.id, ["a", *names]) == 1
+
+
+async def test_a_scan_that_takes_too_long_fails(
+    database: Database,
+    people: People,
+    fake: FakeRegistry,
+    leader: Leader,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    hanging = fake.block("/v2/a/tags/list")
+    monkeypatch.setattr(registry_scans, "_LONGEST_S", 0.1)
+    await request(database, people, fake)
+    await scan(database, leader)
+    hanging.set()
+    [(state, problem)] = await sql(database, "SELECT state, problem FROM registry_scans")
+    assert (state, "It took more than" in problem) == ("failed", True)

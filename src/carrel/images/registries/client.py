@@ -25,6 +25,8 @@ from carrel.tables.registries import RegistryKind
 
 MAX_BYTES = 8 << 20
 """Of one response. Manifests are at most 4 MiB by the specification."""
+_MOST_PAGES = 2000
+_MOST_REQUESTS = 200_000
 _TIMEOUT = aiohttp.ClientTimeout(total=60, sock_connect=10, sock_read=30)
 _MAX_REDIRECTS = 3
 _ATTEMPTS = 5
@@ -119,7 +121,10 @@ class RegistryClient:
             headers |= await self._authorization(scope)
         for again in (True, False):
             status, response = await self._patiently(url, headers, method=method)
-            if status != 401 or basic or not again or not self._is_own(url):
+            if status != 401 or basic or not again:
+                break
+            # What a redirect leads to must not say where credentials go.
+            if not self._is_own(url) or not self._is_own(response.url):
                 break
             # 1. the first request shows how to sign in; 2. later ones may find the token expired
             self._challenge = challenge_of(response.headers)
@@ -136,6 +141,8 @@ class RegistryClient:
         seen = set[str]()
         while url is not None and url not in seen:
             seen.add(url)
+            if len(seen) > _MOST_PAGES:
+                raise broken(self.host, f"more than {_MOST_PAGES} pages")
             response = await self.get(url, scope=scope)
             yield response
             url = response.next_url
@@ -188,6 +195,8 @@ class RegistryClient:
     async def _once(
         self, method: str, url: str, headers: Mapping[str, str], *, redirects: bool
     ) -> tuple[int, RegistryResponse]:
+        if self.requests >= _MOST_REQUESTS:
+            raise broken(self.host, f"what takes more than {_MOST_REQUESTS} requests")
         self.requests += 1
         try:
             async with self._http.request(

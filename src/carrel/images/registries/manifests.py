@@ -5,10 +5,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
 from carrel.core.host_names import architecture
+from carrel.images.image_facts import LABELS, VARIABLES
 from carrel.images.registries.client import RegistryClient, RegistryResponse
 from carrel.images.registries.registry_errors import broken
 from carrel.images.registries.repositories import pull
@@ -18,6 +20,9 @@ OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json"
 DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 ACCEPT = ", ".join((OCI_INDEX, OCI_MANIFEST, DOCKER_LIST, DOCKER_MANIFEST))
+_MOST_LABELS = 200
+_LONGEST_NAME, _LONGEST_LABEL, _LONGEST_VARIABLE = 200, 20_000, 500
+_MOST_BYTES = (1 << 63) - 1
 _HEADER = "Docker-Content-Digest"
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
@@ -77,11 +82,11 @@ class ManifestReader:
         settings = settings if isinstance(settings, dict) else {}
         return ImageDescription(
             digest=digest,
-            architectures=architectures or (architecture(_text(config.get("architecture"))),),
-            size_bytes=sum(sizes),
+            architectures=architectures or (_architecture(config),),
+            size_bytes=max(0, min(sum(sizes), _MOST_BYTES)),
             layers=len(layers),
             built_at=_time(config.get("created")),
-            labels=_strings(settings.get("Labels")),
+            labels=_labels(settings.get("Labels")),
             env=_variables(settings.get("Env")),
         )
 
@@ -114,7 +119,7 @@ def _platforms(response: RegistryResponse, index: dict[str, Any]) -> list[tuple[
         digest = one.get("digest") if isinstance(one, dict) else None
         # Attestations have the architecture "unknown".
         if isinstance(platform, dict) and platform.get("os") == "linux" and _DIGEST.fullmatch(str(digest)):
-            images.append((architecture(_text(platform.get("architecture"))), str(digest)))
+            images.append((_architecture(platform), str(digest)))
     if not images:
         raise broken(response.host, "an index without a Linux image")
     return images[::-1]
@@ -128,17 +133,26 @@ def _object(response: RegistryResponse) -> dict[str, Any]:
 
 
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    return value.replace("\0", "") if isinstance(value, str) else ""
 
 
-def _strings(value: object) -> dict[str, str]:
+def _architecture(described: dict[str, Any]) -> str:
+    return architecture(_text(described.get("architecture")))[:30]
+
+
+def _labels(value: object) -> dict[str, str]:
+    """Those that are used: a scan has many images in memory, and a configuration may have megabytes."""
     pairs = value.items() if isinstance(value, dict) else ()
-    return {name: text.replace("\0", "") for name, text in pairs if isinstance(text, str)}
+    used = ((name, text) for name, text in pairs if isinstance(text, str) and LABELS.match(name))
+    return {
+        _text(name[:_LONGEST_NAME]): _text(text[:_LONGEST_LABEL]) for name, text in islice(used, _MOST_LABELS)
+    }
 
 
 def _variables(value: object) -> dict[str, str]:
     lines = value if isinstance(value, list) else []
-    return dict(line.split("=", 1) for line in lines if isinstance(line, str) and "=" in line)
+    pairs = (line.partition("=") for line in lines if isinstance(line, str))
+    return {name: text[:_LONGEST_VARIABLE] for name, _, text in pairs if name in VARIABLES}
 
 
 def _time(value: object) -> datetime | None:

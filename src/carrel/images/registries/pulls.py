@@ -9,6 +9,7 @@ from carrel.core.ids import DomainId, ProjectId
 from carrel.db.encryption import SecretBox
 from carrel.engines.port import PullCredentials
 from carrel.engines.references import on_registry, registry_of, repository_of
+from carrel.images import service as images
 from carrel.images.registries import service
 from carrel.tables.registries import ImageRegistry
 
@@ -19,7 +20,7 @@ async def source(
     """The reference to pull for a session of the project, and the credentials.
 
     By the registry of the project, otherwise of the domain, otherwise of the installation; of several, the one with the
-    longest namespace.
+    longest namespace. A registry of a project or domain counts only if its mirror is one that the domain permits.
     """
     rows = await tx.execute(
         select(ImageRegistry).where(
@@ -44,5 +45,8 @@ async def source(
         return reference, None
     host = urlsplit(best.mirror).netloc if best.mirror else best.host
     image = on_registry(reference, host) if best.mirror else reference
+    own = best.project_id or best.domain_id
+    if best.mirror and own and not await images.may_pull(tx, domain, image):
+        return reference, None
     secret = service.secret_of(seal, best)
     return image, PullCredentials(host, best.username, secret) if secret else None

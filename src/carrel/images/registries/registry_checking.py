@@ -1,5 +1,6 @@
 """Checks a registry step by step, as a scan uses it."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from carrel.images.registries import repositories
@@ -9,17 +10,25 @@ from carrel.images.registries.registry_errors import RegistryError
 from carrel.images.registries.schemas import RegistryCheck, RegistryCheckStep
 from carrel.tables.registries import ImageRegistry
 
+_LONGEST_S = 60.0
+
 
 async def check(connection: RegistryConnection, registry: ImageRegistry) -> RegistryCheck:
     """The results of the steps, up to the first failed one."""
     steps: list[RegistryCheckStep] = []
     async with connected(connection) as client:
+        ends_at = asyncio.get_running_loop().time() + _LONGEST_S
         for name, step in _Steps(client, registry).all:
             try:
-                steps.append(RegistryCheckStep(name=name, ok=True, sentence=await step()))
+                async with asyncio.timeout_at(ends_at):
+                    steps.append(RegistryCheckStep(name=name, ok=True, sentence=await step()))
+                continue
             except RegistryError as error:
-                steps.append(RegistryCheckStep(name=name, ok=False, sentence=error.message))
-                break
+                problem = error.message
+            except TimeoutError:
+                problem = f"{client.host} takes more than {_LONGEST_S:.0f} s."
+            steps.append(RegistryCheckStep(name=name, ok=False, sentence=problem))
+            break
     return RegistryCheck(ok=all(step.ok for step in steps), steps=steps)
 
 

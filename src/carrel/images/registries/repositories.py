@@ -12,6 +12,7 @@ from carrel.tables.registries import RegistryKind
 
 _PAGE = 100
 _MOST_NAMES = 100_000
+_LONGEST_NAME = 255
 _GLOB = re.compile(r"[*?\[]")
 _NAME = re.compile(r"[a-z0-9]+(?:[._/-]+[a-z0-9]+)*")
 _TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
@@ -74,7 +75,7 @@ async def _listed(client: RegistryClient, namespace: str) -> AsyncIterator[str]:
     async for name in names:
         count += 1
         _require_few(client, count)
-        if _NAME.fullmatch(name):
+        if len(name) <= _LONGEST_NAME and _NAME.fullmatch(name):
             yield name
 
 

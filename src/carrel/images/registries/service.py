@@ -13,8 +13,9 @@ from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.ids import RegistryId, new_id
 from carrel.db.encryption import SecretBox
-from carrel.engines.references import DOCKER_HUB
+from carrel.engines.references import registry_of
 from carrel.events import service as events
+from carrel.images import service as images
 from carrel.images.registries import queries
 from carrel.images.registries.client import RegistryConnection
 from carrel.images.registries.schemas import RegistryCreate, RegistryUpdate
@@ -55,10 +56,11 @@ async def create(
         id=RegistryId(new_id()),
         created_at=clock.now(),
     )
-    registry.url, registry.host, registry.username = url, _host(url, request.kind), username
+    registry.url, registry.host, registry.username = url, _host(url), username
     registry.mirror = request.mirror or ""
     _set_secret(seal, registry, request.secret)
     _require_usable(registry)
+    await _require_permitted(tx, registry, target)
     tx.add(registry)
     await _flush(tx, registry)
     _record(tx, actor, registry, target, {"what": "created", "after": _shown(registry)})
@@ -77,7 +79,7 @@ async def update(
         given["mirror"] = given["mirror"] or ""
     for field, value in given.items():
         setattr(registry, field, value)
-    registry.host = _host(registry.url, registry.kind)
+    registry.host = _host(registry.url)
     if "secret" in changes.model_fields_set:
         _set_secret(seal, registry, changes.secret)
     elif registry.secret and (registry.url, registry.mirror) != (before["url"], before["mirror"]):
@@ -88,6 +90,8 @@ async def update(
             field="secret",
         )
     _require_usable(registry)
+    if "mirror" in given:
+        await _require_permitted(tx, registry, row.target)
     after = _shown(registry)
     changed = [field for field in after if after[field] != before[field]]
     details = {"before": {f: before[f] for f in changed}, "after": {f: after[f] for f in changed}}
@@ -156,7 +160,7 @@ async def connection(tx: AsyncSession, seal: SecretBox, registry: ImageRegistry)
 
 
 def secret_of(seal: SecretBox, registry: ImageRegistry) -> str:
-    """The secret; "" if there is none. Raises: Unavailable when it cannot be decrypted."""
+    """The secret; "" if there is none. Raises: SecretUnreadable."""
     return seal.open(registry.secret, _purpose(registry.id)).decode() if registry.secret else ""
 
 
@@ -193,8 +197,10 @@ async def _scope(tx: AsyncSession, actor: Actor, request: RegistryCreate) -> tup
     return Target(), {}
 
 
-def _host(url: str, kind: RegistryKind) -> str:
-    return DOCKER_HUB if kind == RegistryKind.DOCKERHUB else urlsplit(url).netloc
+def _host(url: str) -> str:
+    """As in image references, in which a name without a dot and a port is no host."""
+    host = urlsplit(url).netloc
+    return registry_of(f"{host}/x") if "." in host or ":" in host else host
 
 
 def _set_secret(seal: SecretBox, registry: ImageRegistry, secret: str) -> None:
@@ -224,6 +230,14 @@ def _require_usable(registry: ImageRegistry) -> None:
                 hint="Paste them in PEM, from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----.",
                 field="ca_pem",
             ) from error
+
+
+async def _require_permitted(tx: AsyncSession, registry: ImageRegistry, target: Target) -> None:
+    """Raises: Forbidden for a mirror that the domain does not permit."""
+    if registry.mirror and target.domain_id:
+        await images.require_registry(
+            tx, target.domain_id, f"{urlsplit(registry.mirror).netloc}/x", field="mirror"
+        )
 
 
 async def _flush(tx: AsyncSession, registry: ImageRegistry) -> None:
