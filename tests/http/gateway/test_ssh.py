@@ -277,6 +277,21 @@ async def test_an_address_that_fails_too_often_is_refused_for_a_while(
     assert (await ssh_port.ssh(key, "train-3", "true")).code == 0
 
 
+async def test_a_stranger_cannot_make_the_server_keep_a_huge_packet(ssh_port: SshPort) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", ssh_port.port)
+    writer.write(b"SSH-2.0-Test\r\n" + b"\xff\xff\xff\xf0" + bytes(64))
+    answer = await asyncio.wait_for(reader.read(), BOUND_S)
+    writer.close()
+    assert b"The packet is too large." in answer
+
+
+async def test_slow_key_exchanges_are_not_offered(ssh_port: SshPort, key: Path) -> None:
+    slow = ("-o", "KexAlgorithms=diffie-hellman-group18-sha512")
+    assert (await ssh_port.ssh(key, "train-3", "true", options=slow)).code == 255
+    fast = ("-o", "KexAlgorithms=curve25519-sha256")
+    assert (await ssh_port.ssh(key, "train-3", "true", options=fast)).code == 0
+
+
 async def test_what_starts_is_in_the_audit_trail(ssh_port: SshPort, key: Path) -> None:
     await ssh_port.ssh(key, "train-3", "echo secret words")
     async with ssh_port.world.database.transaction() as tx:
