@@ -145,6 +145,9 @@ class SshAccess:
                 await self._recheck()
             except Unavailable:
                 log.warning("ssh.recheck_failed", connections=len(self._open))
+            except Exception:
+                # Without these checks nothing would end when its right does.
+                log.exception("ssh.recheck_failed", connections=len(self._open))
 
     async def _recheck(self) -> None:
         if not self._open:
@@ -156,7 +159,10 @@ class SshAccess:
             )
         ended = checked.keys() - held
         for number in ended:
-            checked[number][2]()
+            try:
+                checked[number][2]()
+            except Exception:
+                log.exception("ssh.cut_failed")
         if ended:
             log.info("ssh.access_ended", connections=len(ended))
 

@@ -202,11 +202,11 @@ class SshConnection(asyncssh.SSHServer):
             await self._ended.wait()
 
     def _cut(self) -> None:
+        # A client that does not read would otherwise stay.
+        asyncio.get_running_loop().call_later(_FAREWELL_S, self._conn.abort)
         for session in list(self._processes):
             session.end(_ENDED)
         self._conn.disconnect(asyncssh.DISC_BY_APPLICATION, _ENDED)
-        # A client that does not read would otherwise stay.
-        asyncio.get_running_loop().call_later(_FAREWELL_S, self._conn.abort)
 
     # What its channels use
 

@@ -112,12 +112,14 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
         self._begun = asyncio.Event()
         self._pid: int | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._opened = False
         self._channel: asyncssh.SSHServerChannel[bytes]
 
     # What the client requests
 
     def connection_made(self, chan: asyncssh.SSHServerChannel[bytes]) -> None:
         self._channel = chan
+        self._opened = True
         chan.set_write_buffer_limits(high=_BACKLOG_BYTES, low=_BACKLOG_BYTES // 4)
 
     def pty_requested(
@@ -182,6 +184,8 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
         """End it early, with a sentence for the user."""
         for task in self._tasks:
             task.cancel()
+        if not self._opened:
+            return
         with suppress(OSError):
             self._say(b"%bcarrel: %b\n" % (b"\n" if self._terminal else b"", sentence.encode()))
             self._channel.exit(_FAILED)

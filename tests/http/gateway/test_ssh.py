@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from access_kit import World
@@ -20,6 +20,7 @@ from carrel.core.clock import SystemClock
 from carrel.core.ids import SessionId
 from carrel.db.encryption import SecretBox
 from carrel.gateway import ssh_access, ssh_listener
+from carrel.gateway.ssh_processes import ProcessSession, Visit
 from carrel.permissions.decide import Actor
 from carrel.signin.keypairs import ssh_certificates
 
@@ -211,6 +212,28 @@ async def test_a_connection_ends_with_the_right_to_it(
                 await tx.execute(text(statement), {"id": registered})
         assert await asyncio.wait_for(client.wait(), BOUND_S) == 255
         assert b"Your access to this session has ended." in await client.stderr.read()
+
+
+async def test_a_connection_that_cannot_be_cut_does_not_keep_others_open(
+    ssh_port: SshPort, key: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ssh_access, "RECHECK_S", 0.1)
+    actor = by_keypair(ssh_port)
+    access, proof = ssh_port.access, ssh_access.SshProof(actor.user_id, credential=actor.credential)
+    entrance = await access.enter([proof], "train-3", "127.0.0.1")
+    async with ssh_port.world.database.transaction() as tx:
+        await tx.execute(
+            text("UPDATE keypairs SET active = false WHERE user_id = :user"), {"user": actor.user_id}
+        )
+
+    def broken() -> None:
+        raise RuntimeError
+
+    ProcessSession(cast(Visit, None)).end("before its channel is open")
+    for _ in range(2):  # at the same check, and at a later one
+        cut = asyncio.Event()
+        with access.watching(entrance, broken), access.watching(entrance, cut.set):
+            await asyncio.wait_for(cut.wait(), BOUND_S)
 
 
 async def test_a_shell_ends_with_its_client(ssh_port: SshPort, key: Path) -> None:
