@@ -107,15 +107,27 @@ class SshAccess:
     async def enter(self, proofs: Sequence[SshProof], ref: str, address: str) -> Entrance:
         """The entrance of the first who may use the session. ref: as the user name of SSH has it.
 
-        Raises: CarrelError.
+        Anybody can register a public key, so that a name could lead its owner into the session of somebody else: of
+        several users with the key, only a full id decides. Raises: CarrelError.
         """
         refused: CarrelError = Forbidden("ssh.not_permitted", "These credentials open no session any more.")
+        ambiguous = False
         async with self._database.transaction() as tx:
             for proof in proofs:
                 try:
-                    return await self._entrance(tx, proof, ref, address)
+                    entrance = await self._entrance(tx, proof, ref, address)
                 except CarrelError as error:
                     refused = error
+                    continue
+                if len(proofs) == 1 or ref.startswith(entrance.session.id):
+                    return entrance
+                ambiguous = True
+        if ambiguous:
+            raise Forbidden(
+                "ssh.ambiguous_key",
+                "Several accounts have registered this key.",
+                hint="Use the session's full id as the user name, or carrel ssh-cert.",
+            )
         raise refused
 
     async def note(self, entrance: Entrance, details: dict[str, object]) -> None:

@@ -129,6 +129,20 @@ async def test_a_key_opens_only_the_sessions_of_its_user(ssh_port: SshPort, key:
     assert (await ssh_port.ssh(theirs, "train-3", "echo theirs")).out == b"theirs\n"
 
 
+async def test_a_key_that_several_registered_opens_sessions_only_by_full_ids(
+    ssh_port: SshPort, key: Path
+) -> None:
+    people, world = ssh_port.world.people, ssh_port.world
+    own = await world.session(name="own")
+    await world.session(name="lure", owner=people.stranger)
+    await ssh_port.register(key, people.stranger)
+    for user in ("lure", "train-3", own[:8]):
+        ran = await ssh_port.ssh(key, user, "true")
+        assert (ran.code, "Several accounts have registered this key." in ran.err) == (255, True), user
+    for user in (own, f"{own}+main"):
+        assert (await ssh_port.ssh(key, user, "echo in")).out == b"in\n"
+
+
 async def test_a_session_that_does_not_run_says_so(ssh_port: SshPort, key: Path) -> None:
     await ssh_port.world.session(name="waits", state="PENDING")
     ran = await ssh_port.ssh(key, "waits", "true")
