@@ -145,11 +145,16 @@ class SshConnection(asyncssh.SSHServer):
         self._ref = ""
         self._record: Callable[[], None] = lambda: None
         self._conn: asyncssh.SSHServerConnection
+        self.room = asyncio.Event()
+        self.room.set()
 
     # Authentication
 
     def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
         self._conn = conn
+        # asyncssh does nothing there: only windows would limit what waits for a client, and clients choose them.
+        conn.pause_writing = self.room.clear  # type: ignore[method-assign]
+        conn.resume_writing = self.room.set  # type: ignore[method-assign]
         metrics.SSH_CONNECTIONS.inc()
 
     def begin_auth(self, username: str) -> bool:

@@ -59,7 +59,9 @@ _SHELLS = ("sh", "/opt/carrel/bin/sh")
 
 
 class Visit(Protocol):
-    """A connection, as its channels use it."""
+    """A connection, as its channels use it. room: set while its client receives what is sent."""
+
+    room: asyncio.Event
 
     @property
     def client(self) -> str:
@@ -263,8 +265,8 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
             else:
                 self._send()
                 self._channel.write(piece, _STDERR)
-            if not self._writable.is_set():
-                await self._writable.wait()
+            await self._writable.wait()
+            await self._visit.room.wait()
         self._send()
         return refusal + (first or b"")
 

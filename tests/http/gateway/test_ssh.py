@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
 
+import asyncssh
 import pytest
 from access_kit import World
 from people import eventually
@@ -281,20 +282,39 @@ async def test_forwarding_can_be_disabled(ssh_port: SshPort, key: Path, tmp_path
         assert (await strict.ssh(key, "train-3", "echo shell")).out == b"shell\n"
 
 
+FILL = "i=0; while [ $i -lt 300 ]; do head -c 1048576 /dev/zero; i=$((i+1)); echo $i >progress; done"
+"""Sends 300 MiB."""
+
+
+async def stands_still(progress: Path) -> int:
+    """How many MiB `FILL` has sent when it has to wait."""
+    await eventually(lambda: progress.exists() or None)
+    seen = ""
+
+    async def still() -> bool:
+        nonlocal seen
+        before, seen = seen, progress.read_text()
+        return bool(seen) and before == seen
+
+    await eventually(still, every_s=1.0)
+    return int(seen)
+
+
 async def test_a_client_that_does_not_read_holds_the_command_back(ssh_port: SshPort, key: Path) -> None:
-    progress = ssh_port.world.engine.home / "progress"
-    command = "i=0; while [ $i -lt 300 ]; do head -c 1048576 /dev/zero; i=$((i+1)); echo $i >progress; done"
-    async with connected(ssh_port, key, "train-3", command):
-        await eventually(lambda: progress.exists() or None)
-        seen = ""
+    async with connected(ssh_port, key, "train-3", FILL):
+        assert await stands_still(ssh_port.world.engine.home / "progress") < 100
 
-        async def stands_still() -> bool:
-            nonlocal seen
-            before, seen = seen, progress.read_text()
-            return bool(seen) and before == seen
 
-        await eventually(stands_still, every_s=1.0)
-        assert int(seen) < 100
+async def test_a_client_with_a_huge_window_does_too(ssh_port: SshPort, key: Path) -> None:
+    options = asyncssh.SSHClientConnectionOptions(
+        username="train-3", client_keys=[str(key)], known_hosts=None, config=None
+    )
+    async with asyncssh.connect("127.0.0.1", ssh_port.port, options=options) as client:
+        await client.create_process(FILL, window=1 << 31, encoding=None)
+        assert client._transport
+        client._transport.pause_reading()
+        assert await stands_still(ssh_port.world.engine.home / "progress") < 100
+        client.abort()
 
 
 async def test_many_connections_at_once_all_work(ssh_port: SshPort, key: Path) -> None:
