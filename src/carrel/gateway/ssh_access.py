@@ -48,8 +48,8 @@ _PERMITTED = text(f"""
     JOIN domains d ON d.id = u.domain_id AND d.active
     WHERE {usable_as_text("s", "w.user_id")} AND (
         EXISTS (SELECT FROM ssh_keys k WHERE k.id = w.key_id AND k.user_id = u.id)
-        OR EXISTS (SELECT FROM keypairs k WHERE 'keypair:' || k.access_key = w.credential AND k.active
-            AND k.user_id = u.id)
+        OR EXISTS (SELECT FROM keypairs k WHERE k.active AND k.user_id = u.id
+            AND 'keypair:' || k.access_key || ':' || encode(substr(k.secret_hash, 1, 8), 'hex') = w.credential)
         OR EXISTS (SELECT FROM tokens t WHERE 'token:' || t.id = w.credential AND t.user_id = u.id
             AND (t.expires_at IS NULL OR t.expires_at > :now))
         OR EXISTS (SELECT FROM logins l WHERE 'login:' || l.public_id = w.credential AND l.user_id = u.id
@@ -59,8 +59,8 @@ _PERMITTED = text(f"""
 
 @dataclass(frozen=True)
 class SshProof:
-    """What a client proved: to be this user, by their key with this id, or by a credential of the API: "keypair:...",
-    "token:..." or "login:<public id>". entrance: the only session that it opens, instead of the user name's.
+    """What a client proved: to be this user, by their key with this id, or by a credential of the API, as
+    `ssh_certificates.credential_of` has it. entrance: the only session that it opens, instead of the user name's.
     """
 
     user: UserId
@@ -195,7 +195,7 @@ class SshAccess:
         user = await tx.get(User, proof.user)
         if user is None or not user.active or not allowed_from(user, address):
             raise Forbidden("ssh.not_permitted", "Your account cannot be used from here.")
-        credential = f"ssh-key:{proof.key}" if proof.key else proof.credential
+        credential = f"ssh-key:{proof.key}" if proof.key else ":".join(proof.credential.split(":")[:2])
         actor = await actor_of(tx, user, credential=credential, address=address)
         actor = Actor(**{**vars(actor), "scopes": _SCOPES})
         session, name = await _session_of(tx, actor, proof.entrance or ref)

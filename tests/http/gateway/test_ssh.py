@@ -23,7 +23,7 @@ from carrel.db.encryption import SecretBox
 from carrel.gateway import ssh_access, ssh_listener
 from carrel.gateway.ssh_processes import ProcessSession, Visit
 from carrel.permissions.decide import Actor
-from carrel.signin.keypairs import ssh_certificates
+from carrel.signin.keypairs import service, ssh_certificates
 
 __all__ = ["ssh_port", "world"]
 MIB = 1 << 20
@@ -189,6 +189,22 @@ async def test_a_certificate_opens_the_sessions_of_its_user_until_its_credential
     assert (ran.code, "open no session any more" in ran.err) == (255, True)
 
 
+async def test_a_certificate_ends_with_the_secret_of_its_keypair(ssh_port: SshPort, key: Path) -> None:
+    actor = by_keypair(ssh_port)
+    made = await certified(ssh_port, ssh_port.key("certified"), actor=actor)
+    assert (await ssh_port.ssh(made, "train-3", "true")).code == 0
+    async with ssh_port.world.database.transaction() as tx:
+        noted = (
+            await tx.execute(text("SELECT credential FROM audit WHERE action = 'session.exec'"))
+        ).scalars()
+        assert list(noted) == [actor.credential]
+        await service.rotate(tx, SystemClock(), actor, actor.credential.removeprefix("keypair:"))
+    ran = await ssh_port.ssh(made, "train-3", "true")
+    assert (ran.code, "open no session any more" in ran.err) == (255, True)
+    made = await certified(ssh_port, made, actor=actor)
+    assert (await ssh_port.ssh(made, "train-3", "true")).code == 0
+
+
 async def test_an_expired_certificate_and_one_of_another_authority_open_nothing(
     ssh_port: SshPort, key: Path
 ) -> None:
@@ -234,7 +250,10 @@ async def test_a_connection_that_cannot_be_cut_does_not_keep_others_open(
 ) -> None:
     monkeypatch.setattr(ssh_access, "RECHECK_S", 0.1)
     actor = by_keypair(ssh_port)
-    access, proof = ssh_port.access, ssh_access.SshProof(actor.user_id, credential=actor.credential)
+    access = ssh_port.access
+    async with ssh_port.world.database.transaction() as tx:
+        credential = await ssh_certificates.credential_of(tx, actor)
+    proof = ssh_access.SshProof(actor.user_id, credential=credential)
     entrance = await access.enter([proof], "train-3", "127.0.0.1")
     async with ssh_port.world.database.transaction() as tx:
         await tx.execute(
