@@ -22,6 +22,7 @@ _BATCH_BYTES = 256 << 10
 _FAILED = 255
 _NOT_STARTED = (126, 127)
 _LONGEST_FIRST_LINE = 16
+_LONGEST_REFUSAL = 64 << 10
 _SIGNALS = (
     "ABRT",
     "ALRM",
@@ -241,6 +242,8 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
         refusal = b""
         async for number, piece in stream.output():
             if first is not None:
+                if len(refusal) > _LONGEST_REFUSAL:
+                    raise EngineError("The session's shell does not start.", retriable=False)
                 if number != 1:
                     refusal += piece
                     continue

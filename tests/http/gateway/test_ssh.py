@@ -20,7 +20,7 @@ from ssh_kit import BOUND_S, SshPort, run, ssh_port, ssh_port_of, world
 from carrel.core.clock import SystemClock
 from carrel.core.ids import SessionId
 from carrel.db.encryption import SecretBox
-from carrel.gateway import ssh_access, ssh_listener
+from carrel.gateway import ssh_access, ssh_listener, ssh_processes
 from carrel.gateway.ssh_processes import ProcessSession, Visit
 from carrel.permissions.decide import Actor
 from carrel.signin.keypairs import service, ssh_certificates
@@ -151,6 +151,15 @@ async def test_a_session_that_does_not_run_says_so(ssh_port: SshPort, key: Path)
         255,
         "carrel: waits is not running: it is PENDING. Wait until it runs.\n",
     )
+
+
+async def test_what_a_shell_prints_before_it_starts_is_limited(
+    ssh_port: SshPort, key: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ssh_processes, "_COMMAND", ("-c", "head -c 4194304 /dev/zero >&2; exit 126", "sh"))
+    ran = await ssh_port.ssh(key, "train-3", "true")
+    assert ran.code == 255
+    assert "The session's shell does not start." in ran.err
 
 
 async def test_files_go_by_sftp_scp_and_rsync(ssh_port: SshPort, key: Path) -> None:
