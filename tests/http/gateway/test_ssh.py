@@ -22,6 +22,7 @@ from carrel.core.ids import SessionId
 from carrel.db.encryption import SecretBox
 from carrel.gateway import ssh_access, ssh_listener, ssh_processes
 from carrel.gateway.ssh_processes import ProcessSession, Visit
+from carrel.http.guard import ConnectionLimit
 from carrel.permissions.decide import Actor
 from carrel.signin.keypairs import service, ssh_certificates
 
@@ -360,6 +361,17 @@ async def test_an_address_that_fails_too_often_is_refused_for_a_while(
     assert (await ssh_port.ssh(key, "train-3", "true")).code == 255
     monkeypatch.setattr(ssh_listener, "FORGIVEN_S", 0.0)
     assert (await ssh_port.ssh(key, "train-3", "true")).code == 0
+
+
+async def test_failures_are_counted_per_network_and_not_of_exempt_addresses(ssh_port: SshPort) -> None:
+    ssh_listener.SshListener(ssh_port.server, ConnectionLimit(0, exempt=["10.0.0.0/8"]))
+    failures = ssh_port.server.failures
+    for number in range(ssh_listener.FAILURES):
+        failures.count(f"2001:db8::{number:x}")
+        failures.count("10.0.0.1")
+    assert failures.too_many("2001:db8::ffff")
+    assert not failures.too_many("2001:db8:0:1::1")
+    assert not failures.too_many("10.0.0.1")
 
 
 async def test_a_stranger_cannot_make_the_server_keep_a_huge_packet(ssh_port: SshPort) -> None:
