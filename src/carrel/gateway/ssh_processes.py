@@ -1,6 +1,7 @@
 """Processes of SSH channels: shells, commands and the SFTP server, by `Engine.exec`."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ _FAILED = 255
 _NOT_STARTED = (126, 127)
 _LONGEST_FIRST_LINE = 16
 _LONGEST_REFUSAL = 64 << 10
+_PROGRAM = re.compile(r"\s*([\w./+-]+)(?:\s|$)")
+"""Of a command that does not begin with an assignment, whose value may be a secret."""
 _SIGNALS = (
     "ABRT",
     "ALRM",
@@ -136,8 +139,9 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
         return True
 
     def exec_requested(self, command: str) -> bool:
-        program = (command.split() or [""])[0][:100]
-        self._start = _Start((*_COMMAND, command), {"ssh": "command", "command": program})
+        program = _PROGRAM.match(command)
+        noted = program[1][:100] if program else ""
+        self._start = _Start((*_COMMAND, command), {"ssh": "command", "command": noted})
         return "\0" not in command
 
     def subsystem_requested(self, subsystem: str) -> bool:
