@@ -254,11 +254,11 @@ class SshConnection(asyncssh.SSHServer):
                 asyncssh.OPEN_ADMINISTRATIVELY_PROHIBITED, "Port forwarding is disabled in this installation."
             )
         self._require_room()
+        self._forwards += 1  # not in the coroutine, which starts only after other requests
         return self._forward(dest_host, dest_port)
 
     async def _forward(self, host: str, port: int) -> ssh_forwarding.ForwardSession:
         """Raises: ChannelOpenError."""
-        self._forwards += 1
         try:
             session = await ssh_forwarding.opened(self, host, port, self._noted)
         except BaseException:

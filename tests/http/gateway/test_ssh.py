@@ -20,7 +20,7 @@ from ssh_kit import BOUND_S, SshPort, run, ssh_port, ssh_port_of, world
 from carrel.core.clock import SystemClock
 from carrel.core.ids import SessionId
 from carrel.db.encryption import SecretBox
-from carrel.gateway import ssh_access, ssh_listener, ssh_processes
+from carrel.gateway import ssh_access, ssh_connections, ssh_listener, ssh_processes
 from carrel.gateway.ssh_processes import ProcessSession, Visit
 from carrel.http.guard import ConnectionLimit
 from carrel.permissions.decide import Actor
@@ -53,6 +53,13 @@ async def connected(
         with contextlib.suppress(ProcessLookupError):
             process.kill()
         await process.communicate()  # unread output would keep it from ending
+
+
+def own_client(key: Path) -> asyncssh.SSHClientConnectionOptions:
+    """Of a client in Python, for what OpenSSH does not do."""
+    return asyncssh.SSHClientConnectionOptions(
+        username="train-3", client_keys=[str(key)], known_hosts=None, config=None
+    )
 
 
 async def certified(port: SshPort, key: Path, *, actor: Actor, minutes: int = 5) -> Path:
@@ -311,6 +318,28 @@ async def test_forwarding_can_be_disabled(ssh_port: SshPort, key: Path, tmp_path
         assert (await strict.ssh(key, "train-3", "echo shell")).out == b"shell\n"
 
 
+async def test_a_burst_of_forwarded_ports_has_the_limit_too(
+    ssh_port: SshPort, key: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ssh_connections, "MAX_CHANNELS", 2)
+    async with (
+        await asyncio.start_server(lambda *_: None, "127.0.0.1", 0) as server,
+        asyncssh.connect("127.0.0.1", ssh_port.port, options=own_client(key)) as client,
+    ):
+        port = server.sockets[0].getsockname()[1]
+        openings = [client.open_connection("127.0.0.1", port) for _ in range(5)]
+        opened = await asyncio.gather(*openings, return_exceptions=True)
+        assert sum(isinstance(one, asyncssh.ChannelOpenError) for one in opened) == 3
+        client.abort()
+
+
+async def test_the_variables_of_a_client_are_limited(ssh_port: SshPort, key: Path) -> None:
+    sent = {f"LC_TEST_{number}": "x" for number in range(300)}
+    async with asyncssh.connect("127.0.0.1", ssh_port.port, options=own_client(key)) as client:
+        ran = await client.run("env | grep -c ^LC_TEST", env=sent)
+    assert str(ran.stdout).strip() == "100"
+
+
 FILL = "i=0; while [ $i -lt 300 ]; do head -c 1048576 /dev/zero; i=$((i+1)); echo $i >progress; done"
 """Sends 300 MiB."""
 
@@ -335,10 +364,7 @@ async def test_a_client_that_does_not_read_holds_the_command_back(ssh_port: SshP
 
 
 async def test_a_client_with_a_huge_window_does_too(ssh_port: SshPort, key: Path) -> None:
-    options = asyncssh.SSHClientConnectionOptions(
-        username="train-3", client_keys=[str(key)], known_hosts=None, config=None
-    )
-    async with asyncssh.connect("127.0.0.1", ssh_port.port, options=options) as client:
+    async with asyncssh.connect("127.0.0.1", ssh_port.port, options=own_client(key)) as client:
         await client.create_process(FILL, window=1 << 31, encoding=None)
         assert client._transport
         client._transport.pause_reading()
