@@ -26,6 +26,7 @@ CATCH_ALL = {
     "controllers/launch.py",
     "controllers/reap.py",
     "gateway/authorization.py",
+    "gateway/ssh_access.py",
     "http/shell.py",
 }
 
