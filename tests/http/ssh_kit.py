@@ -41,6 +41,7 @@ class SshPort:
     world: World
     folder: Path
     server: SshServer
+    access: SshAccess
 
     def key(self, name: str) -> Path:
         """A new pair; the path of its private key."""
@@ -118,7 +119,7 @@ async def ssh_port_of(world: World, folder: Path, *, port_forwarding: bool = Tru
         number = port.start("127.0.0.1", 0)
         assert number
         await listener.connected.wait()
-        yield SshPort(number, world, folder, server)
+        yield SshPort(number, world, folder, server, access)
     finally:
         await port.close()
         for task in tasks:

@@ -27,6 +27,7 @@ CATCH_ALL = {
     "controllers/launch.py",
     "controllers/reap.py",
     "gateway/authorization.py",
+    "gateway/ssh_access.py",
     "http/shell.py",
 }
 

@@ -13,6 +13,8 @@ import aiodocker
 import pytest
 from aiohttp import BaseConnector, StreamReader, web
 from aiohttp.web_protocol import RequestHandler, _ErrInfo
+from asyncssh.channel import SSHServerChannel
+from asyncssh.connection import SSHConnection
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from sqlalchemy.pool import AsyncAdaptedQueuePool
@@ -46,6 +48,8 @@ OVERRIDDEN: list[tuple[type, str]] = [
     (web.StreamResponse, "prepare write_eof"),
     (APIRoute, "get_route_handler"),
     (AsyncAdaptedQueuePool, "_do_get"),
+    (SSHConnection, "_recv_pkthdr pause_writing resume_writing"),
+    (SSHServerChannel, "_process_env_request"),
 ]
 USED: list[tuple[type, str]] = [
     (
@@ -61,6 +65,8 @@ USED: list[tuple[type, str]] = [
     (Dependant, "dependencies call"),
     (APIRoute, "dependant openapi_extra operation_id"),
     (StaticFiles, "file_response"),
+    (SSHConnection, "_pktlen"),
+    (SSHServerChannel, "_env"),
 ]
 OURS: list[tuple[type, type]] = [
     (GuardedProtocol, HttpToolsProtocol),

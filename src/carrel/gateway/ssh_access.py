@@ -48,8 +48,8 @@ _PERMITTED = text(f"""
     JOIN domains d ON d.id = u.domain_id AND d.active
     WHERE {usable_as_text("s", "w.user_id")} AND (
         EXISTS (SELECT FROM ssh_keys k WHERE k.id = w.key_id AND k.user_id = u.id)
-        OR EXISTS (SELECT FROM keypairs k WHERE 'keypair:' || k.access_key = w.credential AND k.active
-            AND k.user_id = u.id)
+        OR EXISTS (SELECT FROM keypairs k WHERE k.active AND k.user_id = u.id
+            AND 'keypair:' || k.access_key || ':' || encode(substr(k.secret_hash, 1, 8), 'hex') = w.credential)
         OR EXISTS (SELECT FROM tokens t WHERE 'token:' || t.id = w.credential AND t.user_id = u.id
             AND (t.expires_at IS NULL OR t.expires_at > :now))
         OR EXISTS (SELECT FROM logins l WHERE 'login:' || l.public_id = w.credential AND l.user_id = u.id
@@ -59,8 +59,8 @@ _PERMITTED = text(f"""
 
 @dataclass(frozen=True)
 class SshProof:
-    """What a client proved: to be this user, by their key with this id, or by a credential of the API: "keypair:...",
-    "token:..." or "login:<public id>". entrance: the only session that it opens, instead of the user name's.
+    """What a client proved: to be this user, by their key with this id, or by a credential of the API, as
+    `ssh_certificates.credential_of` has it. entrance: the only session that it opens, instead of the user name's.
     """
 
     user: UserId
@@ -107,15 +107,27 @@ class SshAccess:
     async def enter(self, proofs: Sequence[SshProof], ref: str, address: str) -> Entrance:
         """The entrance of the first who may use the session. ref: as the user name of SSH has it.
 
-        Raises: CarrelError.
+        Anybody can register a public key, so that a name could lead its owner into the session of somebody else: of
+        several users with the key, only a full id decides. Raises: CarrelError.
         """
         refused: CarrelError = Forbidden("ssh.not_permitted", "These credentials open no session any more.")
+        ambiguous = False
         async with self._database.transaction() as tx:
             for proof in proofs:
                 try:
-                    return await self._entrance(tx, proof, ref, address)
+                    entrance = await self._entrance(tx, proof, ref, address)
                 except CarrelError as error:
                     refused = error
+                    continue
+                if len(proofs) == 1 or ref.startswith(entrance.session.id):
+                    return entrance
+                ambiguous = True
+        if ambiguous:
+            raise Forbidden(
+                "ssh.ambiguous_key",
+                "Several accounts have registered this key.",
+                hint="Use the session's full id as the user name, or carrel ssh-cert.",
+            )
         raise refused
 
     async def note(self, entrance: Entrance, details: dict[str, object]) -> None:
@@ -145,6 +157,9 @@ class SshAccess:
                 await self._recheck()
             except Unavailable:
                 log.warning("ssh.recheck_failed", connections=len(self._open))
+            except Exception:
+                # Without these checks nothing would end when its right does.
+                log.exception("ssh.recheck_failed", connections=len(self._open))
 
     async def _recheck(self) -> None:
         if not self._open:
@@ -156,7 +171,10 @@ class SshAccess:
             )
         ended = checked.keys() - held
         for number in ended:
-            checked[number][2]()
+            try:
+                checked[number][2]()
+            except Exception:
+                log.exception("ssh.cut_failed")
         if ended:
             log.info("ssh.access_ended", connections=len(ended))
 
@@ -177,7 +195,7 @@ class SshAccess:
         user = await tx.get(User, proof.user)
         if user is None or not user.active or not allowed_from(user, address):
             raise Forbidden("ssh.not_permitted", "Your account cannot be used from here.")
-        credential = f"ssh-key:{proof.key}" if proof.key else proof.credential
+        credential = f"ssh-key:{proof.key}" if proof.key else ":".join(proof.credential.split(":")[:2])
         actor = await actor_of(tx, user, credential=credential, address=address)
         actor = Actor(**{**vars(actor), "scopes": _SCOPES})
         session, name = await _session_of(tx, actor, proof.entrance or ref)

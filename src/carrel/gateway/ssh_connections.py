@@ -8,11 +8,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import asyncssh
+from asyncssh.kex import get_kex_algs
 
 from carrel.core.errors import CarrelError
 from carrel.core.ids import ContainerId, UserId
 from carrel.engines.port import Engine
-from carrel.gateway import metrics, ssh_forwarding
+from carrel.gateway import metrics, ssh_bounds, ssh_forwarding
 from carrel.gateway.ssh_access import Entrance, SshAccess, SshProof
 from carrel.gateway.ssh_processes import ProcessSession
 from carrel.signin.keypairs import ssh_certificates
@@ -22,6 +23,15 @@ MAX_CHANNELS = 100
 MAX_OFFERED_KEYS = 20
 _CIPHERS = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com")
 """The first one of the client's list would be chosen; these are many times faster here than all others."""
+_KEY_EXCHANGES = (
+    "mlkem768x25519-sha256",
+    "sntrup761x25519-sha512@openssh.com",
+    "curve25519-sha256",
+    "curve25519-sha256@libssh.org",
+    "ecdh-sha2-nistp256",
+    "ecdh-sha2-nistp384",
+)
+"""Without those that cost a server much more time than a client that has not authenticated."""
 _WINDOW_BYTES = 4 << 20
 _LOGIN_S = 30
 _KEEP_ALIVE_S = 30
@@ -31,6 +41,7 @@ _FAREWELL_S = 2.0
 _ENDED = "Your access to this session has ended."
 
 asyncssh.set_log_level(logging.ERROR)  # below, it logs commands
+ssh_bounds.install()
 
 
 @dataclass(frozen=True)
@@ -63,8 +74,10 @@ async def serve(
 
 def options_of(host_key: bytes) -> dict[str, object]:
     """Options of all connections. host_key: in the format of OpenSSH."""
+    available = {name.decode() for name in get_kex_algs()}  # some need a library of the host
     return {
         "server_host_keys": [asyncssh.import_private_key(host_key)],
+        "kex_algs": [name for name in _KEY_EXCHANGES if name in available],
         "encryption_algs": _CIPHERS,
         "compression_algs": ["none"],
         "server_version": _VERSION,
@@ -132,11 +145,16 @@ class SshConnection(asyncssh.SSHServer):
         self._ref = ""
         self._record: Callable[[], None] = lambda: None
         self._conn: asyncssh.SSHServerConnection
+        self.room = asyncio.Event()
+        self.room.set()
 
     # Authentication
 
     def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
         self._conn = conn
+        # asyncssh does nothing there: only windows would limit what waits for a client, and clients choose them.
+        conn.pause_writing = self.room.clear  # type: ignore[method-assign]
+        conn.resume_writing = self.room.set  # type: ignore[method-assign]
         metrics.SSH_CONNECTIONS.inc()
 
     def begin_auth(self, username: str) -> bool:
@@ -189,11 +207,11 @@ class SshConnection(asyncssh.SSHServer):
             await self._ended.wait()
 
     def _cut(self) -> None:
+        # A client that does not read would otherwise stay.
+        asyncio.get_running_loop().call_later(_FAREWELL_S, self._conn.abort)
         for session in list(self._processes):
             session.end(_ENDED)
         self._conn.disconnect(asyncssh.DISC_BY_APPLICATION, _ENDED)
-        # A client that does not read would otherwise stay.
-        asyncio.get_running_loop().call_later(_FAREWELL_S, self._conn.abort)
 
     # What its channels use
 
@@ -236,11 +254,11 @@ class SshConnection(asyncssh.SSHServer):
                 asyncssh.OPEN_ADMINISTRATIVELY_PROHIBITED, "Port forwarding is disabled in this installation."
             )
         self._require_room()
+        self._forwards += 1  # not in the coroutine, which starts only after other requests
         return self._forward(dest_host, dest_port)
 
     async def _forward(self, host: str, port: int) -> ssh_forwarding.ForwardSession:
         """Raises: ChannelOpenError."""
-        self._forwards += 1
         try:
             session = await ssh_forwarding.opened(self, host, port, self._noted)
         except BaseException:

@@ -94,6 +94,7 @@ class ForwardSession(asyncssh.SSHTCPSession[bytes]):
                 self._visit.record_activity()
                 self._channel.write(piece)
                 await self._writable.wait()
+                await self._visit.room.wait()
             self._channel.close()
         except OSError:
             self._channel.close()

@@ -79,32 +79,37 @@ class SshServer:
 
 
 class Failures:
-    """Connections per address that did not authenticate."""
+    """Connections per client that did not authenticate. client_of: which one has an address; "": not counted."""
 
     def __init__(self) -> None:
+        self.client_of: Callable[[str], str] = str
         self._counts: OrderedDict[str, tuple[int, float]] = OrderedDict()
 
     def too_many(self, address: str) -> bool:
-        count, since = self._counts.get(address, (0, 0.0))
+        count, since = self._counts.get(self.client_of(address), (0, 0.0))
         return count >= FAILURES and time.monotonic() - since < FORGIVEN_S
 
     def count(self, address: str) -> None:
         """A connection of the address ended without authentication."""
-        count, since = self._counts.pop(address, (0, 0.0))
+        client = self.client_of(address)
+        if not client:
+            return
+        count, since = self._counts.pop(client, (0, 0.0))
         now = time.monotonic()
         if now - since >= FORGIVEN_S:
             count, since = 0, now
-        self._counts[address] = count + 1, since
+        self._counts[client] = count + 1, since
         while len(self._counts) > _ADDRESSES:
             self._counts.popitem(last=False)
 
 
 class SshListener:
-    """The port. limit: on connections per address."""
+    """The port. limit: on connections per address; failures to authenticate are counted likewise."""
 
     def __init__(self, server: SshServer, limit: ConnectionLimit) -> None:
         self._server = server
         self._limit = limit
+        server.failures.client_of = limit.client_of
         self._open: set[asyncio.Task[None]] = set()
         self._socket: socket.socket | None = None
         self._accepting: asyncio.Task[None] | None = None

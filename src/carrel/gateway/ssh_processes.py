@@ -1,6 +1,7 @@
 """Processes of SSH channels: shells, commands and the SFTP server, by `Engine.exec`."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +23,9 @@ _BATCH_BYTES = 256 << 10
 _FAILED = 255
 _NOT_STARTED = (126, 127)
 _LONGEST_FIRST_LINE = 16
+_LONGEST_REFUSAL = 64 << 10
+_PROGRAM = re.compile(r"\s*([\w./+-]+)(?:\s|$)")
+"""Of a command that does not begin with an assignment, whose value may be a secret."""
 _SIGNALS = (
     "ABRT",
     "ALRM",
@@ -59,7 +63,9 @@ _SHELLS = ("sh", "/opt/carrel/bin/sh")
 
 
 class Visit(Protocol):
-    """A connection, as its channels use it."""
+    """A connection, as its channels use it. room: set while its client receives what is sent."""
+
+    room: asyncio.Event
 
     @property
     def client(self) -> str:
@@ -112,12 +118,14 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
         self._begun = asyncio.Event()
         self._pid: int | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._opened = False
         self._channel: asyncssh.SSHServerChannel[bytes]
 
     # What the client requests
 
     def connection_made(self, chan: asyncssh.SSHServerChannel[bytes]) -> None:
         self._channel = chan
+        self._opened = True
         chan.set_write_buffer_limits(high=_BACKLOG_BYTES, low=_BACKLOG_BYTES // 4)
 
     def pty_requested(
@@ -131,8 +139,9 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
         return True
 
     def exec_requested(self, command: str) -> bool:
-        program = (command.split() or [""])[0][:100]
-        self._start = _Start((*_COMMAND, command), {"ssh": "command", "command": program})
+        program = _PROGRAM.match(command)
+        noted = program[1][:100] if program else ""
+        self._start = _Start((*_COMMAND, command), {"ssh": "command", "command": noted})
         return "\0" not in command
 
     def subsystem_requested(self, subsystem: str) -> bool:
@@ -182,6 +191,8 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
         """End it early, with a sentence for the user."""
         for task in self._tasks:
             task.cancel()
+        if not self._opened:
+            return
         with suppress(OSError):
             self._say(b"%bcarrel: %b\n" % (b"\n" if self._terminal else b"", sentence.encode()))
             self._channel.exit(_FAILED)
@@ -235,6 +246,8 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
         refusal = b""
         async for number, piece in stream.output():
             if first is not None:
+                if len(refusal) > _LONGEST_REFUSAL:
+                    raise EngineError("The session's shell does not start.", retriable=False)
                 if number != 1:
                     refusal += piece
                     continue
@@ -259,8 +272,8 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
             else:
                 self._send()
                 self._channel.write(piece, _STDERR)
-            if not self._writable.is_set():
-                await self._writable.wait()
+            await self._writable.wait()
+            await self._visit.room.wait()
         self._send()
         return refusal + (first or b"")
 

@@ -154,13 +154,13 @@ class ConnectionLimit:
         self._total = _spare_files() if total is None else total
         self._open: Counter[str] = Counter()
         self._all = 0
-        self._key = lru_cache(4096)(self._named)
+        self.client_of = lru_cache(4096)(self._named)
 
     def enter(self, address: str) -> int:
         """Count a new connection. Returns 0, or the status to refuse it with; a refused connection is not counted."""
         if self._all >= self._total:
             return 503
-        key = self._key(address)
+        key = self.client_of(address) if self._per_address else ""
         if key:
             if self._open[key] >= self._per_address:
                 return 429
@@ -171,20 +171,20 @@ class ConnectionLimit:
     def leave(self, address: str) -> None:
         """A counted connection has closed."""
         self._all -= 1
-        if key := self._key(address):
+        if self._per_address and (key := self.client_of(address)):
             self._open[key] -= 1
             if not self._open[key]:
                 del self._open[key]
 
     def _named(self, address: str) -> str:
-        """The counter key of an address; "" if it is exempt."""
+        """The client that an address belongs to; "" if it is exempt."""
         try:
             known = ipaddress.ip_address(address)
         except ValueError:
             return ""
         if isinstance(known, ipaddress.IPv6Address) and known.ipv4_mapped:
             return self._named(str(known.ipv4_mapped))
-        if not self._per_address or any(known in network for network in self._exempt):
+        if any(known in network for network in self._exempt):
             return ""
         if known.version == 6:
             return str(ipaddress.ip_network((known, 64), strict=False))

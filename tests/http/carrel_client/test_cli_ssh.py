@@ -81,6 +81,12 @@ async def test_the_configuration_makes_plain_ssh_and_rsync_work(
     assert (done.code, (world.engine.home / "data").read_bytes()) == (0, source.read_bytes()), done.err
 
 
+async def test_hosts_of_the_ssh_port_name_their_sessions_by_id(user: CommandLine, world: World) -> None:
+    session = await world.session(name="by-id")
+    printed = await user.as_json("ssh-config", "--direct", "--print", "by-id")
+    assert f"Host carrel.by-id\n  User {session}\n" in printed["config"]
+
+
 async def test_a_certificate_opens_the_ssh_port(user: CommandLine, ssh_port: SshPort) -> None:
     key = ssh_port.key("work")
     assert (await ssh_port.ssh(key, "train-3", "true")).code == 255

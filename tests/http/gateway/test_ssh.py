@@ -8,8 +8,9 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import asyncssh
 import pytest
 from access_kit import World
 from people import eventually
@@ -19,9 +20,11 @@ from ssh_kit import BOUND_S, SshPort, run, ssh_port, ssh_port_of, world
 from carrel.core.clock import SystemClock
 from carrel.core.ids import SessionId
 from carrel.db.encryption import SecretBox
-from carrel.gateway import ssh_access, ssh_listener
+from carrel.gateway import ssh_access, ssh_connections, ssh_listener, ssh_processes
+from carrel.gateway.ssh_processes import ProcessSession, Visit
+from carrel.http.guard import ConnectionLimit
 from carrel.permissions.decide import Actor
-from carrel.signin.keypairs import ssh_certificates
+from carrel.signin.keypairs import service, ssh_certificates
 
 __all__ = ["ssh_port", "world"]
 MIB = 1 << 20
@@ -50,6 +53,13 @@ async def connected(
         with contextlib.suppress(ProcessLookupError):
             process.kill()
         await process.communicate()  # unread output would keep it from ending
+
+
+def own_client(key: Path) -> asyncssh.SSHClientConnectionOptions:
+    """Of a client in Python, for what OpenSSH does not do."""
+    return asyncssh.SSHClientConnectionOptions(
+        username="train-3", client_keys=[str(key)], known_hosts=None, config=None
+    )
 
 
 async def certified(port: SshPort, key: Path, *, actor: Actor, minutes: int = 5) -> Path:
@@ -128,6 +138,20 @@ async def test_a_key_opens_only_the_sessions_of_its_user(ssh_port: SshPort, key:
     assert (await ssh_port.ssh(theirs, "train-3", "echo theirs")).out == b"theirs\n"
 
 
+async def test_a_key_that_several_registered_opens_sessions_only_by_full_ids(
+    ssh_port: SshPort, key: Path
+) -> None:
+    people, world = ssh_port.world.people, ssh_port.world
+    own = await world.session(name="own")
+    await world.session(name="lure", owner=people.stranger)
+    await ssh_port.register(key, people.stranger)
+    for user in ("lure", "train-3", own[:8]):
+        ran = await ssh_port.ssh(key, user, "true")
+        assert (ran.code, "Several accounts have registered this key." in ran.err) == (255, True), user
+    for user in (own, f"{own}+main"):
+        assert (await ssh_port.ssh(key, user, "echo in")).out == b"in\n"
+
+
 async def test_a_session_that_does_not_run_says_so(ssh_port: SshPort, key: Path) -> None:
     await ssh_port.world.session(name="waits", state="PENDING")
     ran = await ssh_port.ssh(key, "waits", "true")
@@ -135,6 +159,15 @@ async def test_a_session_that_does_not_run_says_so(ssh_port: SshPort, key: Path)
         255,
         "carrel: waits is not running: it is PENDING. Wait until it runs.\n",
     )
+
+
+async def test_what_a_shell_prints_before_it_starts_is_limited(
+    ssh_port: SshPort, key: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ssh_processes, "_COMMAND", ("-c", "head -c 4194304 /dev/zero >&2; exit 126", "sh"))
+    ran = await ssh_port.ssh(key, "train-3", "true")
+    assert ran.code == 255
+    assert "The session's shell does not start." in ran.err
 
 
 async def test_files_go_by_sftp_scp_and_rsync(ssh_port: SshPort, key: Path) -> None:
@@ -171,6 +204,22 @@ async def test_a_certificate_opens_the_sessions_of_its_user_until_its_credential
         )
     ran = await ssh_port.ssh(made, "train-3", "true")
     assert (ran.code, "open no session any more" in ran.err) == (255, True)
+
+
+async def test_a_certificate_ends_with_the_secret_of_its_keypair(ssh_port: SshPort, key: Path) -> None:
+    actor = by_keypair(ssh_port)
+    made = await certified(ssh_port, ssh_port.key("certified"), actor=actor)
+    assert (await ssh_port.ssh(made, "train-3", "true")).code == 0
+    async with ssh_port.world.database.transaction() as tx:
+        noted = (
+            await tx.execute(text("SELECT credential FROM audit WHERE action = 'session.exec'"))
+        ).scalars()
+        assert list(noted) == [actor.credential]
+        await service.rotate(tx, SystemClock(), actor, actor.credential.removeprefix("keypair:"))
+    ran = await ssh_port.ssh(made, "train-3", "true")
+    assert (ran.code, "open no session any more" in ran.err) == (255, True)
+    made = await certified(ssh_port, made, actor=actor)
+    assert (await ssh_port.ssh(made, "train-3", "true")).code == 0
 
 
 async def test_an_expired_certificate_and_one_of_another_authority_open_nothing(
@@ -213,6 +262,31 @@ async def test_a_connection_ends_with_the_right_to_it(
         assert b"Your access to this session has ended." in await client.stderr.read()
 
 
+async def test_a_connection_that_cannot_be_cut_does_not_keep_others_open(
+    ssh_port: SshPort, key: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ssh_access, "RECHECK_S", 0.1)
+    actor = by_keypair(ssh_port)
+    access = ssh_port.access
+    async with ssh_port.world.database.transaction() as tx:
+        credential = await ssh_certificates.credential_of(tx, actor)
+    proof = ssh_access.SshProof(actor.user_id, credential=credential)
+    entrance = await access.enter([proof], "train-3", "127.0.0.1")
+    async with ssh_port.world.database.transaction() as tx:
+        await tx.execute(
+            text("UPDATE keypairs SET active = false WHERE user_id = :user"), {"user": actor.user_id}
+        )
+
+    def broken() -> None:
+        raise RuntimeError
+
+    ProcessSession(cast(Visit, None)).end("before its channel is open")
+    for _ in range(2):  # at the same check, and at a later one
+        cut = asyncio.Event()
+        with access.watching(entrance, broken), access.watching(entrance, cut.set):
+            await asyncio.wait_for(cut.wait(), BOUND_S)
+
+
 async def test_a_shell_ends_with_its_client(ssh_port: SshPort, key: Path) -> None:
     async with connected(ssh_port, key, "train-3", "echo begun; exec sleep 1000", tty=True) as client:
         assert (await asyncio.wait_for(client.stdout.readline(), BOUND_S)).strip() == b"begun"
@@ -244,20 +318,58 @@ async def test_forwarding_can_be_disabled(ssh_port: SshPort, key: Path, tmp_path
         assert (await strict.ssh(key, "train-3", "echo shell")).out == b"shell\n"
 
 
+async def test_a_burst_of_forwarded_ports_has_the_limit_too(
+    ssh_port: SshPort, key: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ssh_connections, "MAX_CHANNELS", 2)
+    async with (
+        await asyncio.start_server(lambda *_: None, "127.0.0.1", 0) as server,
+        asyncssh.connect("127.0.0.1", ssh_port.port, options=own_client(key)) as client,
+    ):
+        port = server.sockets[0].getsockname()[1]
+        openings = [client.open_connection("127.0.0.1", port) for _ in range(5)]
+        opened = await asyncio.gather(*openings, return_exceptions=True)
+        assert sum(isinstance(one, asyncssh.ChannelOpenError) for one in opened) == 3
+        client.abort()
+
+
+async def test_the_variables_of_a_client_are_limited(ssh_port: SshPort, key: Path) -> None:
+    sent = {f"LC_TEST_{number}": "x" for number in range(300)}
+    async with asyncssh.connect("127.0.0.1", ssh_port.port, options=own_client(key)) as client:
+        ran = await client.run("env | grep -c ^LC_TEST", env=sent)
+    assert str(ran.stdout).strip() == "100"
+
+
+FILL = "i=0; while [ $i -lt 300 ]; do head -c 1048576 /dev/zero; i=$((i+1)); echo $i >progress; done"
+"""Sends 300 MiB."""
+
+
+async def stands_still(progress: Path) -> int:
+    """How many MiB `FILL` has sent when it has to wait."""
+    await eventually(lambda: progress.exists() or None)
+    seen = ""
+
+    async def still() -> bool:
+        nonlocal seen
+        before, seen = seen, progress.read_text()
+        return bool(seen) and before == seen
+
+    await eventually(still, every_s=1.0)
+    return int(seen)
+
+
 async def test_a_client_that_does_not_read_holds_the_command_back(ssh_port: SshPort, key: Path) -> None:
-    progress = ssh_port.world.engine.home / "progress"
-    command = "i=0; while [ $i -lt 300 ]; do head -c 1048576 /dev/zero; i=$((i+1)); echo $i >progress; done"
-    async with connected(ssh_port, key, "train-3", command):
-        await eventually(lambda: progress.exists() or None)
-        seen = ""
+    async with connected(ssh_port, key, "train-3", FILL):
+        assert await stands_still(ssh_port.world.engine.home / "progress") < 100
 
-        async def stands_still() -> bool:
-            nonlocal seen
-            before, seen = seen, progress.read_text()
-            return bool(seen) and before == seen
 
-        await eventually(stands_still, every_s=1.0)
-        assert int(seen) < 100
+async def test_a_client_with_a_huge_window_does_too(ssh_port: SshPort, key: Path) -> None:
+    async with asyncssh.connect("127.0.0.1", ssh_port.port, options=own_client(key)) as client:
+        await client.create_process(FILL, window=1 << 31, encoding=None)
+        assert client._transport
+        client._transport.pause_reading()
+        assert await stands_still(ssh_port.world.engine.home / "progress") < 100
+        client.abort()
 
 
 async def test_many_connections_at_once_all_work(ssh_port: SshPort, key: Path) -> None:
@@ -277,8 +389,37 @@ async def test_an_address_that_fails_too_often_is_refused_for_a_while(
     assert (await ssh_port.ssh(key, "train-3", "true")).code == 0
 
 
+async def test_failures_are_counted_per_network_and_not_of_exempt_addresses(ssh_port: SshPort) -> None:
+    ssh_listener.SshListener(ssh_port.server, ConnectionLimit(0, exempt=["10.0.0.0/8"]))
+    failures = ssh_port.server.failures
+    for number in range(ssh_listener.FAILURES):
+        failures.count(f"2001:db8::{number:x}")
+        failures.count("10.0.0.1")
+    assert failures.too_many("2001:db8::ffff")
+    assert not failures.too_many("2001:db8:0:1::1")
+    assert not failures.too_many("10.0.0.1")
+
+
+async def test_a_stranger_cannot_make_the_server_keep_a_huge_packet(ssh_port: SshPort) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", ssh_port.port)
+    writer.write(b"SSH-2.0-Test\r\n" + b"\xff\xff\xff\xf0" + bytes(64))
+    answer = await asyncio.wait_for(reader.read(), BOUND_S)
+    writer.close()
+    assert b"The packet is too large." in answer
+
+
+async def test_slow_key_exchanges_are_not_offered(ssh_port: SshPort, key: Path) -> None:
+    slow = ("-o", "KexAlgorithms=diffie-hellman-group18-sha512")
+    assert (await ssh_port.ssh(key, "train-3", "true", options=slow)).code == 255
+    fast = ("-o", "KexAlgorithms=curve25519-sha256")
+    assert (await ssh_port.ssh(key, "train-3", "true", options=fast)).code == 0
+
+
 async def test_what_starts_is_in_the_audit_trail(ssh_port: SshPort, key: Path) -> None:
     await ssh_port.ssh(key, "train-3", "echo secret words")
+    await ssh_port.ssh(key, "train-3", "TOKEN=secret true")
+    await ssh_port.ssh(key, "train-3", "(TOKEN=secret true)")
     async with ssh_port.world.database.transaction() as tx:
         rows = (await tx.execute(text("SELECT details FROM audit WHERE action = 'session.exec'"))).all()
-    assert [row.details for row in rows] == [{"ssh": "command", "command": "echo"}]
+    assert all(row.details["ssh"] == "command" for row in rows)
+    assert sorted(row.details["command"] for row in rows) == ["", "", "echo"]

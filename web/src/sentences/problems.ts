@@ -397,6 +397,10 @@ export const PROBLEMS: Record<string, Sentences> = {
     hint: msg`Request less shared memory, or more memory.`,
   },
   "session.workdir": { detail: msg`This is not a valid working directory.`, hint: msg`Do not use . or ..` },
+  "ssh.ambiguous_key": {
+    detail: msg`Several accounts have registered this key.`,
+    hint: msg`Use the session's full id as the user name.`,
+  },
   "ssh.not_permitted": { detail: msg`These credentials do not open the session any more.` },
   "ssh_key.invalid": { detail: msg`This is not a public SSH key.` },
   "ssh_key.known": { detail: msg`You already have this SSH key.` },

@@ -20,6 +20,7 @@ from carrel.core.errors import Invalid
 from carrel.db.encryption import SecretBox
 from carrel.permissions.decide import Actor
 from carrel.signin.keypairs import ssh_identity, ssh_keys
+from carrel.tables.keypairs import Keypair
 from carrel.tables.logins import Login
 
 _EARLIER = timedelta(minutes=1)
@@ -70,9 +71,17 @@ async def certify(
 
 
 async def credential_of(tx: AsyncSession, actor: Actor) -> str:
-    """The actor's credential, with the sign-in that a cookie stands for: "login:<public id>"."""
+    """The actor's credential, with the sign-in that a cookie stands for: "login:<public id>".
+
+    That of a keypair includes the start of its secret's hash, so that it ends when the secret is rotated.
+    """
     if actor.login_id is None:
-        return actor.credential
+        kind, _, access_key = actor.credential.partition(":")
+        if kind != "keypair":
+            return actor.credential
+        # not narrowed: the actor's own keypair
+        keypair = await tx.execute(select(Keypair.secret_hash).where(Keypair.access_key == access_key))
+        return f"{actor.credential}:{(keypair.scalar_one_or_none() or b'')[:8].hex()}"
     # not narrowed: the actor's own sign-in
     login = await tx.execute(select(Login.public_id).where(Login.id == actor.login_id))
     return f"login:{login.scalar_one_or_none() or ''}"

@@ -118,14 +118,20 @@ def _direct(args: argparse.Namespace, context: Context, shown: models.SshView, c
             status=409,
             hint="Leave --direct out: SSH then goes through the address of the API.",
         )
-    names = [context.client.sessions.show(ref)["name"] for ref in args.ids] or [
-        session["name"] for session in context.client.sessions.list(state="RUNNING")["items"]
+    hosts = [
+        (session["name"], session["id"])
+        for session in (
+            [context.client.sessions.show(ref) for ref in args.ids]
+            or context.client.sessions.list(state="RUNNING")["items"]
+        )
     ]
-    if not names:
+    if not hosts:
         say("No session is running, so there is no host yet.")
     where = [f"  HostName {shown['host']}", f"  Port {shown['port']}"]
     return "\n".join(
-        line for name in names for line in (f"Host {ssh.PREFIX}{name}", f"  User {name}", *where, *common, "")
+        line
+        for name, number in hosts
+        for line in (f"Host {ssh.PREFIX}{name}", f"  User {number}", *where, *common, "")
     )
 
 
