@@ -21,7 +21,6 @@ from carrel.db.database import Database
 from carrel.db.listener import Listener
 from carrel.permissions.decide import Actor
 from carrel.sessions import announcements, containers
-from carrel.sessions import service as sessions
 from carrel.sessions.visibility import usable_as_text
 from carrel.signin.logins import authenticator
 from carrel.signin.logins.service import allowed_from
@@ -132,6 +131,8 @@ class SshAccess:
 
     async def note(self, entrance: Entrance, details: dict[str, object]) -> None:
         """Add an audit entry for what starts in the session. Raises: Unavailable."""
+        from carrel.sessions import service as sessions  # loads numpy
+
         async with self._database.transaction() as tx:
             sessions.note(tx, entrance.actor, ACTION, entrance.session, details=details)
 
@@ -192,6 +193,7 @@ class SshAccess:
         return set((await tx.execute(_PERMITTED, bound)).scalars())
 
     async def _entrance(self, tx: AsyncSession, proof: SshProof, ref: str, address: str) -> Entrance:
+
         user = await tx.get(User, proof.user)
         if user is None or not user.active or not allowed_from(user, address):
             raise Forbidden("ssh.not_permitted", "Your account cannot be used from here.")

@@ -11,8 +11,8 @@ SCRIPT = Path(carrel.imports.__file__).parent / "scripts" / "git.sh"
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("asked")
+def prompted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("prompted")
     program = SCRIPT.read_text().partition("<<'ASK'\n")[2].partition("\nASK\n")[0]
     (folder / "ask").write_text(program + "\n")
     (folder / "token").write_text("s3cret")
@@ -32,9 +32,9 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("Password for 'https://github.com.evil.example': ", ""),
     ],
 )
-def test_the_token_is_for_its_host_alone(asked: Path, prompt: str, answer: str):
-    environment = {"ASK_HOST": "github.com", "ASK_TOKEN": str(asked / "token"), "PATH": "/usr/bin:/bin"}
+def test_the_token_is_for_its_host_alone(prompted: Path, prompt: str, answer: str):
+    environment = {"ASK_HOST": "github.com", "ASK_TOKEN": str(prompted / "token"), "PATH": "/usr/bin:/bin"}
     done = subprocess.run(
-        ["sh", str(asked / "ask"), prompt], env=environment, capture_output=True, text=True, check=False
+        ["sh", str(prompted / "ask"), prompt], env=environment, capture_output=True, text=True, check=False
     )
     assert done.stdout == answer, done

@@ -48,7 +48,7 @@ export function ChecksPage() {
             {items.length === 0 ? (
               <EmptyState title={t`All checks passed`} />
             ) : (
-              <Table.ScrollContainer minWidth={520} type="native" scrollAreaProps={{ tabIndex: 0 }}>
+              <Table.ScrollContainer minWidth={520} type="native" tabIndex={0}>
                 <Table verticalSpacing="sm" aria-label={t`Checks`}>
                   <Table.Thead>
                     <Table.Tr>

@@ -45,7 +45,7 @@ export function ConsistencyPage() {
           {differences.length === 0 ? (
             <EmptyState title={t`No differences`} />
           ) : (
-            <Table.ScrollContainer minWidth={520} type="native" scrollAreaProps={{ tabIndex: 0 }}>
+            <Table.ScrollContainer minWidth={520} type="native" tabIndex={0}>
               <Table verticalSpacing="sm" aria-label={t`Differences`}>
                 <Table.Thead>
                   <Table.Tr>

@@ -60,7 +60,7 @@ export function InformationPage() {
               value={search}
               onChange={(event) => setSearch(event.currentTarget.value)}
             />
-            <Table.ScrollContainer minWidth={420} type="native" scrollAreaProps={{ tabIndex: 0 }}>
+            <Table.ScrollContainer minWidth={420} type="native" tabIndex={0}>
               <Table aria-label={t`Packages and licences`}>
                 <Table.Thead>
                   <Table.Tr>

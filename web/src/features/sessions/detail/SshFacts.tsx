@@ -35,7 +35,7 @@ export function SshFacts({ session }: { session: SessionDetail }) {
       <Text size="sm" c="dimmed">
         <Trans>
           ssh needs one of your{" "}
-          <Anchor component={Link} to="/settings/ssh-keys" size="sm">
+          <Anchor component={Link} to="/settings/ssh-keys" size="sm" underline="always">
             SSH keys
           </Anchor>
           ; carrel ssh-config needs none, and sets up editors too.
