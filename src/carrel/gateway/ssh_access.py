@@ -215,6 +215,8 @@ async def _session_of(tx: AsyncSession, actor: Actor, ref: str) -> tuple[Session
 
     Raises: NotFound, Forbidden, Conflict.
     """
+    from carrel.sessions import service as sessions  # loads numpy
+
     whole, _, name = ref.partition("+")
     try:
         return await sessions.find(tx, actor, whole, ACTION), name or None
