@@ -11,6 +11,7 @@ from carrel_client import Carrel
 from command_line import command_line
 from databases import scalar, sql
 from installation import Api, Caller
+from people import eventually
 from people_kit import status_and_code
 from queue_kit import waits
 from session_kit import SMALL, force_state, overwrite, request
@@ -231,7 +232,12 @@ async def test_a_check_tells_which_array_it_would_wait_for(living: Api):
     user = await living.as_("user")
     await start_array(user, "sweep", "sleep", "1000", time_limit_s=3600, max_parallel=1)
     body = {"slots": SMALL, "after": after("sweep")}
-    check = (await user.post("/sessions/check", body)).json()
+
+    async def estimated() -> dict[str, Any] | None:
+        check = (await user.post("/sessions/check", body)).json()
+        return check if check["expected_start"] else None  # once the first of them is placed
+
+    check = await eventually(estimated)
     assert (check["verdict"], check["reason"], check["no_estimate"]) == (
         "waits",
         "It waits for sweep[1-3] (0 of 3 have ended) to succeed.",
