@@ -14,9 +14,9 @@ def test_administration_is_grouped(desk: Desk, open_desk: Opener, roles: Roles) 
     pages = desk.page.get_by_role("navigation", name="Pages")
     for area, links in {
         "People": ["Users", "Identity providers"],
-        "Infrastructure": ["Resources", "Storage", "Scheduler"],
+        "Infrastructure": ["Resources", "Storage", "Environments", "Scheduler"],
         "Policy": ["Resource policies"],
-        "System": ["Audit", "Configuration"],
+        "System": ["Audit", "Configuration", "Maintenance"],
     }.items():
         expect(pages.get_by_role("group", name=area).get_by_role("link")).to_have_text(links)
 

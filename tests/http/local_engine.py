@@ -17,6 +17,8 @@ from carrel.engines.fake import FakeContainer, FakeEngine
 from carrel.engines.port import ExecStream, LogRecord, TerminalSize
 from carrel.engines.refused import missing
 
+_IGNORED_S = 10.0
+
 
 class LocalEngine(FakeEngine):
     """home: where its processes run; `main.log` in it stands for the main process's output."""
@@ -169,8 +171,9 @@ class LocalProcess:
         elif self.process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGHUP)
-            # Otherwise nobody ever sees the end of output that nobody read.
-            self.process._transport.close()  # type: ignore[attr-defined]
+            # Otherwise nobody ever sees the end of output that nobody read. It kills what ignores the signal, too.
+            close = self.process._transport.close  # type: ignore[attr-defined]
+            asyncio.get_running_loop().call_later(_IGNORED_S, close)
 
 
 def _set_size(terminal: int, size: TerminalSize) -> None:

@@ -101,7 +101,7 @@ async def test_client_that_leaves_ends_the_input_of_its_command(world: World) ->
     session = await world.session()
     mark = world.engine.home / "ended"
     async with world.connect(f"{session}/exec") as socket:
-        await socket.send(json.dumps({"command": ["sh", "-c", f"cat; touch {mark}"]}))
+        await socket.send(json.dumps({"command": ["sh", "-c", f"trap '' HUP; cat; touch {mark}"]}))
         await socket.send(b"hello")
         assert await socket.recv() == b"\x01hello"
     await eventually(mark.exists)
