@@ -159,12 +159,12 @@ def _method(name: str, function: FunctionType) -> list[str]:
 def typescript() -> str:
     """The table for the page: scope of each role, and the sentence for users."""
     lines = "".join(_line(action) for action in ACTIONS.values())
+    sentences = "".join(f'  "{action.name}": {json.dumps(action.sentence)},\n' for action in ACTIONS.values())
     return f"""// Written by tools/reference.py from the one table of actions.
 
 export type ActionScope = "none" | "own" | "project" | "domain" | "all";
 
 export interface Action {{
-  sentence: string;
   user: ActionScope;
   projectAdmin: ActionScope;
   domainAdmin: ActionScope;
@@ -175,13 +175,17 @@ export const ACTIONS = {{
 {lines}}} as const satisfies Record<string, Action>;
 
 export type ActionName = keyof typeof ACTIONS;
+
+/** The sentences of the server. The page has its own, translated ones, and does not download these. */
+export const SERVER_SENTENCES: Record<ActionName, string> = {{
+{sentences}}};
 """
 
 
 def _line(action: Action) -> str:
     scopes = [action.scope(role).name.lower() for role in _ROLES]
     return (
-        f'  "{action.name}": {{\n    sentence: {json.dumps(action.sentence)},\n    user: "{scopes[0]}",\n'
+        f'  "{action.name}": {{\n    user: "{scopes[0]}",\n'
         f'    projectAdmin: "{scopes[1]}",\n    domainAdmin: "{scopes[2]}",\n    superadmin: "{scopes[3]}",\n  }},\n'
     )
 

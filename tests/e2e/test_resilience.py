@@ -12,7 +12,7 @@ from e2e.desk import Desk
 from e2e.people import PASSWORD, make_person
 from e2e.running import Running
 
-BYTES = 350 << 10
+BYTES = 360 << 10
 REQUESTS = 25
 WELCOME = re.compile("Welcome, ")
 
