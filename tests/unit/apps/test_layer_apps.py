@@ -1,5 +1,6 @@
 """The apps of the app layer, and those that images declare."""
 
+from carrel.apps import app_catalogue
 from carrel.apps.app_templates import templates
 from carrel.apps.layer_apps import LAYER_APPS, offered
 
@@ -14,6 +15,10 @@ def test_an_app_of_the_image_counts_more_than_the_layers_of_its_name() -> None:
     apps = templates(offered([OWN], layer=True))
     assert apps["jupyter"].title == "Own"
     assert list(apps) == ["jupyter", "vscode", "files"]
+
+
+def test_each_app_of_the_layer_replaces_that_of_the_catalogue() -> None:
+    assert {app.name for app in LAYER_APPS} <= set(app_catalogue.built_in())
 
 
 def test_without_the_layer_only_those_of_the_image_are_left() -> None:

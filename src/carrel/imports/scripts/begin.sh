@@ -28,7 +28,7 @@ download() {
             *:*) printf 'user = "%s"\n' "$token" ;;
             *) printf 'oauth2-bearer = "%s"\n' "$token" ;;
             esac
-        } | curl -fsSL --retry 3 --proto =http,https --proto-redir =http,https -K - -o "$2" -- "$1"
+        } | curl -fsSL --connect-timeout 30 --retry 3 --proto =http,https --proto-redir =http,https -K - -o "$2" -- "$1"
     elif have python3; then
         TOKEN=$token python3 - "$1" "$2" <<'PYTHON'
 import base64, os, shutil, sys, urllib.request

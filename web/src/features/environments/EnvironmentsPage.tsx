@@ -86,7 +86,7 @@ export function EnvironmentsPage() {
       onOpen={open}
       tools={tools}
       toolsWidth="5rem"
-      minWidth="66rem"
+      minWidth="72rem"
       onMore={more}
       file={{ name: "environments", fields: ENVIRONMENT_FIELDS, all: () => everyEnvironment(filter) }}
       searched={{ label: t`Search by name or description`, placeholder: t`Name or description` }}

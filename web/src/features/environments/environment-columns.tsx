@@ -34,27 +34,28 @@ export const ENVIRONMENT_COLUMNS: readonly Column<Environment>[] = [
   {
     key: "state",
     title: msg`Latest version`,
-    width: "13rem",
+    width: "10rem",
     value: (one) => one.versions[0]?.name ?? "",
     cell: ({ versions: [latest] }) => latest && <VersionBadge version={latest} named />,
   },
   {
     key: "versions",
     title: msg`Versions`,
-    width: "7rem",
+    width: "6rem",
+    shown: "chosen",
     value: (one) => one.versions.length,
   },
   {
     key: "size",
     title: msg`Size`,
-    width: "8rem",
+    width: "6rem",
     value: (one) => one.added_bytes,
     cell: (one) => formatSize(one.added_bytes),
   },
   {
     key: "base",
     title: msg`Base image`,
-    width: "10rem",
+    width: "9rem",
     value: (one) => one.versions[0]?.base ?? "",
   },
   {

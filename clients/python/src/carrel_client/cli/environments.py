@@ -109,6 +109,12 @@ def _sentence(one: models.VersionView) -> str:
 
 def _print_preview(one: models.SavePreview) -> None:
     changed = one["changed_bytes"]
+    left_out = [
+        (f"the content of {counted(len(one['folders']), 'folder')}", one["folders"]),
+        (counted(len(one["variables"]), "variable"), one["variables"]),
+        (counted(len(one["files"]), "initial file"), one["files"]),
+        *((_KINDS[part["kind"]], part["paths"]) for part in one["left_out"]),
+    ]
     print_facts(
         [
             ("base", one["base"]),
@@ -116,19 +122,9 @@ def _print_preview(one: models.SavePreview) -> None:
             ("engine", one["engine"] or ""),
             *([("not possible", one["refusal"])] if one["refusal"] else []),
             ("kept", "all other files that the session has added or changed"),
-            (
-                "left out",
-                f"the content of {counted(len(one['folders']), 'folder')}: {_words(one['folders'])}",
-            ),
-            ("left out", f"{counted(len(one['variables']), 'variable')}: {_words(one['variables'])}"),
-            ("left out", f"{counted(len(one['files']), 'initial file')}: {_words(one['files'])}"),
-            *(("left out", f"{_KINDS[part['kind']]}: {_words(part['paths'])}") for part in one["left_out"]),
+            *(("left out", f"{what}: {', '.join(parts)}") for what, parts in left_out if parts),
         ]
     )
-
-
-def _words(parts: list[str]) -> str:
-    return ", ".join(parts) or "none"
 
 
 def ls_arguments(parser: Arguments) -> None:

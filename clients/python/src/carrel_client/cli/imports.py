@@ -138,4 +138,5 @@ def _print(shown: models.ImportPreview) -> None:
     print_line("")
     print_line("The session runs this script:")
     print_line("")
-    print_line(shown["script"])
+    for line in shown["script"].splitlines():
+        print_line(line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from carrel_client.cli.context import Context
-from carrel_client.cli.output import Column, print_facts, print_line, print_table
+from carrel_client.cli.output import Column, counted, print_facts, print_line, print_table
 from carrel_client.cli.parser import Arguments
 from carrel_client.cli.saving import save
 from carrel_client.units import format_size
@@ -64,14 +64,15 @@ def consistency(args: argparse.Namespace, context: Context) -> int:
     report = context.client.maintenance.consistency()
 
     def show() -> None:
-        print_line(f"{report['containers']} containers on nodes, {report['allocations']} allocations")
+        placed, held = report["containers"], report["allocations"]
+        print_line(f"{counted(placed, 'container')} on nodes, {counted(held, 'allocation')}")
         for engine in report["engines"]:
             print_line(
                 f"engine {engine['name']}: "
                 + (
                     f"not compared: {engine['error']}"
                     if engine["error"]
-                    else f"{engine['containers']} containers"
+                    else counted(engine["containers"] or 0, "container")
                 )
             )
         if report["differences"]:
