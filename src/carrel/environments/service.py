@@ -33,8 +33,8 @@ from carrel.tables.environments import (
 from carrel.tables.session_states import LIFECYCLE
 from carrel.tables.sessions import Container, Session, state_in
 from carrel.tables.tenancy import Project, User
-from carrel.tenancy import queries as tenancy
 from carrel.tenancy.schemas import ProjectRef, UserRef
+from carrel.tenancy.share_recipients import project_to_share_with, user_to_share_with
 
 _AGAIN = (VersionState.FAILED, VersionState.CANCELLED)
 
@@ -222,32 +222,20 @@ async def _recipient(
             "An environment is shared with a user or with a project.",
             hint="Specify exactly one of them.",
         )
+    domain, shared = environment.domain_id, environment.name
     if request.user is not None:
-        person = await tenancy.active_user(tx, request.user, environment.domain_id)
-        if person is None:
-            raise NotFound(
-                "share.no_such_person",
-                f"There is no user {request.user} with whom environments can be shared.",
-                hint="They need an active account in the same domain. Ask them or an administrator.",
-                field="user",
-            )
-        if person.id == environment.owner_id:
-            raise Conflict(
-                "share.own", f"{environment.name} already belongs to {person.email}.", field="user"
-            )
+        person = await user_to_share_with(
+            tx, request.user, domain=domain, owner=environment.owner_id, shared=shared, things="environments"
+        )
         same, grant, name = (
             EnvironmentShare.user_id == person.id,
             EnvironmentShare(user_id=person.id),
             person.email,
         )
     else:
-        project = await tenancy.project(tx, actor, request.project or "", domain=environment.domain_id)
-        if project.domain_id != environment.domain_id:
-            raise Conflict("share.other_domain", f"{project.name} is in another domain.", field="project")
-        if project.id == environment.project_id:
-            raise Conflict(
-                "share.own", f"{environment.name} already belongs to {project.name}.", field="project"
-            )
+        project = await project_to_share_with(
+            tx, actor, request.project or "", domain=domain, owner=environment.project_id, shared=shared
+        )
         same, grant, name = (
             EnvironmentShare.project_id == project.id,
             EnvironmentShare(project_id=project.id),

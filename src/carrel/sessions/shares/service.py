@@ -30,8 +30,8 @@ from carrel.signin.keypairs.service import digest
 from carrel.tables.session_shares import TOPIC, AccessLevel, SessionShare
 from carrel.tables.sessions import Session
 from carrel.tables.tenancy import Membership, Project, User
-from carrel.tenancy import queries as tenancy
 from carrel.tenancy.schemas import ProjectRef, UserRef
+from carrel.tenancy.share_recipients import project_to_share_with, user_to_share_with
 
 PAGE = "/shared"
 _LINK = "link"
@@ -218,23 +218,17 @@ async def _recipient(
     tx: AsyncSession, actor: Actor, session: Session, request: SessionShareCreate
 ) -> tuple[SessionShare, str]:
     """The share with the recipient, new or existing, and the recipient's name. Raises: NotFound, Conflict."""
+    domain = session.domain_id
     if request.user is not None:
-        person = await tenancy.active_user(tx, request.user, session.domain_id)
-        if person is None:
-            raise NotFound(
-                "share.no_such_person",
-                f"There is no user {request.user} with whom sessions can be shared.",
-                hint="They need an active account in the same domain. Ask them or an administrator.",
-                field="user",
-            )
-        if person.id == session.owner_id:
-            raise Conflict("share.own", f"{session.name} already belongs to {person.email}.", field="user")
+        person = await user_to_share_with(
+            tx, request.user, domain=domain, owner=session.owner_id, shared=session.name, things="sessions"
+        )
         existing = and_(SessionShare.user_id == person.id, SessionShare.link_id.is_(None))
         made, name = SessionShare(user_id=person.id), person.email
     elif request.project is not None:
-        project = await tenancy.project(tx, actor, request.project, domain=session.domain_id)
-        if project.domain_id != session.domain_id:
-            raise Conflict("share.other_domain", f"{project.name} is in another domain.", field="project")
+        project = await project_to_share_with(
+            tx, actor, request.project, domain=domain, owner=None, shared=session.name
+        )
         existing = and_(SessionShare.project_id == project.id)
         made, name = SessionShare(project_id=project.id), project.name
     else:
