@@ -383,8 +383,13 @@ def test_an_upload_cannot_be_written_once_it_is_a_file(root: Path):
 
 @dataclass
 class Swapper:
-    stop: threading.Event = field(default_factory=threading.Event)
+    thread: threading.Thread
+    stopping: threading.Event = field(default_factory=threading.Event)
     times: int = 0
+
+    def stop(self) -> None:
+        self.stopping.set()
+        self.thread.join()
 
 
 @pytest.fixture
@@ -394,10 +399,10 @@ def swapping(root: Path) -> Iterator[Swapper]:
     (outside(root) / "inner").mkdir()
     (outside(root) / "inner" / "file").write_bytes(b"secret")
     (root / "link").symlink_to(outside(root))
-    swapper, serial = Swapper(), itertools.count()
+    serial = itertools.count()
 
     def swap() -> None:
-        while not swapper.stop.is_set():
+        while not swapper.stopping.is_set():
             for source in ("real", "link"):
                 try:
                     os.rename(root / source, root / "swap")
@@ -406,11 +411,10 @@ def swapping(root: Path) -> Iterator[Swapper]:
                 except OSError:  # the API has made a directory there meanwhile
                     os.rename(root / "swap", root / f"made-{next(serial)}")
 
-    thread = threading.Thread(target=swap)
-    thread.start()
+    swapper = Swapper(threading.Thread(target=swap))
+    swapper.thread.start()
     yield swapper
-    swapper.stop.set()
-    thread.join()
+    swapper.stop()
 
 
 def test_whoever_swaps_directories_for_links_gets_nothing_outside(root: Path, swapping: Swapper):
@@ -453,7 +457,7 @@ def test_whoever_swaps_directories_for_links_gets_nothing_outside(root: Path, sw
             done += 1
         except (CarrelError, FileNotFoundError):
             continue
-    swapping.stop.set()
+    swapping.stop()
     assert min(done, swapping.times) > 100, "the race was run"
     assert sorted(os.listdir(outside(root))) == ["inner", "secret"]
     assert os.listdir(outside(root) / "inner") == ["file"]
