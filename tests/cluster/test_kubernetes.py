@@ -3,6 +3,7 @@
 import asyncio
 import uuid
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import cluster_images
@@ -13,13 +14,21 @@ from tiny_registry import TinyRegistry
 
 from carrel.engines.conformance import EngineConformance, EngineFaultConformance
 from carrel.engines.conformance_claim import ClaimConformance
-from carrel.engines.conformance_kit import EngineHarness, run
+from carrel.engines.conformance_kit import EngineHarness, ProgressLog, refused, run, spec
 from carrel.engines.conformance_mounts import MountConformance
 from carrel.engines.conformance_networks import BarrierConformance, FileConformance
 from carrel.engines.conformance_start import StartConformance
 from carrel.engines.kubernetes import KubernetesEngine
 from carrel.engines.kubernetes.credentials import ClusterAccess
-from carrel.engines.port import IN_PLACE_RESTART, LOG_STREAMS, OOM_EVENTS, Claimant, Engine
+from carrel.engines.port import (
+    IN_PLACE_RESTART,
+    LOG_STREAMS,
+    OOM_EVENTS,
+    Claimant,
+    Engine,
+    EngineError,
+    PullCredentials,
+)
 
 _IN_POD = ClusterAccess()
 
@@ -116,3 +125,20 @@ class TestKubernetesEngineMounts(MountConformance):
 
 class TestKubernetesEngineFaults(EngineFaultConformance):
     pass
+
+
+async def test_a_private_image_is_pulled_with_the_credentials_of_its_container(
+    cluster: Cluster, harness: KubernetesHarness
+) -> None:
+    async with TinyRegistry(cluster.address, credentials=("robot$carrel", "correct horse")) as registry:
+        for node in cluster.nodes:
+            node.trust(registry.address)
+        desired = spec(harness, image=registry.add("private"))
+        wrong = PullCredentials(registry.address, "robot$carrel", "wrong")
+        right = PullCredentials(registry.address, "robot$carrel", "correct horse")
+        await refused(EngineError, harness.engine.ensure(replace(desired, pull=wrong), ProgressLog()))
+        await harness.engine.remove(desired.id, grace_s=0)
+        await harness.engine.ensure(replace(desired, pull=right), ProgressLog())
+        # Now the node has it, and others do not get it there without credentials.
+        other = replace(desired, id=f"{desired.id}-2", pull=wrong, pull_always=True)
+        await refused(EngineError, harness.engine.ensure(other, ProgressLog()))

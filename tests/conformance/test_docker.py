@@ -143,6 +143,13 @@ async def test_a_private_image_is_pulled_with_the_credentials_of_its_container(
         try:
             await harness.engine.ensure(replace(spec(harness, image=image), pull=right), ProgressLog())
             assert registry.pulls
+            # Now the daemon has it, and others do not get it without credentials.
+            desired = replace(spec(harness, image=image), pull=wrong, pull_always=True)
+            await refused(EngineError, harness.engine.ensure(desired, ProgressLog()))
+            ours = replace(desired, pull=right)
+            await harness.engine.ensure(ours, ProgressLog())
+            # Which has no say about a container that has started.
+            await harness.engine.ensure(replace(ours, pull=wrong), ProgressLog())
         finally:
             await harness.engine.purge()  # type: ignore[attr-defined]
             await _forget_image(docker, image)

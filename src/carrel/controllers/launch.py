@@ -276,12 +276,12 @@ class Launch:
         if registry_of(spec.image) != LOCAL:
             try:
                 async with tools.database.transaction() as tx:
-                    image, credentials = await pulls.source(
+                    source = await pulls.source(
                         tx, tools.seal, spec.image, project=session.project_id, domain=session.domain_id
                     )
             except SecretUnreadable as error:
                 raise FailedStart(member, EngineError(error.message, retriable=True)) from error
-            spec = replace(spec, image=image, pull=credentials)
+            spec = replace(spec, image=source.reference, pull=source.credentials, pull_always=source.always)
         progress = _Reports(tools.clock)
         writing = asyncio.Lock()
         reporter = asyncio.create_task(self._report(session.id, member.row.id, progress, writing))

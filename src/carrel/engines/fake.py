@@ -52,7 +52,7 @@ class FakeEngine(FakeAdjusting):
         if not world.on_a_node(FakeContainer(spec, spec.node)):
             raise EngineError(f"The node {spec.node} is gone.", retriable=True)
         world.require_runtime(spec)
-        if spec.image in world.unknown_images or spec.image not in world.local_images:
+        if spec.pull_always or spec.image in world.unknown_images or spec.image not in world.local_images:
             await self.fetch(spec.image, progress, step="ensure.pull")
         if spec.image in world.shellless_images:
             raise ImageUnusable(f"The image {spec.image} has no shell, so a session cannot run in it.")

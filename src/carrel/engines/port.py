@@ -369,6 +369,8 @@ class ContainerSpec:
     """Set-user-id programs work, and `sudo` needs no password. Refused on a node without ROOT_INSIDE."""
     pull: PullCredentials | None = None
     """To pull the image with, if it is missing; None: without. An engine that takes none pulls with its own."""
+    pull_always: bool = False
+    """Pull the image also where its node has it, perhaps for others: the registry decides who may have it."""
     helper: bool = False
     """It is no session's, but made for a check: what its runtime needs for itself comes on top of its slots."""
     layer: str = ""

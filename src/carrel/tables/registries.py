@@ -89,6 +89,18 @@ class ImageRegistry(Table):
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
 
 
+class PrivateRepository(Table):
+    """A repository from which images were pulled with the credentials of a project or domain, whose id is scope_id.
+
+    Nodes may still have them when the registry or the project are gone.
+    """
+
+    __tablename__ = "private_repositories"
+
+    name: Mapped[str] = mapped_column(String(600), primary_key=True)
+    scope_id: Mapped[str] = mapped_column(String, primary_key=True)
+
+
 class RegistryScan(Table):
     """A scan by the leader, which continues after a crash with the repositories that are not done.
 

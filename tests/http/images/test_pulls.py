@@ -6,7 +6,7 @@ from databases import sql
 from installation import Api, Caller
 from people import eventually
 
-from carrel.engines.port import PullCredentials
+from carrel.engines.port import ContainerSpec, PullCredentials
 
 
 async def add(admin: Caller, name: str, **fields: object) -> None:
@@ -17,11 +17,16 @@ async def add(admin: Caller, name: str, **fields: object) -> None:
 
 async def started(api: Api, caller: Caller, image: str) -> tuple[str, PullCredentials | None]:
     """The image and the credentials with which the engine was asked to start it."""
+    spec = await specified(api, caller, image)
+    return spec.image, spec.pull
+
+
+async def specified(api: Api, caller: Caller, image: str) -> ContainerSpec:
+    """What the engine was asked to start for a session with this image."""
     session = await caller.start(image=image)
     await api.until(caller, session["id"], "RUNNING")
     [container] = (await caller.get(f"/sessions/{session['id']}")).json()["containers"]
-    spec = api.engine.world.containers[container["id"]].spec
-    return spec.image, spec.pull
+    return api.engine.world.containers[container["id"]].spec
 
 
 async def test_an_image_is_pulled_with_the_credentials_of_the_nearest_registry(living: Api):
@@ -38,6 +43,28 @@ async def test_an_image_is_pulled_with_the_credentials_of_the_nearest_registry(l
         PullCredentials("registry.example.org", "team", "t"),
     )
     assert await started(living, user, other) == (other, site)
+
+
+async def test_who_may_have_an_image_that_others_have_pulled_is_for_the_registry_to_say(living: Api):
+    admin, user = await living.as_("superadmin"), await living.as_("user")
+    image = "registry.example.org/team/a:1"
+    # In the repository that the other project has pulled from: for that, by another tag.
+    for name, scope in (("team/a", living.people.other_project), ("team/b", living.people.project)):
+        await sql(
+            living.database,
+            f"INSERT INTO private_repositories VALUES ('registry.example.org/{name}', '{scope}')",
+        )
+    assert (await specified(living, user, image)).pull_always
+    assert not (await specified(living, user, "registry.example.org/team/b:1")).pull_always
+    assert not (await specified(living, user, "registry.example.org/team/c:1")).pull_always
+    # Those of a registry of the installation are for everybody, those of a project for its sessions.
+    await add(admin, "all", username="site", secret="s")
+    await specified(living, user, "registry.example.org/team/c:1")
+    await add(admin, "near", project=living.people.project, namespace="own", username="team", secret="t")
+    assert not (await specified(living, user, "registry.example.org/own/d:1")).pull_always
+    stored = await sql(living.database, "SELECT name FROM private_repositories WHERE name LIKE '%/own/%'")
+    assert stored == [("registry.example.org/own/d",)]
+    assert await sql(living.database, "SELECT 1 FROM private_repositories WHERE name LIKE '%/team/c'") == []
 
 
 async def test_an_image_is_pulled_from_the_mirror_of_its_registry(living: Api):

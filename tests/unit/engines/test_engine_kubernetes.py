@@ -1,7 +1,7 @@
 """Conversions between the port and Kubernetes, without a cluster."""
 
 import json
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from carrel.engines.kubernetes.pods import (
     manifest,
     node_of,
     require_supported,
-    secret_of,
+    secrets_of,
 )
 from carrel.engines.kubernetes.quantities import quantity
 from carrel.engines.kubernetes.runtime_classes import kept, without_overhead
@@ -42,6 +42,7 @@ from carrel.engines.port import (
     Mount,
     ObservedState,
     PrivateNetwork,
+    PullCredentials,
 )
 
 _NAMES = PodNames("lab", "carrel")
@@ -161,10 +162,31 @@ def test_variables_of_people_are_in_no_manifest_but_in_a_secret() -> None:
     variables = {one["name"]: one.get("value") or one["valueFrom"] for one in main["env"]}
     assert variables == {"USER": "work", "LOGNAME": "work", "TOKEN": token, "HOME": home}
     pod["metadata"]["uid"] = "u"
-    secret: Any = secret_of(session, _NAMES, pod)
+    [secret] = secrets_of(session, _NAMES, pod)
     assert secret["metadata"]["name"] == "its-secret"
     assert b64decode(secret["data"]["env.TOKEN"]) == b"s3cret $(HOME)"
-    assert secret_of(spec(), _NAMES, pod) is None
+    assert list(secrets_of(spec(), _NAMES, pod)) == []
+
+
+def test_credentials_for_the_image_are_in_a_secret_of_their_own() -> None:
+    hub = PullCredentials("docker.io", "robot", "s3cret")
+    pod: Any = manifest(spec(pull=hub), _NAMES, DEFAULT_SANDBOX, "its-secret")
+    assert "s3cret" not in json.dumps(pod)
+    assert pod["spec"]["imagePullSecrets"] == [{"name": "its-secret-pull"}]
+    pod["metadata"]["uid"] = "u"
+    [secret] = secrets_of(spec(pull=hub), _NAMES, pod)
+    assert (secret["type"], secret["metadata"]["name"]) == (
+        "kubernetes.io/dockerconfigjson",
+        "its-secret-pull",
+    )
+    known = json.loads(b64decode(secret["data"][".dockerconfigjson"]))["auths"]
+    assert known == {"https://index.docker.io/v1/": {"auth": b64encode(b"robot:s3cret").decode()}}
+
+
+@pytest.mark.parametrize(("always", "policy"), [(False, "IfNotPresent"), (True, "Always")])
+def test_an_image_that_others_have_pulled_is_asked_for_at_the_registry(always: bool, policy: str) -> None:
+    pod = pod_of(spec(pull_always=always))
+    assert {one["imagePullPolicy"] for one in pod["containers"] + pod["initContainers"]} == {policy}
 
 
 def test_private_files_are_in_a_volume_and_public_ones_in_the_secret() -> None:
@@ -179,7 +201,7 @@ def test_private_files_are_in_a_volume_and_public_ones_in_the_secret() -> None:
     assert mounted["/etc/carrel/hosts"] == ("files", "1")
     assert "/home/work/.ssh/id" not in mounted
     metadata = {"uid": "u", "annotations": {"carrel.dev/secret": "its-secret"}}
-    secret: Any = secret_of(spec(files=files), _NAMES, {"metadata": metadata})
+    [secret] = secrets_of(spec(files=files), _NAMES, {"metadata": metadata})
     assert secret["data"] == {"0": "MQ==", "1": "Mg==", "2": "Mw=="}
     assert secret["metadata"]["ownerReferences"][0]["uid"] == "u"
 

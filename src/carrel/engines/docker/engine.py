@@ -303,7 +303,11 @@ class DockerEngine(Adjusting):
         with_init = bool(self._has_init)
         layer = await self._layer(spec)
         name = self._names.container(spec.id)
-        pulled = False
+        if spec.pull_always:
+            if there := await self._settled(name):
+                return there
+            await self._pulls.pull(spec.image, progress, spec.pull)
+        pulled = spec.pull_always
         while True:
             try:
                 body = configuration(

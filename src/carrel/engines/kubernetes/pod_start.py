@@ -9,7 +9,7 @@ from carrel.engines.kubernetes import pod_answers, pod_end, pod_events
 from carrel.engines.kubernetes.cluster_nodes import ClusterNodes
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
 from carrel.engines.kubernetes.pod_watch import OnePod
-from carrel.engines.kubernetes.pods import SESSION, PodNames, Sandbox, manifest, node_of, secret_of
+from carrel.engines.kubernetes.pods import SESSION, PodNames, Sandbox, manifest, node_of, secrets_of
 from carrel.engines.kubernetes.private_networks import join
 from carrel.engines.port import ContainerSpec, MachineAwaited, Progress, ProgressSink
 
@@ -23,7 +23,7 @@ _UNGATED = {"op": "remove", "path": "/spec/schedulingGates"}
 async def create(
     api: KubernetesApi, names: PodNames, nodes: ClusterNodes, spec: ContainerSpec, sandbox: Sandbox
 ) -> Any:
-    """The pod of this container behind its gate, or the existing one on its node; its secret and its private network.
+    """The pod of this container behind its gate, or the existing one on its node; its secrets and its private network.
 
     Raises: EngineError if there is one on a node that does not respond, ApiError, EngineUnavailable.
     """
@@ -48,7 +48,7 @@ async def create(
     if not is_gated(pod):
         return pod
     await join(api, names, spec, pod)
-    if secret := secret_of(spec, names, pod):
+    for secret in secrets_of(spec, names, pod):
         try:
             await api.create(names.namespace, "secrets", secret)
         except ApiError as error:

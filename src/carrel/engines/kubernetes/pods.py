@@ -12,15 +12,13 @@ files belong to root.
 
 import math
 import shlex
-from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from carrel.core.units import format_size
 from carrel.engines.accelerated import cannot_attach
-from carrel.engines.kubernetes import pod_folders
+from carrel.engines.kubernetes import pod_folders, pod_secrets
 from carrel.engines.kubernetes.taints import Toleration
 from carrel.engines.port import (
     LOCAL_IMAGES,
@@ -56,8 +54,6 @@ _HOME = PurePosixPath(WORK_HOME)
 _VOLUME = PurePosixPath("/run/carrel/session")
 _FILES = PurePosixPath("/run/carrel/files")
 _MIB = 1 << 20
-_SECRET_MAX_BYTES = _MIB
-"""The most that Kubernetes takes in a secret."""
 _SHM_MAX = 1024 * _MIB
 _SHM_MIN = 64 * _MIB
 
@@ -117,12 +113,7 @@ def require_supported(spec: ContainerSpec) -> None:
     if spec.root:
         message = "A session in this cluster cannot have root."
         raise EngineError(message, retriable=False, code="root_unsupported")
-    if (size_bytes := sum(len(content) for content in _secrets(spec).values())) > _SECRET_MAX_BYTES:
-        raise EngineError(
-            f"Its variables, dotfiles and scripts have {format_size(size_bytes)}; a container in this cluster can "
-            f"begin with {format_size(_SECRET_MAX_BYTES)} of them.",
-            retriable=False,
-        )
+    pod_secrets.require_room(spec)
     pod_folders.require_mountable(spec)
 
 
@@ -148,7 +139,7 @@ def manifest(spec: ContainerSpec, names: PodNames, sandbox: Sandbox, secret: str
     """
     common = {
         "image": spec.image,
-        "imagePullPolicy": "Never" if spec.image.startswith(LOCAL_IMAGES) else "IfNotPresent",
+        "imagePullPolicy": _pull_policy(spec),
         "resources": {"limits": limits(spec.slots), "requests": limits(spec.slots)},
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
     }
@@ -188,6 +179,7 @@ def manifest(spec: ContainerSpec, names: PodNames, sandbox: Sandbox, secret: str
             **_resolution(spec, names),
             **({"runtimeClassName": sandbox.runtime_class} if sandbox.runtime_class else {}),
             **({"hostUsers": False} if sandbox.user_namespaces else {}),
+            **pod_secrets.pulling(spec, secret),
             "automountServiceAccountToken": False,
             "enableServiceLinks": False,
             "securityContext": {
@@ -203,32 +195,20 @@ def manifest(spec: ContainerSpec, names: PodNames, sandbox: Sandbox, secret: str
     }
 
 
-def secret_of(spec: ContainerSpec, names: PodNames, pod: Mapping[str, Any]) -> dict[str, object] | None:
-    """The secret with its variables and initial files, deleted with the pod; None if there are none."""
-    if not (contents := _secrets(spec)):
-        return None
+def _pull_policy(spec: ContainerSpec) -> str:
+    if spec.image.startswith(LOCAL_IMAGES):
+        return "Never"
+    return "Always" if spec.pull_always else "IfNotPresent"
+
+
+def secrets_of(spec: ContainerSpec, names: PodNames, pod: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Its secrets, deleted with the pod."""
     owner = {"apiVersion": "v1", "kind": "Pod", "name": names.pod(spec.id), "uid": pod["metadata"]["uid"]}
-    return {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": {
-            # A pod of a former version has no annotations.
-            "name": pod["metadata"].get("annotations", {}).get(_SECRET, names.pod(spec.id)),
-            "labels": _labels(spec, names),
-            "ownerReferences": [owner],
-        },
-        "data": {key: b64encode(content).decode() for key, content in contents.items()},
-    }
-
-
-def _secrets(spec: ContainerSpec) -> dict[str, bytes]:
-    """Contents by key: of a variable by its name, of a file by its number."""
-    variables = {_key(name): value.encode() for name, value in spec.env.items()}
-    return variables | {str(number): file.content for number, file in enumerate(spec.files)}
-
-
-def _key(variable: str) -> str:
-    return f"env.{variable}"
+    # A pod of a former version has no annotations.
+    name = pod["metadata"].get("annotations", {}).get(_SECRET, names.pod(spec.id))
+    for secret in pod_secrets.made(spec, name):
+        metadata = {"labels": _labels(spec, names), "ownerReferences": [owner]}
+        yield {"apiVersion": "v1", "kind": "Secret", **secret, "metadata": {**secret["metadata"], **metadata}}
 
 
 def limits(slots: Mapping[str, int]) -> dict[str, str]:
@@ -257,7 +237,10 @@ def _variables(spec: ContainerSpec, secret: str) -> Iterator[dict[str, object]]:
         if name not in spec.env:
             yield {"name": name, "value": value}
     for name in spec.env:
-        yield {"name": name, "valueFrom": {"secretKeyRef": {"name": secret, "key": _key(name)}}}
+        yield {
+            "name": name,
+            "valueFrom": {"secretKeyRef": {"name": secret, "key": pod_secrets.variable_key(name)}},
+        }
 
 
 def _resolution(spec: ContainerSpec, names: PodNames) -> dict[str, object]:

@@ -1,8 +1,10 @@
 """Where engines pull an image from, and with which credentials."""
 
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from sqlalchemy import and_, or_, select
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import DomainId, ProjectId
@@ -11,17 +13,45 @@ from carrel.engines.port import PullCredentials
 from carrel.engines.references import on_registry, registry_of, repository_of
 from carrel.images import service as images
 from carrel.images.registries import service
-from carrel.tables.registries import ImageRegistry
+from carrel.tables.registries import ImageRegistry, PrivateRepository
+
+
+@dataclass(frozen=True, slots=True)
+class PullSource:
+    """reference: to pull. always: also where a node has the image, see `ContainerSpec.pull_always`."""
+
+    reference: str
+    credentials: PullCredentials | None = None
+    always: bool = False
 
 
 async def source(
     tx: AsyncSession, seal: SecretBox, reference: str, *, project: ProjectId, domain: DomainId
-) -> tuple[str, PullCredentials | None]:
-    """The reference to pull for a session of the project, and the credentials.
+) -> PullSource:
+    """Where a session of the project gets an image from; stores for whom it is pulled, if that is not everybody.
 
     By the registry of the project, otherwise of the domain, otherwise of the installation; of several, the one with the
     longest namespace. A registry of a project or domain counts only if its mirror is one that the domain permits.
     """
+    best = await _registry(tx, reference, project, domain)
+    image = reference
+    if best and best.mirror:
+        image = on_registry(reference, urlsplit(best.mirror).netloc)
+        if _scope(best) and not await images.may_pull(tx, domain, image):
+            best, image = None, reference
+    always = await _others_have(tx, image, project, domain)
+    secret = service.secret_of(seal, best) if best else None
+    if best is None or not secret:
+        return PullSource(image, always=always)
+    if scope := _scope(best):
+        row = {"name": _name(image), "scope_id": scope}
+        await tx.execute(insert(PrivateRepository).values(row).on_conflict_do_nothing())
+    return PullSource(image, PullCredentials(registry_of(image), best.username, secret), always)
+
+
+async def _registry(
+    tx: AsyncSession, reference: str, project: ProjectId, domain: DomainId
+) -> ImageRegistry | None:
     rows = await tx.execute(
         select(ImageRegistry).where(
             ImageRegistry.host == registry_of(reference),
@@ -36,17 +66,25 @@ async def source(
     fitting = [
         one for one in rows.scalars() if f"{repository}/".startswith(one.namespace and f"{one.namespace}/")
     ]
-    best = max(
+    return max(
         fitting,
         key=lambda one: (one.project_id is not None, one.domain_id is not None, len(one.namespace), one.id),
         default=None,
     )
-    if best is None:
-        return reference, None
-    host = urlsplit(best.mirror).netloc if best.mirror else best.host
-    image = on_registry(reference, host) if best.mirror else reference
-    own = best.project_id or best.domain_id
-    if best.mirror and own and not await images.may_pull(tx, domain, image):
-        return reference, None
-    secret = service.secret_of(seal, best)
-    return image, PullCredentials(host, best.username, secret) if secret else None
+
+
+async def _others_have(tx: AsyncSession, image: str, project: ProjectId, domain: DomainId) -> bool:
+    """True if it may be on nodes because somebody else's credentials have pulled it."""
+    others = select(PrivateRepository.name).where(
+        PrivateRepository.name == _name(image), PrivateRepository.scope_id.not_in((project, domain))
+    )
+    return (await tx.execute(others.limit(1))).first() is not None
+
+
+def _name(image: str) -> str:
+    return f"{registry_of(image)}/{repository_of(image)}"
+
+
+def _scope(registry: ImageRegistry) -> str | None:
+    """The id of its project or domain; None: it is of the installation."""
+    return registry.project_id or registry.domain_id
