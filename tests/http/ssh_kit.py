@@ -101,7 +101,9 @@ async def run(words: list[str], *, given: bytes = b"", env: dict[str, str] | Non
 
 
 @asynccontextmanager
-async def ssh_port_of(world: World, folder: Path, *, port_forwarding: bool = True) -> AsyncIterator[SshPort]:
+async def ssh_port_of(
+    world: World, folder: Path, *, port_forwarding: bool = True, agent_forwarding: bool = True
+) -> AsyncIterator[SshPort]:
     listener = Listener(world.database.url)
     clock = SystemClock()
     access = SshAccess(world.database, clock, listener)
@@ -112,6 +114,7 @@ async def ssh_port_of(world: World, folder: Path, *, port_forwarding: bool = Tru
         SecretBox(world.settings.key()),
         engines.of,
         port_forwarding=port_forwarding,
+        agent_forwarding=agent_forwarding,
     )
     port = SshListener(server, ConnectionLimit(50))
     tasks = [asyncio.create_task(work) for work in (listener.run(), access.watch())]

@@ -46,10 +46,12 @@ while True:
         piece = piece[os.write(1, piece):]
 os._exit(0)
 """
-_RELAY = """
+_BY_PYTHON = """
 for python in python3 /opt/carrel/bin/python3; do
-  command -v "$python" >/dev/null 2>&1 && exec "$python" -c "$3" "$1" "$2" 2>/dev/null
+  command -v "$python" >/dev/null 2>&1 && exec "$python" -c "$0" "$@" 2>/dev/null
 done
+"""
+_OTHERWISE = """
 if command -v bash >/dev/null 2>&1; then
   exec bash -c 'exec 3<>"/dev/tcp/$0/$1" || exit 1
     echo ok; exec 4<&0; cat <&4 >&3 & cat <&3; kill $!' "$1" "$2" 2>/dev/null
@@ -57,8 +59,14 @@ fi
 if command -v nc >/dev/null 2>&1; then echo ok; exec nc "$1" "$2" 2>/dev/null; fi
 exit 127
 """
-_SHELLS = ("sh", "/opt/carrel/bin/sh")
+SHELLS = ("sh", "/opt/carrel/bin/sh")
+"""The second is of the app layer, for images without a shell."""
 _MISSING = 127
+
+
+def by_python(script: str, *arguments: str) -> tuple[str, ...]:
+    """Arguments for one of SHELLS that run the script by the Python of the image or the app layer."""
+    return ("-c", f"{_BY_PYTHON}exit {_MISSING}", script, *arguments)
 
 
 class PortConnection(Protocol):
@@ -117,8 +125,8 @@ async def _relay(
     stack: AsyncExitStack, engine: Engine, container: ContainerId, host: str, port: int
 ) -> PortConnection:
     """A relay inside, which ends with the stack. Raises: ConnectionError."""
-    for shell in _SHELLS:
-        command = (shell, "-c", _RELAY, "relay", host, str(port), _PYTHON)
+    for shell in SHELLS:
+        command = (shell, "-c", _BY_PYTHON + _OTHERWISE, _PYTHON, host, str(port))
         try:
             stream = await stack.enter_async_context(engine.exec(container, command, env={}, terminal=None))
             relay = _Relayed(stream)

@@ -117,6 +117,7 @@ async def gateway(
             SecretBox(settings.key),
             forwarding.engine_of,
             port_forwarding=settings.ssh_port_forwarding,
+            agent_forwarding=settings.ssh_agent_forwarding,
         ),
         limited(),
     )

@@ -12,7 +12,8 @@ class GatewaySettings:
     """host, port: listen address. apps_url: public scheme, domain and port. key: the installation's. public_url: the
     control plane's page, linked from errors. app_ports: additional ports for apps without a host name.
     connections_per_address: limit per client address, 0: unlimited. unlimited_networks: exempt networks. tls: for all
-    ports but SSH; None: plain HTTP. ssh_port: None: no SSH. ssh_port_forwarding: clients may forward local ports.
+    ports but SSH; None: plain HTTP. ssh_port: None: no SSH. ssh_port_forwarding: clients may forward ports.
+    ssh_agent_forwarding: clients may forward their agent.
     """
 
     host: str
@@ -26,6 +27,7 @@ class GatewaySettings:
     tls: Tls | None = None
     ssh_port: int | None = None
     ssh_port_forwarding: bool = True
+    ssh_agent_forwarding: bool = True
 
     @cached_property
     def scheme(self) -> str:

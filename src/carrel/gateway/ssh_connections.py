@@ -12,10 +12,11 @@ from asyncssh.kex import get_kex_algs
 
 from carrel.core.errors import CarrelError
 from carrel.core.ids import ContainerId, UserId
-from carrel.engines.port import Engine
+from carrel.engines.port import Engine, EngineError
 from carrel.gateway import metrics, ssh_bounds, ssh_forwarding
 from carrel.gateway.ssh_access import Entrance, SshAccess, SshProof
 from carrel.gateway.ssh_processes import ProcessSession
+from carrel.gateway.ssh_remote_forwarding import AGENT, Open, RemoteListener, listening
 from carrel.signin.keypairs import ssh_certificates
 from carrel.usage.idle.activity import Activity
 
@@ -55,6 +56,7 @@ class Surroundings:
     engine_of: Callable[[ContainerId], Awaitable[Engine]]
     authority: str
     port_forwarding: bool
+    agent_forwarding: bool
     refused: Callable[[str], None]
 
 
@@ -63,13 +65,13 @@ async def serve(
 ) -> None:
     """Serve a client until it leaves; closes the socket."""
     with end, suppress(OSError, asyncssh.Error, TimeoutError):
-        connection = await asyncssh.run_server(
-            end, **options, server_factory=lambda: SshConnection(around, peer, proof)
-        )
+        server = SshConnection(around, peer, proof)
+        connection = await asyncssh.run_server(end, **options, server_factory=lambda: server)
         try:
             await connection.wait_closed()
         finally:
             connection.abort()
+            await server.listeners_closed()
 
 
 def options_of(host_key: bytes) -> dict[str, object]:
@@ -86,7 +88,6 @@ def options_of(host_key: bytes) -> dict[str, object]:
         "host_based_auth": False,
         "gss_auth": False,
         "gss_kex": False,
-        "agent_forwarding": False,
         "line_editor": False,
         "encoding": None,
         "window": _WINDOW_BYTES,
@@ -141,6 +142,7 @@ class SshConnection(asyncssh.SSHServer):
         self._watch: asyncio.Task[None] | None = None
         self._processes: set[ProcessSession] = set()
         self._forwards = 0
+        self._listeners: set[RemoteListener] = set()
         self._noted: set[tuple[str, int]] = set()
         self._ref = ""
         self._record: Callable[[], None] = lambda: None
@@ -155,6 +157,8 @@ class SshConnection(asyncssh.SSHServer):
         # asyncssh does nothing there: only windows would limit what waits for a client, and clients choose them.
         conn.pause_writing = self.room.clear  # type: ignore[method-assign]
         conn.resume_writing = self.room.set  # type: ignore[method-assign]
+        # asyncssh would listen on this machine.
+        conn.create_agent_listener = self._listen_for_agent  # type: ignore[method-assign]
         metrics.SSH_CONNECTIONS.inc()
 
     def begin_auth(self, username: str) -> bool:
@@ -237,6 +241,8 @@ class SshConnection(asyncssh.SSHServer):
             self._processes.discard(session)
         else:
             self._forwards -= 1
+        if isinstance(session, RemoteListener):
+            self._listeners.discard(session)
 
     # Channels
 
@@ -253,8 +259,7 @@ class SshConnection(asyncssh.SSHServer):
             raise asyncssh.ChannelOpenError(
                 asyncssh.OPEN_ADMINISTRATIVELY_PROHIBITED, "Port forwarding is disabled in this installation."
             )
-        self._require_room()
-        self._forwards += 1  # not in the coroutine, which starts only after other requests
+        self.take_room()  # not in the coroutine, which starts only after other requests
         return self._forward(dest_host, dest_port)
 
     async def _forward(self, host: str, port: int) -> ssh_forwarding.ForwardSession:
@@ -267,6 +272,56 @@ class SshConnection(asyncssh.SSHServer):
         if self._ended.is_set():  # nobody takes it over
             session.close()
         return session
+
+    async def server_requested(self, listen_host: str, listen_port: int) -> asyncssh.SSHListener | bool:
+        """Listens on the loopback of the session, whatever listen_host is, as OpenSSH does by default."""
+
+        if not self._around.port_forwarding:
+            return False
+        place = listen_port
+
+        def opened(session: Callable[[], ssh_forwarding.ForwardSession]) -> Awaitable[object]:
+            return self._conn.create_connection(session, listen_host, place)
+
+        listener = await self._listen(str(listen_port), opened)
+        if listener is None:
+            return False
+        place = listener.get_port()
+        return listener
+
+    async def _listen_for_agent(self) -> bool:
+        if not self._around.agent_forwarding:
+            return False
+        if self._conn._agent_listener is None:
+            listener = await self._listen(AGENT, self._conn.create_agent_connection)  # type: ignore[arg-type]
+            self._conn._agent_listener = listener  # type: ignore[assignment]  # it only calls get_path and close
+        return self._conn._agent_listener is not None
+
+    async def _listen(self, what: str, opened: Open) -> RemoteListener | None:
+        """None if it fails, or if there are too many channels."""
+        try:
+            self.take_room()
+        except asyncssh.ChannelOpenError:
+            return None
+        try:
+            listener = await listening(self, what, opened)
+        except (CarrelError, EngineError, OSError):
+            self._forwards -= 1
+            return None
+        self._listeners.add(listener)
+        if self._ended.is_set():
+            listener.close()
+        return listener
+
+    def take_room(self) -> None:
+        self._require_room()
+        self._forwards += 1
+
+    async def listeners_closed(self) -> None:
+        """Close what listens in the session, and wait for it."""
+        for listener in list(self._listeners):
+            listener.close()
+            await listener.wait_closed()
 
     def _require_room(self) -> None:
         """Raises: ChannelOpenError."""

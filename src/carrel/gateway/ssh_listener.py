@@ -47,12 +47,14 @@ class SshServer:
         engine_of: Callable[[ContainerId], Awaitable[Engine]],
         *,
         port_forwarding: bool = True,
+        agent_forwarding: bool = True,
     ) -> None:
         self._access = access
         self._activity = activity
         self._box = box
         self._engine_of = engine_of
         self._port_forwarding = port_forwarding
+        self._agent_forwarding = agent_forwarding
         self._around: Surroundings | None = None
         self._options: dict[str, object] = {}
         self.failures = Failures()
@@ -73,6 +75,7 @@ class SshServer:
                 engine_of=self._engine_of,
                 authority=ssh_identity.public_line(ssh_identity.authority(self._box)),
                 port_forwarding=self._port_forwarding,
+                agent_forwarding=self._agent_forwarding,
                 refused=self.failures.count,
             )
         await connections.serve(end, self._around, self._options, peer, proof)

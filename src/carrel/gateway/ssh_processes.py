@@ -9,6 +9,7 @@ from typing import Protocol
 
 import asyncssh
 
+from carrel.apps.container_ports import SHELLS
 from carrel.apps.denials import of_engine
 from carrel.apps.terminals import SHELL
 from carrel.core.errors import CarrelError
@@ -58,8 +59,6 @@ _SFTP_SERVER = (
     'echo "The image of this session has no sftp-server, so sftp and scp do not work. Use scp -O or rsync, '
     'or an image with the package openssh-sftp-server." >&2; exit 127',
 )
-_SHELLS = ("sh", "/opt/carrel/bin/sh")
-"""The second is of the app layer, for images without a shell."""
 
 
 class Visit(Protocol):
@@ -85,6 +84,10 @@ class Visit(Protocol):
         ...
 
     def record_activity(self) -> None: ...
+
+    def take_room(self) -> None:
+        """Count a channel to a port. Raises: ChannelOpenError."""
+        ...
 
     def leave(self, session: object) -> None:
         """A channel with this session has closed."""
@@ -205,7 +208,7 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
             entrance = await self._visit.entrance()
             await self._visit.note(entrance, self._start.noted)
             engine = await self._visit.engine(entrance)
-            for shell in _SHELLS:
+            for shell in SHELLS:
                 code, refusal = await self._attempt(engine, entrance, (shell, *self._start.arguments))
                 if not refusal:
                     break
@@ -327,6 +330,8 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
             if name in _ENVIRONMENT or name.startswith("LC_")
         }
         own = {"CARREL_SHELL": shell, "SSH_CONNECTION": self._visit.client}
+        if agent := self._channel.get_agent_path():
+            own["SSH_AUTH_SOCK"] = agent
         if self._terminal:
             own["TERM"] = self._channel.get_terminal_type() or "xterm-256color"
         return {"LANG": "C.UTF-8", **sent, **own}

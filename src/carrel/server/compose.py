@@ -292,6 +292,7 @@ def _services(
             seal,
             container_engines.of,
             port_forwarding=settings.ssh_port_forwarding,
+            agent_forwarding=settings.ssh_agent_forwarding,
         ),
         logs=LogStore(settings.data_dir / SESSION_LOGS),
     )

@@ -207,6 +207,7 @@ async def gateway(settings: Settings, ready: Ready) -> None:
             tls=_tls(settings),
             ssh_port=settings.effective_ssh_port,
             ssh_port_forwarding=settings.ssh_port_forwarding,
+            ssh_agent_forwarding=settings.ssh_agent_forwarding,
         ),
         settings.database_url,
         connector,

@@ -95,7 +95,11 @@ class Settings(BaseSettings):
         "empty: the page's host.",
     )
     ssh_port_forwarding: bool = Field(
-        default=True, description="SSH clients may forward local ports to ports of their sessions."
+        default=True,
+        description="SSH clients may forward local ports to ports of their sessions, and ports of sessions to theirs.",
+    )
+    ssh_agent_forwarding: bool = Field(
+        default=True, description="SSH clients may let sessions use the keys of their SSH agent."
     )
     trusted_proxies: str = Field(
         default="",
