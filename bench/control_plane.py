@@ -68,8 +68,11 @@ class ControlPlane:
 
 
 @asynccontextmanager
-async def control_plane(*, controllers: bool = True) -> AsyncIterator[ControlPlane]:
-    """Supervisor, API, gateway and PostgreSQL. Without controllers no sessions are started or reaped."""
+async def control_plane(*, controllers: bool = True, app_layer: bool = True) -> AsyncIterator[ControlPlane]:
+    """Supervisor, API, gateway and PostgreSQL. Without controllers no sessions are started or reaped.
+
+    app_layer: build it in the background, and mount it.
+    """
     image = await ensure_tiny_image()
     data_dir = _fresh_dir()
     embedded = Embedded(data_dir / "postgres")
@@ -79,6 +82,7 @@ async def control_plane(*, controllers: bool = True) -> AsyncIterator[ControlPla
         engine_url=docker_url(),
         port=free_ports(),
         installation="bench-" + secrets.token_hex(3),
+        app_layer=app_layer,
     )
     database = Database(settings.database_url)
     # Each is cleaned up even if another cleanup or the measurement fails.

@@ -12,7 +12,7 @@ import aiodocker
 
 from bench.control_plane import SMALL
 from carrel.engines.docker.container_config import Names, configuration
-from carrel.engines.port import ContainerSpec
+from carrel.engines.port import IDLE, ContainerSpec
 
 
 class Bare:
@@ -41,16 +41,28 @@ class Bare:
             for name in self._made:
                 cleanup.push_async_callback(self._gone, name)
 
-    async def start(self, slots: Mapping[str, int] = SMALL) -> tuple[str, float]:
-        """The container's name, and the seconds from the first call until it runs."""
+    async def start(
+        self,
+        slots: Mapping[str, int] = SMALL,
+        command: Sequence[str] = IDLE,
+        env: Mapping[str, str] | None = None,
+        published: Mapping[int, int] | None = None,
+    ) -> tuple[str, float]:
+        """The container's name, and the seconds from the first call until it runs. published: ports of this machine's
+        loopback by those of the container.
+        """
         name = secrets.token_hex(6)
-        spec = ContainerSpec(id=name, image=self._image, slots=slots)
-        body = configuration(
+        spec = ContainerSpec(id=name, image=self._image, slots=slots, command=tuple(command), env=env or {})
+        body: Any = configuration(
             spec, self._names, network=self._names.network, with_init=False, with_profile=True
         )
+        for inside, outside in (published or {}).items():
+            body.setdefault("ExposedPorts", {})[f"{inside}/tcp"] = {}
+            ports = body["HostConfig"].setdefault("PortBindings", {})
+            ports[f"{inside}/tcp"] = [{"HostIp": "127.0.0.1", "HostPort": str(outside)}]
         began = time.perf_counter()
         self._made.add(f"carrel-bench-{name}")
-        container = await self._docker.containers.create(cast(Any, body), name=f"carrel-bench-{name}")
+        container = await self._docker.containers.create(body, name=f"carrel-bench-{name}")
         await container.start()
         shown = await container.show()
         assert shown["State"]["Running"], shown["State"]

@@ -26,6 +26,7 @@ NAMES = (
     "events",
     "session_list",
     "page_list",
+    "first_cell",
     "guard",
     "at_scale",
     "placing",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.async_api import Page, async_playwright
 
-_CHROMIUM = "/usr/bin/chromium-headless-shell"
+CHROMIUM = "/usr/bin/chromium-headless-shell"
 _LOOK_S = 0.1
 """Polling interval: each poll reads the directory of received files, on the same cores."""
 _LONGEST_S = 600
@@ -21,7 +21,7 @@ _NOTE_WHEN_CHOSEN = (
 async def signed_in(url: str, email: str, password: str, *, script: str) -> AsyncIterator[Page]:
     """A browser's page at the URL after sign-in. script: evaluated before the page's own."""
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=_CHROMIUM, args=["--no-sandbox"])
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         try:
             page = await browser.new_page(viewport={"width": 1440, "height": 900})
             await page.add_init_script(script)

@@ -18,6 +18,7 @@ _PACKAGES = {
         "chromium-headless-shell": "chromium-headless-shell",
     },
     "page_list": {"chromium-headless-shell": "chromium-headless-shell"},
+    "first_cell": {"chromium-headless-shell": "chromium-headless-shell"},
 }
 """By benchmark: the programs that it runs, and the package of each."""
 

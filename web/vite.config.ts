@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { lingui } from "@lingui/vite-plugin";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
+import { catalogueParts } from "./tools/catalogue-parts.ts";
 import { linguiMacro } from "./tools/lingui-macro.ts";
 import { mantineCss } from "./tools/mantine-css.ts";
 import { packages } from "./tools/packages.ts";
@@ -10,7 +11,7 @@ import { precompress } from "./tools/precompress.ts";
 const server = process.env.CARREL_URL ?? "http://127.0.0.1:8700";
 
 export default defineConfig({
-  plugins: [linguiMacro(), react(), lingui(), mantineCss(), packages(), precompress()],
+  plugins: [linguiMacro(), react(), lingui(), catalogueParts(), mantineCss(), packages(), precompress()],
   resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
   build: {
     outDir: "../src/carrel/web_dist",
@@ -20,6 +21,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
+      // Without this, whoever imports one call would bring all, since one module exports those of all nouns.
+      treeshake: { moduleSideEffects: [{ test: /\/api\/generated\/sdk/, sideEffects: false }] },
       output: {
         codeSplitting: {
           // A request costs more than its bytes: one file for the first page, and one for what many others share.

@@ -25,7 +25,7 @@ vi.mock("@/features/uploads/form", async (original) => ({
       wire.packs.push({ clash, signal, answer });
     }),
 }));
-vi.mock("@/api/generated", () => ({
+vi.mock("@/api/generated/sdk.gen", () => ({
   filesShow: async ({ query }: { query: { path: string } }) => {
     const found = wire.there.get(query.path);
     if (!found) throw new Problem({ status: 404, code: "file.not_found", detail: "" });
@@ -40,7 +40,7 @@ vi.mock("@/features/uploads/transfer", () => ({
     return { start: () => undefined, abort: async () => undefined };
   },
 }));
-vi.mock("@/routing/part", () => import("./load-once"));
+vi.mock("@/routing/load-again", () => import("./load-once"));
 
 const FOLDER = { id: "f", name: "data" };
 const MODIFIED = 1_700_000_000_250;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { loadAgain } from "@/routing/part";
+import { loadAgain } from "@/routing/load-again";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {

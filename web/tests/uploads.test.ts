@@ -19,7 +19,7 @@ vi.mock("@/features/uploads/packs", async (original) => ({
   ...(await original<typeof import("@/features/uploads/packs")>()),
   PACKED: -1, // each goes by itself; those that go together: packs.test.ts
 }));
-vi.mock("@/routing/part", () => import("./load-once"));
+vi.mock("@/routing/load-again", () => import("./load-once"));
 
 const FOLDER = { id: "f", name: "data" };
 const refused = (status: number, code = `http.${status}`, details = {}) =>

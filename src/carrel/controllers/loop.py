@@ -60,7 +60,7 @@ class LayerRecipe(Protocol):
 @dataclass(frozen=True)
 class Tools:
     """Shared tools of controllers. placing: lock around placements and around blocking them. public_url: where links in
-    mails and webhooks lead. app_layer: None if sessions are not to have any.
+    mails and webhooks lead. app_layer: None if sessions are not to have any. key: the installation's.
     """
 
     database: Database
@@ -73,6 +73,7 @@ class Tools:
     placing: asyncio.Lock = field(default_factory=asyncio.Lock)
     public_url: str = ""
     app_layer: LayerRecipe | None = None
+    key: bytes = b""
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:

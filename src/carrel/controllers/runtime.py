@@ -14,6 +14,7 @@ from carrel.controllers.environment_images import EnvironmentImages
 from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.idle import Idle
+from carrel.controllers.last_apps import LastApps
 from carrel.controllers.launch import Launch
 from carrel.controllers.log_collection import LogCollection
 from carrel.controllers.loop import Controller, Tools
@@ -41,6 +42,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         Drain(tools),
         LiveResize(tools),
         launch,
+        LastApps(tools),
         Reap(tools, launch, logs),
         logs,
         UsageSampling(tools),

@@ -17,6 +17,7 @@ from aiohttp.abc import AbstractStreamWriter
 
 from carrel.gateway import bulk, metrics
 from carrel.gateway import headers as crossing
+from carrel.gateway.compression import Compression, compressed_headers, compression
 from carrel.gateway.upstream import Upstream
 
 _MOST_HEAD_BYTES = 256 << 10
@@ -89,6 +90,8 @@ class Relay:
         self._upstream = upstream
         self._bodiless = request.method == "HEAD"
         self._modern = request.version >= (1, 1)
+        self._asked = request.raw_headers
+        self._compression: Compression | None = None
         self._upgrading = upgrading
         self._since = time.perf_counter()
         self._parser = httptools.HttpResponseParser(self)
@@ -220,8 +223,12 @@ class Relay:
 
     def _pass_parts(self) -> None:
         """Forward the data of this feed in one write."""
-        if parts := self._parts:
-            self._parts = []
+        parts, self._parts = self._parts, []
+        if parts and self._compression:
+            parts = [self._compression.add(parts)]
+        if self._complete and self._compression:
+            parts.append(self._compression.end())
+        if any(parts):
             if self._body is RelayedBody.CHUNKED:
                 self._out += [b"%x\r\n" % sum(map(len, parts)), *parts, b"\r\n"]
             elif self._body is not RelayedBody.NONE:
@@ -258,6 +265,10 @@ class Relay:
         if self._bodiless or status in _BODILESS:
             if length is not None:
                 framing = b"Content-Length: %b\r\n" % length
+        elif status == 200 and self._modern and (chosen := compression(self._asked, self._headers)):
+            self._compression, self._body = chosen, RelayedBody.CHUNKED
+            self._headers = compressed_headers(self._headers)
+            framing = b"Transfer-Encoding: chunked\r\n"
         elif length is not None:
             self._body, self._length = RelayedBody.LENGTH, int(length)
             framing = b"Content-Length: %b\r\n" % length

@@ -18,6 +18,7 @@ _STARTED_BY_IMAGE = "preopen"
 _LAST_PORT = 65535
 _MOST = 1 << 62
 _APP_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
+_PATH = re.compile(r"/[A-Za-z0-9._~/%+-]{0,199}")
 _SLOT = re.compile(r"[a-z][a-z0-9_.-]{0,60}")
 
 
@@ -30,6 +31,7 @@ class DeclaredApp:
     protocol: str
     port: int
     command: tuple[str, ...] = ()
+    path: str = "/"
     ready: str = ""
     auth_header: str = ""
 
@@ -87,6 +89,7 @@ def _own_apps(text: str) -> Iterator[DeclaredApp]:
                 protocol=_text(row.get("protocol") or "http"),
                 port=_port(row["port"]),
                 command=tuple(_text(word) for word in row.get("command") or ()),
+                path=_path(row.get("path") or "/"),
                 ready=_text(row.get("ready") or ""),
                 auth_header=_text(row.get("auth_header") or ""),
             )
@@ -126,6 +129,13 @@ def _app_name(value: object) -> str:
     if not _APP_NAME.fullmatch(name := str(value)):
         raise ValueError(f"{name} cannot begin an address")
     return name
+
+
+def _path(value: object) -> str:
+    """Raises: ValueError."""
+    if not _PATH.fullmatch(path := str(value)):
+        raise ValueError(f"{path} is no path")
+    return path
 
 
 def _port(value: object) -> int:

@@ -320,6 +320,7 @@ async def controllers(
             logs,
             public_url=settings.effective_public_url,
             app_layer=AppLayerRecipe() if settings.app_layer else None,
+            key=settings.key(),
         )
         return list(runtime.controllers(tools))
 

@@ -1,9 +1,16 @@
 """The apps of the app layer, and those that images declare."""
 
+import json
+import re
+from pathlib import Path
+
+import pytest
+
 from carrel.apps import app_catalogue
 from carrel.apps.app_templates import templates
 from carrel.apps.layer_apps import LAYER_APPS, offered
 
+RECIPES = Path(__file__).parents[3] / "images"
 OWN = {"name": "jupyter", "title": "Own", "protocol": "http", "port": 8888, "command": ["lab"]}
 
 
@@ -28,3 +35,20 @@ def test_without_the_layer_only_those_of_the_image_are_left() -> None:
 def test_each_app_of_the_layer_has_a_port_and_demands_the_secret() -> None:
     assert len({app.port for app in LAYER_APPS}) == len(LAYER_APPS)
     assert all("{secret}" in app.auth_header for app in LAYER_APPS)
+
+
+def test_jupyter_is_opened_where_it_begins_without_a_redirect_of_its_own() -> None:
+    [layer] = [app for app in LAYER_APPS if app.name == "jupyter"]
+    starter = re.search(r"carrel.apps='(.*)'", (RECIPES / "starter" / "Dockerfile").read_text())
+    assert starter
+    assert [layer.path, json.loads(starter[1])[0]["path"], app_catalogue.built_in()["jupyter"]["path"]] == [
+        "/lab"
+    ] * 3
+
+
+@pytest.mark.parametrize("recipe", ["starter", "app-layer"])
+def test_python_is_compiled_once_in_the_image_and_not_in_each_session(recipe: str) -> None:
+    lines = (RECIPES / recipe / "Dockerfile").read_text().splitlines()
+    installed = [line for line in lines if "$uv pip install" in line]
+    assert installed
+    assert [line for line in installed if "--compile-bytecode" not in line] == []

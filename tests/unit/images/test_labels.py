@@ -15,12 +15,12 @@ def test_own_labels_declare_apps_and_slots() -> None:
             "carrel.title": "Lab",
             "carrel.min_cpu": "0.1",
             "carrel.min_mem": "256m",
-            "carrel.apps": '[{"name": "notes", "port": 8888, "command": ["run"], "ready": "/api"}]',
+            "carrel.apps": '[{"name": "notes", "port": 8888, "command": ["run"], "path": "/lab", "ready": "/api"}]',
         }
     )
     assert parsed.title == "Lab"
     assert parsed.min_slots == {"cpu": 100, "mem": 256 << 20}
-    assert parsed.apps == (DeclaredApp("notes", "notes", "http", 8888, ("run",), "/api"),)
+    assert parsed.apps == (DeclaredApp("notes", "notes", "http", 8888, ("run",), "/lab", "/api"),)
 
 
 def test_labels_of_backend_ai_are_understood() -> None:
@@ -65,6 +65,7 @@ def test_own_labels_count_more() -> None:
     [
         {"carrel.apps": "{"},
         {"carrel.apps": '{"name": "x"}'},
+        {"carrel.apps": '[{"name": "x", "port": 80, "path": "@example.org"}]'},
         {"carrel.apps": '[{"name": "x"}, 3, {"name": "y", "port": "no"}]'},
         {"carrel.min_mem": "much"},
         {"ai.backend.service-ports": "jupyter,board:http,x:http:99999,:::,[,"},

@@ -12,7 +12,7 @@ import { Problem } from "@/api/problem";
 import { StartPage } from "@/features/start/StartPage";
 import { authMeQuery } from "@/queries/auth";
 import { importLink } from "@/routing/import-link";
-import { loadAgain } from "@/routing/part";
+import { loadPart } from "@/routing/part";
 import {
   activitySearch,
   appTemplatesSearch,
@@ -50,7 +50,7 @@ import { queryClient } from "./query-client";
 const page = <Module extends Record<string, unknown>, Name extends keyof Module>(
   load: () => Promise<Module>,
   name: Name,
-) => lazyRouteComponent(() => loadAgain(load), name);
+) => lazyRouteComponent(() => loadPart(load), name);
 
 const rootRoute = createRootRoute({ component: Outlet });
 

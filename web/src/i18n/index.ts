@@ -1,5 +1,5 @@
-import { i18n } from "@lingui/core";
-import { loadAgain } from "@/routing/part";
+import { i18n, type Messages } from "@lingui/core";
+import { loadAgain } from "@/routing/load-again";
 
 export const LANGUAGES = { en: "English", ko: "한국어", ja: "日本語" } as const;
 export type Language = keyof typeof LANGUAGES;
@@ -27,11 +27,37 @@ export function browserLanguage(): Language {
   return spoken.find(isLanguage) ?? "en";
 }
 
-/** Activates a language; downloads only its catalogue. */
+type Catalogues = Record<string, () => Promise<{ messages: Messages }>>;
+
+// The messages of the first download, and those that only code which is loaded later has: see tools/catalogue-parts.ts.
+const FIRST = import.meta.glob("./locales/*.po", { query: "?first.po" }) as Catalogues;
+const REST = import.meta.glob("./locales/*.po", { query: "?rest.po" }) as Catalogues;
+
+let parts = [FIRST];
+let chosen: Language = "en";
+let more: Promise<void> | null = null;
+
+/** Activates a language; downloads only its messages, and of them only those of the code that is loaded. */
 export async function activateLanguage(language: Language): Promise<void> {
-  const { messages } = await loadAgain(() => import(`./locales/${language}.po`));
-  i18n.loadAndActivate({ locale: language, messages });
+  chosen = language;
+  await Promise.all(parts.map((part) => loadMessages(part, language)));
+  i18n.activate(language);
   document.documentElement.lang = language;
+}
+
+/** Loads the messages of code that is not in the first download. Twice: no-op. */
+export function loadMoreMessages(): Promise<void> {
+  parts = [FIRST, REST];
+  more ??= loadMessages(REST, chosen).catch((problem) => {
+    more = null;
+    throw problem;
+  });
+  return more;
+}
+
+async function loadMessages(part: Catalogues, language: Language): Promise<void> {
+  const load = part[`./locales/${language}.po`];
+  if (load) i18n.load(language, { ...(await loadAgain(load)).messages });
 }
 
 /** Activates a language and stores it in this browser. */

@@ -1,7 +1,7 @@
 import { type ComponentType, lazy } from "react";
+import { loadMoreMessages } from "@/i18n";
+import { loadAgain } from "./load-again";
 
-const PAUSES_MS = [150, 600, 2000];
-const LONGEST_PAUSE_MS = 2000;
 const AT_REST_MS = 1500;
 
 /**
@@ -12,7 +12,7 @@ const AT_REST_MS = 1500;
 export function part<Props>(load: () => Promise<ComponentType<Props>>) {
   let coming: Promise<{ default: ComponentType<Props> }> | null = null;
   const bring = () => {
-    coming ??= loadAgain(load).then(
+    coming ??= loadPart(load).then(
       (component) => ({ default: component }),
       (problem) => {
         coming = null;
@@ -25,31 +25,10 @@ export function part<Props>(load: () => Promise<ComponentType<Props>>) {
   return lazy(bring);
 }
 
-/**
- * Calls `load`, and retries a failed download.
- *
- * Waits while the server does not respond. Rejects when the server responds but lacks the file, as after an
- * upgrade: then only a reload helps.
- */
-export async function loadAgain<T>(load: () => Promise<T>): Promise<T> {
-  let answers = false;
-  for (let failures = 0; ; failures += 1) {
-    try {
-      return await load();
-    } catch (problem) {
-      // Only a download that fails while the server answers will always fail.
-      if (answers) throw problem;
-      answers = failures >= PAUSES_MS.length && (await serverAnswers());
-      if (!answers) {
-        await new Promise((resolve) => setTimeout(resolve, PAUSES_MS[failures] ?? LONGEST_PAUSE_MS));
-      }
-    }
-  }
-}
-
-async function serverAnswers(): Promise<boolean> {
-  const answer = await fetch("/", { method: "HEAD", cache: "no-store" }).catch(() => null);
-  return answer?.ok ?? false;
+/** Loads code that is not in the first download, with the messages in it; a failed download is retried. */
+export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
+  const [loaded] = await Promise.all([loadAgain(load), loadMoreMessages()]);
+  return loaded;
 }
 
 // Text in a fixed width is shown in the system's font until then: the first load has a budget.

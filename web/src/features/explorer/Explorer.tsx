@@ -4,7 +4,7 @@ import { useMediaQuery } from "@mantine/hooks";
 import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useMemo, useRef, useState } from "react";
 import type { FileEntry, Folder } from "@/api/types";
-import { loadAgain, part } from "@/routing/part";
+import { loadPart, part } from "@/routing/part";
 import type { FilesSearch } from "@/routing/search";
 import { useAddress } from "@/routing/use-address";
 import { EmptyState } from "@/ui/EmptyState";
@@ -30,7 +30,7 @@ const ShareDrawer = part(() => import("./ShareDrawer").then((m) => m.ShareDrawer
 const PreviewPane = part(() => import("./PreviewPane").then((m) => m.PreviewPane));
 // Download only on edit: this is the largest chunk of the page.
 const EditorWindow = lazy(() =>
-  loadAgain(() => import("./EditorWindow")).then((m) => ({ default: m.EditorWindow })),
+  loadPart(() => import("./EditorWindow")).then((m) => ({ default: m.EditorWindow })),
 );
 const route = getRouteApi("/shell/data/$folder");
 

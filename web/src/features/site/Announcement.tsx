@@ -3,10 +3,10 @@ import { useLocalStorage } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense } from "react";
 import { signInOptionsQuery } from "@/queries/auth";
-import { loadAgain } from "@/routing/part";
+import { loadPart } from "@/routing/part";
 
 // Loaded lazily: few installations have announcements, and Markdown is large.
-const Announced = lazy(() => loadAgain(() => import("./Announced")).then((m) => ({ default: m.Announced })));
+const Announced = lazy(() => loadPart(() => import("./Announced")).then((m) => ({ default: m.Announced })));
 
 /** The site announcement, until the user dismisses it in this browser; a new text is shown again. */
 export function Announcement() {

@@ -1,5 +1,5 @@
 import { csrfHeader, renewCsrfToken } from "@/api/client";
-import type { FilesDone } from "@/api/generated";
+import type { FilesDone } from "@/api/generated/types.gen";
 import { toProblem } from "@/api/problem";
 import type { Clash } from "@/api/types";
 

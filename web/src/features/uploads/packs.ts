@@ -1,4 +1,4 @@
-import { filesShow } from "@/api/generated";
+import { filesShow } from "@/api/generated/sdk.gen";
 import { Problem, toProblem } from "@/api/problem";
 import type { Clash } from "@/api/types";
 import { type PackedFile, sendForm } from "./form";

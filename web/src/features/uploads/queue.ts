@@ -1,5 +1,5 @@
 import { Problem, toProblem } from "@/api/problem";
-import { loadAgain } from "@/routing/part";
+import { loadAgain } from "@/routing/load-again";
 import { isThere, packing, sendPack } from "./packs";
 import {
   begunUploads,
