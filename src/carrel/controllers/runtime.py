@@ -14,6 +14,7 @@ from carrel.controllers.environment_images import EnvironmentImages
 from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.idle import Idle
+from carrel.controllers.image_scanning import ImageScanning
 from carrel.controllers.launch import Launch
 from carrel.controllers.log_collection import LogCollection
 from carrel.controllers.loop import Controller, Tools
@@ -53,6 +54,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         FolderTasks(tools),
         EnvironmentImages(tools),
         RegistryScans(tools),
+        ImageScanning(tools),
         AuditSealing(tools),
         Notify(tools),
         due_deliveries.mail(tools),
