@@ -102,7 +102,7 @@ async def vulnerabilities(
         ]
         shown, cursor = _cut(chosen, query)
         items = [VulnerabilityView(**one) for one in shown]
-        return VulnerabilityList(items=items, counts=SeverityCounts(**report.counts), next_cursor=cursor)
+        return VulnerabilityList(items=items, counts=_counts(report), next_cursor=cursor)
 
     return answer
 
@@ -202,7 +202,12 @@ def _view(
         scanner=report.scanner if report else "",
         digest=report.digest if report else None,
         packages=report.packages if report else 0,
-        counts=SeverityCounts(**report.counts if report else {}),
+        counts=_counts(report),
         effect=vulnerability_rules.effect(settings, scan, report, now),
         exemption=exemption,
     )
+
+
+def _counts(report: ImageReport | None) -> SeverityCounts:
+    counts = report.counts if report else {}
+    return SeverityCounts(**{severity.value: counts.get(severity, 0) for severity in Severity})

@@ -26,11 +26,11 @@ ImageName = Annotated[
 class SeverityCounts(BaseModel):
     """Number of vulnerabilities by severity."""
 
-    critical: int = 0
-    high: int = 0
-    medium: int = 0
-    low: int = 0
-    unknown: int = 0
+    critical: int
+    high: int
+    medium: int
+    low: int
+    unknown: int
 
 
 class ScanExemptionView(BaseModel):

@@ -8755,23 +8755,23 @@ export type SeverityCounts = {
     /**
      * Critical
      */
-    critical?: number;
+    critical: number;
     /**
      * High
      */
-    high?: number;
+    high: number;
     /**
      * Low
      */
-    low?: number;
+    low: number;
     /**
      * Medium
      */
-    medium?: number;
+    medium: number;
     /**
      * Unknown
      */
-    unknown?: number;
+    unknown: number;
 };
 
 /**
