@@ -52,6 +52,8 @@ SLEEPING = {
     "slow_background.py": "slowness itself",
     "simulation/": "virtual time",
     "unit/controllers/test_loop.py": "virtual time",
+    "unit/scanners/test_scanner.py": "looks for processes that end, and a program that does not",
+    "fake_scanner.py": "a program that waits for its test",
     "conformance/test_docker.py": "time of a real engine, for the suite that engines share",
     "conformance/test_docker_restart.py": "time of a real engine, for the suite that engines share",
     "conformance/test_isolation.py": "the window of a measurement",

@@ -28,6 +28,7 @@ from carrel.engines.optional import ImageBuilding
 from carrel.engines.port import Engine, EngineError, EngineUnavailable
 from carrel.folders.hosts.storages import Storages
 from carrel.nodes.engines.connections import Engines
+from carrel.scanners.scanner import Scanner
 from carrel.sessions.logs.store import LogStore
 from carrel.storage.port import StorageError
 from carrel.tables.engines import TOPIC
@@ -60,7 +61,8 @@ class LayerRecipe(Protocol):
 @dataclass(frozen=True)
 class Tools:
     """Shared tools of controllers. placing: lock around placements and around blocking them. public_url: where links in
-    mails and webhooks lead. app_layer: None if sessions are not to have any. key: the installation's.
+    mails and webhooks lead. app_layer: None if sessions are not to have any. key: the installation's. scanner: of
+    images; None: none is set up.
     """
 
     database: Database
@@ -74,6 +76,7 @@ class Tools:
     public_url: str = ""
     app_layer: LayerRecipe | None = None
     key: bytes = b""
+    scanner: Scanner | None = None
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:

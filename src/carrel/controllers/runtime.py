@@ -15,6 +15,7 @@ from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.idle import Idle
 from carrel.controllers.last_apps import LastApps
+from carrel.controllers.image_scanning import ImageScanning
 from carrel.controllers.launch import Launch
 from carrel.controllers.log_collection import LogCollection
 from carrel.controllers.loop import Controller, Tools
@@ -55,6 +56,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         FolderTasks(tools),
         EnvironmentImages(tools),
         RegistryScans(tools),
+        ImageScanning(tools),
         AuditSealing(tools),
         Notify(tools),
         due_deliveries.mail(tools),

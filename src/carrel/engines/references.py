@@ -45,3 +45,15 @@ def never_an_id(reference: str) -> str:
         return reference if named else f"{DOCKER_HUB}/{reference}"
     tag = "" if ":" in reference or "@" in reference else ":latest"
     return f"{DOCKER_HUB}/library/{reference}{tag}"
+
+
+def canonical(reference: str) -> str:
+    """The same image in the one spelling that has a registry and a tag or digest; a tag before a digest is left out."""
+    full = never_an_id(reference)
+    name, at, digest = full.partition("@")
+    head, slash, last = name.rpartition("/")
+    last, _, tag = last.partition(":")
+    host, _, path = f"{head}{slash}{last}".partition("/")
+    if host in _ALSO_DOCKER_HUB or host == DOCKER_HUB:
+        host, path = DOCKER_HUB, path if "/" in path else f"library/{path}"
+    return f"{host}/{path}" + (f"@{digest}" if at else f":{tag or 'latest'}")

@@ -94,6 +94,11 @@ async def usable(tx: AsyncSession, actor: Actor) -> list[Image]:
     return list((await tx.execute(named.order_by(Image.name))).scalars())
 
 
+async def references(tx: AsyncSession, actor: Actor) -> list[str]:
+    """The references of all images that the actor may use."""
+    return list((await tx.execute(select(Image.reference).where(await _usable(tx, actor)))).scalars())
+
+
 async def _usable(tx: AsyncSession, actor: Actor) -> ColumnElement[bool]:
     if sees_everything(actor):
         return true()

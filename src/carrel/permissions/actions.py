@@ -199,6 +199,8 @@ ACTIONS = {
         _of_all("provider.read", "See the identity providers for single sign-on and LDAP."),
         _of_all("provider.update", "Add, change, test or remove an identity provider."),
         _shared("image.read", "See the images that sessions can use."),
+        _of_all("image.scan", "Have an image scanned for known vulnerabilities."),
+        _of_all("image.exempt", "Exempt an image from the rule on vulnerabilities, until a date."),
         _of_project(
             "registry.read",
             "See the registries of projects and domains that you administer, and their scans.",

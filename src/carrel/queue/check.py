@@ -13,6 +13,8 @@ from carrel.core.errors import CarrelError
 from carrel.core.host_names import architecture
 from carrel.core.ids import GroupId, NodeId, ProjectId, SessionId
 from carrel.environments import session_images as environments
+from carrel.image_scans import vulnerability_rules
+from carrel.image_scans.vulnerability_rules import ScanWarning
 from carrel.limits.scopes import access_key_of, scopes_of
 from carrel.permissions.decide import Actor, Target, require
 from carrel.queue import loading
@@ -51,6 +53,7 @@ class Checked:
     presets: Sequence[tuple[Preset, StartEstimate]]
     root_refused: CarrelError | None
     disk: DiskRange
+    warnings: Sequence[ScanWarning]
 
 
 async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec) -> Checked:
@@ -88,6 +91,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
         tx, clock.now(), [*await loading.waiting(tx, clock.now()), pending], running=True
     )
     least = least_of(image)
+    warnings = await vulnerability_rules.warnings(tx, references - {""})
     presets = await _presets(tx, group.id)
     machines = await admission.machines_of(tx, group)
     root_refused = await allowed_rights.root_refused(tx, actor, project, group, machines)
@@ -114,6 +118,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
             presets=[(one, with_preset(planning, one)) for one in presets],
             root_refused=root_refused,
             disk=disk,
+            warnings=warnings,
         )
 
     def with_preset(planning: Planning, preset: Preset) -> StartEstimate:

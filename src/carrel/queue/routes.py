@@ -18,6 +18,7 @@ from carrel.queue.schemas import (
     ChangeView,
     CheckRequest,
     CheckView,
+    CheckWarning,
     DiskRangeView,
     GroupRoom,
     GroupWhyView,
@@ -164,6 +165,7 @@ async def check(services: ServicesOf[QueueServices], actor: CurrentActor, body: 
         most_rights=Rights.PLAIN if result.root_refused else Rights.ROOT,
         root_refused=result.root_refused.message if result.root_refused else "",
         disk=DiskRangeView.model_validate(result.disk, from_attributes=True),
+        warnings=[CheckWarning.model_validate(one, from_attributes=True) for one in result.warnings],
     )
 
 

@@ -155,12 +155,20 @@ class DiskRangeView(BaseModel):
     most_bytes: int | None
 
 
+class CheckWarning(BaseModel):
+    """A reason why the session may not be a good idea."""
+
+    code: str
+    message: str
+    hint: str
+
+
 class CheckView(BaseModel):
     """The result of creating such a session, and remaining capacity.
 
     code: of the error that creating it would raise, if any. starts_in: the group in which it would start now.
     alternatives: why it would not start in the groups besides the preferred one. most_rights: that a session could have
-    in the group. root_refused: why it could not have root.
+    in the group. root_refused: why it could not have root. warnings: such as of known vulnerabilities in its image.
     """
 
     verdict: Verdict
@@ -184,6 +192,7 @@ class CheckView(BaseModel):
     most_rights: Rights
     root_refused: str
     disk: DiskRangeView
+    warnings: list[CheckWarning]
 
 
 class QueuedView(BaseModel):

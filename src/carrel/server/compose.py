@@ -60,6 +60,7 @@ from carrel.http.metrics import Measured
 from carrel.http.rate_limits import RateLimits
 from carrel.http.services import install
 from carrel.http.shell import Shell
+from carrel.image_scans import routes as image_scans
 from carrel.images import routes as images
 from carrel.images.registries import routes as registries
 from carrel.imports import routes as imports
@@ -135,6 +136,7 @@ _ROUTERS = (
     maintenance.router,
     metrics.router,
     images.router,
+    image_scans.router,
     registries.router,
     imports.router,
     nodes.router,
@@ -321,6 +323,7 @@ async def controllers(
             public_url=settings.effective_public_url,
             app_layer=AppLayerRecipe() if settings.app_layer else None,
             key=settings.key(),
+            scanner=settings.scanner(),
         )
         return list(runtime.controllers(tools))
 

@@ -14,6 +14,7 @@ import carrel.tables.events
 import carrel.tables.folders
 import carrel.tables.groups
 import carrel.tables.idle
+import carrel.tables.image_scans
 import carrel.tables.images
 import carrel.tables.keypairs
 import carrel.tables.limits

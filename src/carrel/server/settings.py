@@ -4,6 +4,7 @@ import ipaddress
 import os
 import re
 import secrets
+import shlex
 import socket
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from carrel.core.errors import Invalid
 from carrel.core.host_names import is_this_machine, literal
 from carrel.http.guard import LOOPBACK
+from carrel.scanners.scanner import PLACEHOLDER, Scanner
 from carrel.server.grammar import LAST_PORT
 
 _USUAL_PORT = 8700
@@ -133,6 +135,18 @@ class Settings(BaseSettings):
         default=True,
         description="Build the app layer, which gives every image JupyterLab, VS Code and more, and mount it.",
     )
+    image_scanner: str = Field(
+        default="",
+        description="Command that scans an image for packages and known vulnerabilities, such as trivy image --quiet "
+        "--format cyclonedx --scanners vuln {reference}; its output is CycloneDX, or JSON of Trivy or Grype. It runs "
+        "where the controllers run, with their environment except CARREL_*. Empty: images are not scanned.",
+    )
+    image_scanner_timeout_s: int = Field(
+        default=900, ge=10, le=86_400, description="Seconds after which a scan is ended."
+    )
+    image_scanner_memory_bytes: int = Field(
+        default=4 << 30, ge=64 << 20, description="Most memory of each process of the scanner."
+    )
     fake_accelerators: int = Field(
         default=0, ge=0, le=64, description="Number of simulated accelerators, for testing only."
     )
@@ -214,6 +228,22 @@ class Settings(BaseSettings):
             return range(0)
         first = max(self.port, _USUAL_PORT) + 10
         return range(first, min(first + 40, 1 << 16))
+
+    def scanner(self) -> Scanner | None:
+        """The scanner of images; None: there is none. Raises: Invalid."""
+        if not self.image_scanner.strip():
+            return None
+        try:
+            words = shlex.split(self.image_scanner)
+        except ValueError:
+            words = []
+        if not any(PLACEHOLDER in word for word in words[1:]):
+            raise Invalid(
+                "setup.image_scanner",
+                f"The command of the image scanner has no argument with {PLACEHOLDER}.",
+                hint="For example: trivy image --quiet --format cyclonedx --scanners vuln {reference}",
+            )
+        return Scanner(words, float(self.image_scanner_timeout_s), self.image_scanner_memory_bytes)
 
     @property
     def effective_trusted_proxies(self) -> list[str]:

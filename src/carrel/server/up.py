@@ -44,6 +44,7 @@ def up(options: argparse.Namespace) -> int:
         return _runs_already(settings)
     # 0. check everything that would fail later, before creating anything
     _ = settings.effective_app_ports
+    _ = settings.scanner()
     _ = settings.effective_trusted_proxies
     _require_certificate(settings)
     _require_free_ports(settings)

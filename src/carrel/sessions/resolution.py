@@ -10,6 +10,7 @@ from carrel.core.host_names import architecture
 from carrel.core.ids import ProjectId
 from carrel.core.units import Slots, format_slot
 from carrel.environments import session_images as environments
+from carrel.image_scans import vulnerability_rules
 from carrel.images import service as images
 from carrel.permissions.decide import Actor
 from carrel.sessions.spec import SessionSpec
@@ -87,8 +88,12 @@ async def named_image(tx: AsyncSession, actor: Actor, ref: str) -> Image | None:
 
 
 async def require_usable(tx: AsyncSession, actor: Actor, image: Image | None, ref: str, slots: Slots) -> None:
-    """Raises: Forbidden if the actor's domain may not use its registry; Invalid for too few slots."""
-    await images.require_registry(tx, actor.domain_id, image.reference if image else ref)
+    """Raises: Forbidden if the actor's domain may not use its registry, or for its vulnerabilities; Invalid for too few
+    slots.
+    """
+    reference = image.reference if image else ref
+    await images.require_registry(tx, actor.domain_id, reference)
+    await vulnerability_rules.require(tx, reference)
     if too_few := too_few_for(image, slots):
         raise too_few
 

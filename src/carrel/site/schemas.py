@@ -8,12 +8,21 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from carrel.core.ids import DomainId, ProjectId
 from carrel.http.validation import SlotName, says
+from carrel.scanners.reports import Severity
 
 
 class Whom(StrEnum):
     NOBODY = "nobody"
     ADMINISTRATORS = "administrators"
     EVERYBODY = "everybody"
+
+
+class ScanRule(StrEnum):
+    """What happens to sessions whose image has vulnerabilities."""
+
+    OFF = "off"
+    WARN = "warn"
+    REFUSE = "refuse"
 
 
 class MailTls(StrEnum):
@@ -172,6 +181,22 @@ class SiteSettings(BaseModel):
         default=[],
         max_length=100,
         description="Hosts that Import & Run accepts: github.com, github.com/acme, *.example.org; empty: all.",
+    )
+    image_scan_rule: ScanRule = Field(
+        default=ScanRule.OFF,
+        description="Whether people are warned of images with vulnerabilities, or cannot start sessions from them.",
+    )
+    image_scan_severity: Severity = Field(
+        default=Severity.CRITICAL, description="The least severity that the rule is about."
+    )
+    image_scan_grace_days: int = Field(
+        default=0,
+        ge=0,
+        le=365,
+        description="Days after a vulnerability is found in an image, in which people are only warned.",
+    )
+    image_scan_hours: int = Field(
+        default=24, ge=1, le=24 * 90, description="Hours after which an image is scanned again."
     )
     announcement: str = Field(
         default="",

@@ -5,11 +5,13 @@ Expected answers are worked out from the table by `permissions.decide`, which is
 """
 
 import inspect
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
 import pytest
+from databases import sql
 from environment_kit import add_environment
 from installation import API, Api, Caller, document
 from node_kit import join, machine
@@ -121,6 +123,8 @@ BODIES: Mapping[str, object] = {
     "projects.create": {"name": "new"},
     "projects.over": {"ceilings": {"cpu": 1}},
     "projects.update": {"description": "another"},
+    "image_scans.create": {"image": "debian:12"},
+    "image_scans.exempt": {"reason": "no fix yet", "until": "2020-01-01T00:00:00Z"},
     "registries.create": {"name": "other", "url": "https://registry.example.org"},
     "registries.update": {"tags": ["1.*"]},
     "providers.create": {"name": "other", "domain": "default", "kind": "oidc", "settings": OIDC},
@@ -219,6 +223,7 @@ ANYONES = {
     "presets": "small",
     "engines": "local",
     "storage_hosts": "local",
+    "image_scans": "scanned",
 }
 
 
@@ -327,6 +332,22 @@ async def registry_of(api: Api, project: ProjectId) -> str:
     made = await admin.post("/registries", body)
     assert made.status_code == 201, made.text
     return str(made.json()["id"])
+
+
+async def scan_of_an_image(api: Api) -> None:
+    """A scan that has ended, of an image of the catalogue."""
+    await sql(
+        api.database,
+        "INSERT INTO images (id, name, reference, title, description, present, min_slots, apps)"
+        " VALUES ('i', 'd', 'debian:12', '', '', true, jsonb_build_object('cpu', 1, 'mem', 1), '[]')",
+    )
+    await sql(
+        api.database,
+        "WITH result AS (INSERT INTO image_reports VALUES ('d', 'x', now(), 0, '{}', :report, :report)"
+        " RETURNING digest) INSERT INTO image_scans (id, reference, state, requested_at, ended_at, digest)"
+        " SELECT 'scanned', 'docker.io/library/debian:12', 'done', now(), now(), digest FROM result",
+        report=zlib.compress(b'{"packages": [], "vulnerabilities": []}'),
+    )
 
 
 def place_of(path: str, things: Things) -> str:
@@ -498,6 +519,7 @@ async def test_each_role_gets_at_what_is_nobodys_as_the_table_says(api: Api, rol
     assert (await admin.post("/providers", provider)).status_code == 201
     assert (await admin.post("/presets", {"name": "small", "slots": {"cpu": 1000}})).status_code == 201
     await join(api.database, machine("machine"))
+    await scan_of_an_image(api)
     names = in_order(
         [name for name, (_, path, _) in operations().items() if "{" not in path or anyones(name)]
     )
@@ -507,7 +529,11 @@ async def test_each_role_gets_at_what_is_nobodys_as_the_table_says(api: Api, rol
     for name in names:
         ref = ANYONES.get(name.split(".")[0], "sso")
         path = (
-            operations()[name][1].replace("{ref}", ref).replace("{name}", "sso").replace("{engine}", "local")
+            operations()[name][1]
+            .replace("{ref}", ref)
+            .replace("{id}", ref)
+            .replace("{name}", "sso")
+            .replace("{engine}", "local")
         )
         status, code = await ask(who, name, path)
         got[name], expected_outcomes[name] = outcome(status, code, name), expected(actor, name, None)

@@ -16,6 +16,9 @@ from people import PASSWORD
 from webhook_receiver import receiver
 
 from carrel.controllers.housekeeping import Housekeeping
+from carrel.core.clock import SystemClock
+from carrel.core.ids import LOCAL_ENGINE
+from carrel.image_scans import scan_tasks
 from carrel.signin.logins import sign_up
 from carrel.site.schemas import SiteUpdate
 
@@ -292,6 +295,45 @@ async def _import_sources(api: Api) -> None:
     await set_site(api, import_sources=["gitlab.com"])
     refused = await user.post("/imports/preview", body)
     assert (refused.status_code, refused.json()["code"]) == (403, "import.source_not_permitted")
+
+
+@shows("image_scan_rule", "image_scan_severity", "image_scan_grace_days")
+async def _image_scan_rule(api: Api) -> None:
+    user = await api.as_("user")
+    await sql(
+        api.database,
+        "WITH found AS (INSERT INTO image_reports (digest, scanner, scanned_at, packages, first_found, report, sbom)"
+        " VALUES ('d', '', now(), 1, jsonb_build_object('high', jsonb_build_object(current_date, 1)), '', '')"
+        " RETURNING digest) INSERT INTO image_scans (id, reference, state, requested_at, ended_at, digest)"
+        " SELECT 's', 'docker.io/library/debian:12', 'done', now(), now(), digest FROM found",
+    )
+
+    async def status() -> int:
+        return (await user.try_start(image="debian:12")).status_code
+
+    await set_site(api, image_scan_rule="refuse")
+    assert await status() == 201
+    await set_site(api, image_scan_severity="high")
+    assert await status() == 403
+    await set_site(api, image_scan_grace_days=3)
+    assert await status() == 201
+
+
+@shows("image_scan_hours")
+async def _image_scan_hours(api: Api) -> None:
+    image, now = "docker.io/library/debian:12", SystemClock().now()
+    there = {image: LOCAL_ENGINE}
+
+    async def due() -> int:
+        async with api.database.transaction() as tx:
+            return len(await scan_tasks.due(tx, there, {}, now))
+
+    assert await due() == 1
+    ended = "UPDATE image_scans SET state = 'done', ended_at = now() - interval '5 h'"
+    await sql(api.database, ended)
+    assert await due() == 0
+    await set_site(api, image_scan_hours=4)
+    assert await due() == 1
 
 
 @shows("trash_days")

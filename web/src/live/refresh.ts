@@ -77,6 +77,7 @@ const TOUCHED: Readonly<Record<string, readonly string[]>> = {
   storage_host: ["hosts"],
   registry: ["registries"],
   registry_scan: ["registry-scans", "images"],
+  image_scan: ["image-scans", "check"],
   vfolder: ["folders", "quotas", "hosts"],
   invitation: ["invitations", "folders"],
   quota: ["quotas"],

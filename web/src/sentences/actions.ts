@@ -74,6 +74,8 @@ export const ACTION_SENTENCES: Record<ActionName, MessageDescriptor> = {
   "provider.read": msg`See the identity providers for single sign-on and LDAP.`,
   "provider.update": msg`Add, change, test or remove an identity provider.`,
   "image.read": msg`See the images that sessions can use.`,
+  "image.scan": msg`Have an image scanned for known vulnerabilities.`,
+  "image.exempt": msg`Exempt an image from the rule on vulnerabilities, until a date.`,
   "registry.read": msg`See the registries of projects and domains that you administer, and their scans.`,
   "registry.update": msg`Add, change, check, scan or remove a registry.`,
   "resource.read": msg`See available resources.`,

@@ -138,6 +138,17 @@ export const PROBLEMS: Record<string, Sentences> = {
     detail: msg`Your domain may not use images from this registry.`,
     hint: ASK,
   },
+  "image.vulnerable": {
+    detail: msg`The image has vulnerabilities that the rule of this installation does not permit.`,
+    hint: msg`Choose another version of the image, or ask a superadmin to exempt it.`,
+  },
+  "image_scan.exempt_until": {
+    detail: msg`An exemption ends in the future, and within a year.`,
+    hint: msg`Choose another date; it can be renewed.`,
+  },
+  "image_scan.no_report": { detail: msg`The image has not been scanned yet.` },
+  "image_scan.not_found": { detail: msg`There is no such scan.` },
+  "image_scan.not_open": { detail: msg`The image is not being scanned.` },
   image_unusable: {
     detail: msg`The image does not exist, may not be pulled, or cannot run here.`,
     hint: msg`Check its name and tag.`,

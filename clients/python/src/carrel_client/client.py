@@ -47,6 +47,7 @@ class ApiClient(operations.Operations):
     sessions: Sessions
     events: Events
     audit: Audit
+    image_scans: ImageScans
     maintenance: Maintenance
     scheduler: Scheduler
     metrics: Metrics
@@ -71,6 +72,7 @@ class ApiClient(operations.Operations):
         self.sessions = Sessions(self.transport)
         self.events = Events(self.transport)
         self.audit = Audit(self.transport)
+        self.image_scans = ImageScans(self.transport)
         self.maintenance = Maintenance(self.transport)
         self.scheduler = Scheduler(self.transport)
         self.metrics = Metrics(self.transport)
@@ -257,6 +259,14 @@ class Audit(operations.Audit):
         return self._transport.stream(
             f"{_API}/audit/export", query={**query, "format": format}, patience=lambda: 60.0
         )
+
+
+class ImageScans(operations.ImageScans):
+    """Scans of images: packages, known vulnerabilities, exemptions."""
+
+    def sbom(self, id: str) -> Iterator[bytes]:
+        """The SBOM of an image in CycloneDX JSON, streamed."""
+        return self._transport.stream(f"{_API}/image-scans/{segment(id)}/sbom", patience=lambda: 60.0)
 
 
 class Maintenance(operations.Maintenance):

@@ -409,7 +409,7 @@ class CheckView(TypedDict):
 
     code: of the error that creating it would raise, if any. starts_in: the group in which it would start now.
     alternatives: why it would not start in the groups besides the preferred one. most_rights: that a session could have
-    in the group. root_refused: why it could not have root."""
+    in the group. root_refused: why it could not have root. warnings: such as of known vulnerabilities in its image."""
 
     alternatives: list[GroupWhyView]
     changes: list[ChangeView]
@@ -432,6 +432,15 @@ class CheckView(TypedDict):
     slots: dict[str, SlotRoomView]
     starts_in: GroupRef | None
     verdict: Verdict
+    warnings: list[CheckWarning]
+
+
+class CheckWarning(TypedDict):
+    """A reason why the session may not be a good idea."""
+
+    code: str
+    hint: str
+    message: str
 
 
 class CheckedNode(TypedDict):
@@ -1392,6 +1401,9 @@ class GroupWhyView(TypedDict):
     reason: str
 
 
+HasFix = Literal["yes", "no"]
+
+
 class Health(TypedDict):
     status: str
 
@@ -1509,6 +1521,55 @@ class IdleView(TypedDict):
 class ImageList(TypedDict):
     items: list[ImageView]
     next_cursor: str | None
+
+
+class ImagePackageList(TypedDict):
+    """By name."""
+
+    items: list[ImagePackageView]
+    next_cursor: str | None
+
+
+class ImagePackageView(TypedDict):
+    """type: of the package system, such as deb, apk or pypi. purl: package URL."""
+
+    license: str
+    name: str
+    purl: str
+    type: str
+    version: str
+
+
+class ImageScanCreate(TypedDict):
+    """image: name in the catalogue, env:NAME, or reference."""
+
+    image: str
+
+
+class ImageScanList(TypedDict):
+    items: list[ImageScanView]
+    next_cursor: str | None
+
+
+class ImageScanView(TypedDict):
+    """reference: with registry and tag. state: of the latest scan; problem: why that failed. scanned_at, scanner,
+    digest, packages, counts: of the latest that succeeded; null, empty or 0 before. effect: of the installation's rule
+    on new sessions. exemption: from the rule, while it holds."""
+
+    cancel: bool
+    counts: SeverityCounts
+    digest: str | None
+    effect: ScanEffect
+    ended_at: str | None
+    exemption: ScanExemptionView | None
+    id: str
+    packages: int
+    problem: str | None
+    reference: str
+    requested_at: str
+    scanned_at: str | None
+    scanner: str
+    state: ScanState
 
 
 class ImageView(TypedDict):
@@ -2883,6 +2944,27 @@ class SavePreview(TypedDict):
     variables: list[str]
 
 
+ScanEffect = Literal["none", "warn", "refuse"]
+
+
+class ScanExemptionUpdate(TypedDict):
+    """until: at most a year from now."""
+
+    reason: str
+    until: str
+
+
+class ScanExemptionView(TypedDict):
+    """by: e-mail of who made it."""
+
+    by: str
+    reason: str
+    until: str
+
+
+ScanRule = Literal["off", "warn", "refuse"]
+
+
 ScanState = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 
@@ -3338,6 +3420,19 @@ class SessionView(TypedDict):
 SessionsChoice = Literal["keep", "end"]
 
 
+Severity = Literal["critical", "high", "medium", "low", "unknown"]
+
+
+class SeverityCounts(TypedDict):
+    """Number of vulnerabilities by severity."""
+
+    critical: int
+    high: int
+    low: int
+    medium: int
+    unknown: int
+
+
 class ShareChanged(TypedDict):
     """still_mounted: live sessions of the recipient that keep the previous access until they end."""
 
@@ -3429,6 +3524,10 @@ class SiteUpdate(TypedDict):
     api_rate_limit: NotRequired[int]
     audit_retention_days: NotRequired[int]
     currency: NotRequired[str]
+    image_scan_grace_days: NotRequired[int]
+    image_scan_hours: NotRequired[int]
+    image_scan_rule: NotRequired[ScanRule]
+    image_scan_severity: NotRequired[Severity]
     import_sources: NotRequired[list[str]]
     lock_address_attempts: NotRequired[int]
     lock_attempts: NotRequired[int]
@@ -3470,6 +3569,10 @@ class SiteView(TypedDict):
     api_rate_limit: int
     audit_retention_days: int
     currency: str
+    image_scan_grace_days: int
+    image_scan_hours: int
+    image_scan_rule: ScanRule
+    image_scan_severity: Severity
     import_sources: list[str]
     lock_address_attempts: int
     lock_attempts: int
@@ -4459,6 +4562,28 @@ class ViewView(TypedDict):
 
 
 ViewedList = Literal["sessions"]
+
+
+class VulnerabilityList(TypedDict):
+    """The most severe first. counts: of all that the scan found, whatever is asked for."""
+
+    counts: SeverityCounts
+    items: list[VulnerabilityView]
+    next_cursor: str | None
+
+
+class VulnerabilityView(TypedDict):
+    """fixed: versions of the package without it; empty: none is known. since: day on which it was first found in the
+    image."""
+
+    fixed: str
+    id: str
+    link: str
+    package: str
+    severity: Severity
+    since: str
+    title: str
+    version: str
 
 
 class WaitStatistics(TypedDict):

@@ -1091,6 +1091,95 @@ class Held(Group):
         return answer
 
 
+class ImageScans(Group):
+    def cancel(self, id: str) -> models.ImageScanView:
+        """Cancel a scan that is waiting or running. The former result stays."""
+        answer: models.ImageScanView = self._transport.call(
+            "POST", f"/api/v1/image-scans/{segment(id)}/cancel"
+        )
+        return answer
+
+    def create(self, *, image: str) -> models.ImageScanView:
+        """Scan an image in the background; while it is being scanned, the present scan."""
+        answer: models.ImageScanView = self._transport.call(
+            "POST", "/api/v1/image-scans", body=_given(image=image)
+        )
+        return answer
+
+    def end_exemption(self, id: str) -> models.ImageScanView:
+        """The rule holds for the image again."""
+        answer: models.ImageScanView = self._transport.call(
+            "DELETE", f"/api/v1/image-scans/{segment(id)}/exemption"
+        )
+        return answer
+
+    def exempt(self, id: str, *, reason: str, until: str) -> models.ImageScanView:
+        """Permit sessions of an image that the rule refuses, until a date and for a reason, which are audited."""
+        answer: models.ImageScanView = self._transport.call(
+            "PUT", f"/api/v1/image-scans/{segment(id)}/exemption", body=_given(reason=reason, until=until)
+        )
+        return answer
+
+    def list(
+        self,
+        *,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        q: str | None = None,
+        image: Sequence[str] | None = None,
+        severity: models.Severity | None = None,
+    ) -> models.ImageScanList:
+        """The latest scan of each image that you may use; for superadmins of all images."""
+        answer: models.ImageScanList = self._transport.call(
+            "GET",
+            "/api/v1/image-scans",
+            query={
+                "sort": sort,
+                "limit": limit,
+                "cursor": cursor,
+                "q": q,
+                "image": image,
+                "severity": severity,
+            },
+        )
+        return answer
+
+    def packages(
+        self, id: str, *, q: str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> models.ImagePackageList:
+        """The packages in an image, by name."""
+        answer: models.ImagePackageList = self._transport.call(
+            "GET",
+            f"/api/v1/image-scans/{segment(id)}/packages",
+            query={"q": q, "limit": limit, "cursor": cursor},
+        )
+        return answer
+
+    def show(self, id: str) -> models.ImageScanView:
+        """The latest scan of an image, with its counts."""
+        answer: models.ImageScanView = self._transport.call("GET", f"/api/v1/image-scans/{segment(id)}")
+        return answer
+
+    def vulnerabilities(
+        self,
+        id: str,
+        *,
+        severity: models.Severity | None = None,
+        fixable: models.HasFix | None = None,
+        q: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> models.VulnerabilityList:
+        """The known vulnerabilities of the packages in an image, the most severe first."""
+        answer: models.VulnerabilityList = self._transport.call(
+            "GET",
+            f"/api/v1/image-scans/{segment(id)}/vulnerabilities",
+            query={"severity": severity, "fixable": fixable, "q": q, "limit": limit, "cursor": cursor},
+        )
+        return answer
+
+
 class Images(Group):
     def list(
         self,
@@ -2509,6 +2598,10 @@ class Site(Group):
         api_rate_limit: int = UNSET,
         audit_retention_days: int = UNSET,
         currency: str = UNSET,
+        image_scan_grace_days: int = UNSET,
+        image_scan_hours: int = UNSET,
+        image_scan_rule: models.ScanRule = UNSET,
+        image_scan_severity: models.Severity = UNSET,
         import_sources: Sequence[str] = UNSET,
         lock_address_attempts: int = UNSET,
         lock_attempts: int = UNSET,
@@ -2549,6 +2642,10 @@ class Site(Group):
                 api_rate_limit=api_rate_limit,
                 audit_retention_days=audit_retention_days,
                 currency=currency,
+                image_scan_grace_days=image_scan_grace_days,
+                image_scan_hours=image_scan_hours,
+                image_scan_rule=image_scan_rule,
+                image_scan_severity=image_scan_severity,
                 import_sources=import_sources,
                 lock_address_attempts=lock_address_attempts,
                 lock_attempts=lock_attempts,
@@ -3453,6 +3550,7 @@ class Operations:
         self.files = Files(transport)
         self.groups = Groups(transport)
         self.held = Held(transport)
+        self.image_scans = ImageScans(transport)
         self.images = Images(transport)
         self.imports = Imports(transport)
         self.invitations = Invitations(transport)

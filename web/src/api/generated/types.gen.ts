@@ -1044,7 +1044,7 @@ export type CheckRequest = {
  *
  * code: of the error that creating it would raise, if any. starts_in: the group in which it would start now.
  * alternatives: why it would not start in the groups besides the preferred one. most_rights: that a session could have
- * in the group. root_refused: why it could not have root.
+ * in the group. root_refused: why it could not have root. warnings: such as of known vulnerabilities in its image.
  */
 export type CheckView = {
     /**
@@ -1115,6 +1115,30 @@ export type CheckView = {
     };
     starts_in: GroupRef | null;
     verdict: Verdict;
+    /**
+     * Warnings
+     */
+    warnings: Array<CheckWarning>;
+};
+
+/**
+ * CheckWarning
+ *
+ * A reason why the session may not be a good idea.
+ */
+export type CheckWarning = {
+    /**
+     * Code
+     */
+    code: string;
+    /**
+     * Hint
+     */
+    hint: string;
+    /**
+     * Message
+     */
+    message: string;
 };
 
 /**
@@ -3546,6 +3570,13 @@ export type GroupWhyView = {
 };
 
 /**
+ * HasFix
+ *
+ * Whether a fixed version is known.
+ */
+export type HasFix = 'yes' | 'no';
+
+/**
  * Health
  */
 export type Health = {
@@ -3839,6 +3870,130 @@ export type ImageList = {
      * Next Cursor
      */
     next_cursor?: string | null;
+};
+
+/**
+ * ImagePackageList
+ *
+ * By name.
+ */
+export type ImagePackageList = {
+    /**
+     * Items
+     */
+    items: Array<ImagePackageView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor?: string | null;
+};
+
+/**
+ * ImagePackageView
+ *
+ * type: of the package system, such as deb, apk or pypi. purl: package URL.
+ */
+export type ImagePackageView = {
+    /**
+     * License
+     */
+    license: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Purl
+     */
+    purl: string;
+    /**
+     * Type
+     */
+    type: string;
+    /**
+     * Version
+     */
+    version: string;
+};
+
+/**
+ * ImageScanCreate
+ *
+ * image: name in the catalogue, env:NAME, or reference.
+ */
+export type ImageScanCreate = {
+    /**
+     * Image
+     */
+    image: string;
+};
+
+/**
+ * ImageScanList
+ */
+export type ImageScanList = {
+    /**
+     * Items
+     */
+    items: Array<ImageScanView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor?: string | null;
+};
+
+/**
+ * ImageScanView
+ *
+ * reference: with registry and tag. state: of the latest scan; problem: why that failed. scanned_at, scanner,
+ * digest, packages, counts: of the latest that succeeded; null, empty or 0 before. effect: of the installation's rule
+ * on new sessions. exemption: from the rule, while it holds.
+ */
+export type ImageScanView = {
+    /**
+     * Cancel
+     */
+    cancel: boolean;
+    counts: SeverityCounts;
+    /**
+     * Digest
+     */
+    digest: string | null;
+    effect: ScanEffect;
+    /**
+     * Ended At
+     */
+    ended_at: string | null;
+    exemption: ScanExemptionView | null;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Packages
+     */
+    packages: number;
+    /**
+     * Problem
+     */
+    problem: string | null;
+    /**
+     * Reference
+     */
+    reference: string;
+    /**
+     * Requested At
+     */
+    requested_at: string;
+    /**
+     * Scanned At
+     */
+    scanned_at: string | null;
+    /**
+     * Scanner
+     */
+    scanner: string;
+    state: ScanState;
 };
 
 /**
@@ -7435,6 +7590,56 @@ export type SavePreview = {
 };
 
 /**
+ * ScanEffect
+ *
+ * What the rule means for new sessions of an image.
+ */
+export type ScanEffect = 'none' | 'warn' | 'refuse';
+
+/**
+ * ScanExemptionUpdate
+ *
+ * until: at most a year from now.
+ */
+export type ScanExemptionUpdate = {
+    /**
+     * Reason
+     */
+    reason: string;
+    /**
+     * Until
+     */
+    until: string;
+};
+
+/**
+ * ScanExemptionView
+ *
+ * by: e-mail of who made it.
+ */
+export type ScanExemptionView = {
+    /**
+     * By
+     */
+    by: string;
+    /**
+     * Reason
+     */
+    reason: string;
+    /**
+     * Until
+     */
+    until: string;
+};
+
+/**
+ * ScanRule
+ *
+ * What happens to sessions whose image has vulnerabilities.
+ */
+export type ScanRule = 'off' | 'warn' | 'refuse';
+
+/**
  * ScanState
  */
 export type ScanState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
@@ -8535,6 +8740,41 @@ export type SessionView = {
 export type SessionsChoice = 'keep' | 'end';
 
 /**
+ * Severity
+ *
+ * From the most to the least severe.
+ */
+export type Severity = 'critical' | 'high' | 'medium' | 'low' | 'unknown';
+
+/**
+ * SeverityCounts
+ *
+ * Number of vulnerabilities by severity.
+ */
+export type SeverityCounts = {
+    /**
+     * Critical
+     */
+    critical: number;
+    /**
+     * High
+     */
+    high: number;
+    /**
+     * Low
+     */
+    low: number;
+    /**
+     * Medium
+     */
+    medium: number;
+    /**
+     * Unknown
+     */
+    unknown: number;
+};
+
+/**
  * ShareChanged
  *
  * still_mounted: live sessions of the recipient that keep the previous access until they end.
@@ -8769,6 +9009,26 @@ export type SiteUpdate = {
      */
     currency?: string;
     /**
+     * Image Scan Grace Days
+     *
+     * Days after a vulnerability is found in an image, in which people are only warned.
+     */
+    image_scan_grace_days?: number;
+    /**
+     * Image Scan Hours
+     *
+     * Hours after which an image is scanned again.
+     */
+    image_scan_hours?: number;
+    /**
+     * Whether people are warned of images with vulnerabilities, or cannot start sessions from them.
+     */
+    image_scan_rule?: ScanRule;
+    /**
+     * The least severity that the rule is about.
+     */
+    image_scan_severity?: Severity;
+    /**
      * Import Sources
      *
      * Hosts that Import & Run accepts: github.com, github.com/acme, *.example.org; empty: all.
@@ -8978,6 +9238,26 @@ export type SiteView = {
      * Currency of the prices.
      */
     currency?: string;
+    /**
+     * Image Scan Grace Days
+     *
+     * Days after a vulnerability is found in an image, in which people are only warned.
+     */
+    image_scan_grace_days?: number;
+    /**
+     * Image Scan Hours
+     *
+     * Hours after which an image is scanned again.
+     */
+    image_scan_hours?: number;
+    /**
+     * Whether people are warned of images with vulnerabilities, or cannot start sessions from them.
+     */
+    image_scan_rule?: ScanRule;
+    /**
+     * The least severity that the rule is about.
+     */
+    image_scan_severity?: Severity;
     /**
      * Import Sources
      *
@@ -11699,6 +11979,61 @@ export type ViewView = {
  * A list of the page with saved views.
  */
 export type ViewedList = 'sessions';
+
+/**
+ * VulnerabilityList
+ *
+ * The most severe first. counts: of all that the scan found, whatever is asked for.
+ */
+export type VulnerabilityList = {
+    counts: SeverityCounts;
+    /**
+     * Items
+     */
+    items: Array<VulnerabilityView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor?: string | null;
+};
+
+/**
+ * VulnerabilityView
+ *
+ * fixed: versions of the package without it; empty: none is known. since: day on which it was first found in the
+ * image.
+ */
+export type VulnerabilityView = {
+    /**
+     * Fixed
+     */
+    fixed: string;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Link
+     */
+    link: string;
+    /**
+     * Package
+     */
+    package: string;
+    severity: Severity;
+    /**
+     * Since
+     */
+    since: string;
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * Version
+     */
+    version: string;
+};
 
 /**
  * WaitStatistics
@@ -14968,6 +15303,389 @@ export type HeldListResponses = {
 };
 
 export type HeldListResponse = HeldListResponses[keyof HeldListResponses];
+
+export type ImageScansListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; prefix - for descending order
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
+         * Q
+         *
+         * part of the reference
+         */
+        q?: string | null;
+        /**
+         * Image
+         *
+         * names or references of images, repeatable; those without a scan are left out
+         */
+        image?: Array<string> | null;
+        /**
+         * Severity
+         *
+         * only images with a vulnerability that is at least as severe
+         */
+        severity?: Severity | null;
+    };
+    url: '/api/v1/image-scans';
+};
+
+export type ImageScansListErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageScansListError = ImageScansListErrors[keyof ImageScansListErrors];
+
+export type ImageScansListResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImageScanList;
+};
+
+export type ImageScansListResponse = ImageScansListResponses[keyof ImageScansListResponses];
+
+export type ImageScansCreateData = {
+    body: ImageScanCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/image-scans';
+};
+
+export type ImageScansCreateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageScansCreateError = ImageScansCreateErrors[keyof ImageScansCreateErrors];
+
+export type ImageScansCreateResponses = {
+    /**
+     * Successful Response
+     */
+    202: ImageScanView;
+};
+
+export type ImageScansCreateResponse = ImageScansCreateResponses[keyof ImageScansCreateResponses];
+
+export type ImageScansShowData = {
+    body?: never;
+    path: {
+        /**
+         * Id
+         *
+         * The id of a scan.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/image-scans/{id}';
+};
+
+export type ImageScansShowErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageScansShowError = ImageScansShowErrors[keyof ImageScansShowErrors];
+
+export type ImageScansShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImageScanView;
+};
+
+export type ImageScansShowResponse = ImageScansShowResponses[keyof ImageScansShowResponses];
+
+export type ImageScansCancelData = {
+    body?: never;
+    path: {
+        /**
+         * Id
+         *
+         * The id of a scan.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/image-scans/{id}/cancel';
+};
+
+export type ImageScansCancelErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageScansCancelError = ImageScansCancelErrors[keyof ImageScansCancelErrors];
+
+export type ImageScansCancelResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImageScanView;
+};
+
+export type ImageScansCancelResponse = ImageScansCancelResponses[keyof ImageScansCancelResponses];
+
+export type ImageScansEndExemptionData = {
+    body?: never;
+    path: {
+        /**
+         * Id
+         *
+         * The id of a scan.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/image-scans/{id}/exemption';
+};
+
+export type ImageScansEndExemptionErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageScansEndExemptionError = ImageScansEndExemptionErrors[keyof ImageScansEndExemptionErrors];
+
+export type ImageScansEndExemptionResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImageScanView;
+};
+
+export type ImageScansEndExemptionResponse = ImageScansEndExemptionResponses[keyof ImageScansEndExemptionResponses];
+
+export type ImageScansExemptData = {
+    body: ScanExemptionUpdate;
+    path: {
+        /**
+         * Id
+         *
+         * The id of a scan.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/image-scans/{id}/exemption';
+};
+
+export type ImageScansExemptErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageScansExemptError = ImageScansExemptErrors[keyof ImageScansExemptErrors];
+
+export type ImageScansExemptResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImageScanView;
+};
+
+export type ImageScansExemptResponse = ImageScansExemptResponses[keyof ImageScansExemptResponses];
+
+export type ImageScansPackagesData = {
+    body?: never;
+    path: {
+        /**
+         * Id
+         *
+         * The id of a scan.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * Q
+         *
+         * part of the name or licence
+         */
+        q?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+    };
+    url: '/api/v1/image-scans/{id}/packages';
+};
+
+export type ImageScansPackagesErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageScansPackagesError = ImageScansPackagesErrors[keyof ImageScansPackagesErrors];
+
+export type ImageScansPackagesResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImagePackageList;
+};
+
+export type ImageScansPackagesResponse = ImageScansPackagesResponses[keyof ImageScansPackagesResponses];
+
+export type ImageScansSbomData = {
+    body?: never;
+    path: {
+        /**
+         * Id
+         *
+         * The id of a scan.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/image-scans/{id}/sbom';
+};
+
+export type ImageScansSbomErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageScansSbomError = ImageScansSbomErrors[keyof ImageScansSbomErrors];
+
+export type ImageScansSbomResponses = {
+    /**
+     * Successful Response
+     */
+    200: unknown;
+};
+
+export type ImageScansVulnerabilitiesData = {
+    body?: never;
+    path: {
+        /**
+         * Id
+         *
+         * The id of a scan.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * Severity
+         *
+         * only those that are at least as severe
+         */
+        severity?: Severity | null;
+        /**
+         * Fixable
+         *
+         * only those with or without a fixed version
+         */
+        fixable?: HasFix | null;
+        /**
+         * Q
+         *
+         * part of the id or of the package's name
+         */
+        q?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+    };
+    url: '/api/v1/image-scans/{id}/vulnerabilities';
+};
+
+export type ImageScansVulnerabilitiesErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageScansVulnerabilitiesError = ImageScansVulnerabilitiesErrors[keyof ImageScansVulnerabilitiesErrors];
+
+export type ImageScansVulnerabilitiesResponses = {
+    /**
+     * Successful Response
+     */
+    200: VulnerabilityList;
+};
+
+export type ImageScansVulnerabilitiesResponse = ImageScansVulnerabilitiesResponses[keyof ImageScansVulnerabilitiesResponses];
 
 export type ImagesListData = {
     body?: never;

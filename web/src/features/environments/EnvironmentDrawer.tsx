@@ -14,6 +14,7 @@ import { formatSize } from "@/ui/format";
 import { MainButton } from "@/ui/MainButton";
 import { EnvironmentForm } from "./EnvironmentForm";
 import { EnvironmentSharing } from "./EnvironmentSharing";
+import { ImageSecurity } from "./ImageSecurity";
 import { useRemovals } from "./use-removals";
 import { VersionRows } from "./VersionRows";
 
@@ -30,6 +31,7 @@ export function EnvironmentDrawer({ opened, id, onClose }: Props) {
   const removals = useRemovals();
   const query = useQuery(environmentsShowQuery(id));
   const environment = query.data;
+  const image = environment?.versions.find((version) => version.default)?.reference;
   const start = (image: string) =>
     void navigate({ to: "/sessions", search: { launch: "new", with: { image } } });
   return (
@@ -68,6 +70,7 @@ export function EnvironmentDrawer({ opened, id, onClose }: Props) {
         <Stack gap="lg">
           <EnvironmentFacts environment={environment} />
           <VersionRows environment={environment} onStart={start} />
+          {image && <ImageSecurity key={image} image={image} />}
           {environment.may_change && (
             <>
               <Stack component="section" gap="xs">

@@ -10,6 +10,7 @@ import { ProblemAlert } from "@/ui/ProblemAlert";
 import { AnnouncementSection } from "./AnnouncementSection";
 import { siteCommand } from "./command";
 import { changedSiteSettings, type SiteValues, siteSettingsOf } from "./defaults";
+import { ImageScansSection } from "./ImageScansSection";
 import { MailSection } from "./MailSection";
 import { ImportsSection, NodesSection, WebhooksSection } from "./NodesSection";
 import { LimitsSection, LockSection, PasswordSection, SessionsSection } from "./NumberSections";
@@ -50,6 +51,7 @@ export function SiteForm({ site }: { site: Site }) {
         <UsageSection {...given} />
         <WebhooksSection {...given} />
         <ImportsSection {...given} />
+        <ImageScansSection {...given} />
         <AnnouncementSection {...given} />
       </Stack>
       {count === 0 && update.isSuccess && (

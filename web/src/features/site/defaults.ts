@@ -40,6 +40,10 @@ export const SITE_DEFAULTS: Required<Pick<Site, SiteSetting>> = {
   currency: "EUR",
   session_metrics: false,
   import_sources: [],
+  image_scan_rule: "off",
+  image_scan_severity: "critical",
+  image_scan_grace_days: 0,
+  image_scan_hours: 24,
   announcement: "",
 };
 

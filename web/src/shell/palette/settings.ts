@@ -17,6 +17,7 @@ const SIGN_UP = msg`Sign-up`;
 const MAIL = msg`Mail`;
 const FOLDERS = msg`Folders`;
 const USAGE = msg`Usage and prices`;
+const SCANS = msg`Vulnerabilities of images`;
 
 /** Every setting of the configuration, by its name in the API. */
 export const SITE_SETTINGS: Record<SiteSetting | "mail_password", SettingEntry> = {
@@ -97,6 +98,14 @@ export const SITE_SETTINGS: Record<SiteSetting | "mail_password", SettingEntry> 
     section: msg`Import & Run`,
     synonyms: ["github", "git", "hugging face", "notebook"],
   },
+  image_scan_rule: {
+    title: msg`Sessions of images with vulnerabilities`,
+    section: SCANS,
+    synonyms: ["cve", "trivy", "grype", "security"],
+  },
+  image_scan_severity: { title: msg`Least severity`, section: SCANS },
+  image_scan_grace_days: { title: msg`Days of grace`, section: SCANS },
+  image_scan_hours: { title: msg`Hours between scans`, section: SCANS },
   announcement: {
     title: msg`Announcement`,
     section: msg`Configuration`,

@@ -80,6 +80,7 @@ def _print_check(response: models.CheckView) -> None:
     if response["position"]:
         facts.append(("place", str(response["position"])))
     expected = response["expected_start"] if response["verdict"] == "waits" else None
+    facts += [("warning", f"{one['message']} {one['hint']}") for one in response["warnings"]]
     print_facts([*facts, *_rest(response, expected)])
     _print_obstacles(response["limits"], response["nodes"])
     _print_alternatives(response["alternatives"])

@@ -1,6 +1,6 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Button, Group, Text } from "@mantine/core";
-import { IconBan, IconCircleCheck, IconHourglass, IconLoader2 } from "@tabler/icons-react";
+import { IconAlertTriangle, IconBan, IconCircleCheck, IconHourglass, IconLoader2 } from "@tabler/icons-react";
 import type { Change, Check } from "@/api/types";
 import { EndOwnButton } from "@/features/sessions/why/EndOwnButton";
 import { useChangeText } from "@/features/sessions/why/use-change-text";
@@ -58,6 +58,12 @@ export function VerdictLine({ check, fault, settled, onApply }: Props) {
           </Text>
         )}
         {verdict === "waits" && check.no_estimate && <Text size="xs">{reason(check.no_estimate)}</Text>}
+        {check.warnings.map(({ code, message, hint }) => (
+          <Text key={message} size="xs" data-warning={code}>
+            <IconAlertTriangle size={13} aria-hidden style={{ verticalAlign: "-2px" }} />{" "}
+            <Trans>Warning: {`${message} ${hint}`}</Trans>
+          </Text>
+        ))}
         {change && (
           <Group gap="xs" mt={4}>
             <Text size="xs">

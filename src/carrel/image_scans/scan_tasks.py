@@ -1,0 +1,196 @@
+"""What the leader does with scans of images: which are due, and how they end."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.ids import EngineId, ImageScanId, new_id
+from carrel.db.database import notify
+from carrel.engines.references import canonical
+from carrel.events import service as events
+from carrel.image_scans.stored_reports import Documents
+from carrel.permissions.decide import Target
+from carrel.site import service as site
+from carrel.tables.engines import EngineRow
+from carrel.tables.environments import EnvironmentVersion, VersionState
+from carrel.tables.image_scans import TOPIC, ImageReport, ImageScan
+from carrel.tables.images import Image
+from carrel.tables.nodes import IS_KNOWN, Node
+from carrel.tables.registries import ScanState
+from carrel.tables.session_states import ENDED
+from carrel.tables.sessions import Container
+
+EVENT = "image_scan.updated"
+_KEPT = timedelta(days=30)
+"""After its image is gone, unless it is exempt."""
+_AFTER_FAILURE = timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class BegunScan:
+    """engine_url: of the settings of the engine that has the image; "": none. before: the
+    stored report of the scan before.
+    """
+
+    reference: str
+    engine_url: str
+    before: bytes | None
+
+
+async def present(tx: AsyncSession) -> dict[str, EngineId]:
+    """The images that sessions use or can use and that a node has, with an engine of each: those of the catalogue and
+    of environments, those of live sessions, and those that were scanned before.
+    """
+    used = select(Image.reference).union(
+        select(EnvironmentVersion.reference).where(EnvironmentVersion.state == VersionState.READY),
+        select(Container.image).where(Container.state.not_in(ENDED)),
+        select(ImageScan.reference),
+    )
+    names = {canonical(reference) for reference in (await tx.execute(used)).scalars()}
+    there: dict[str, EngineId] = {}
+    for engine, images in await tx.execute(
+        select(Node.engine_id, Node.images).where(IS_KNOWN).order_by(Node.id)
+    ):
+        for reference in map(canonical, images):
+            if engine and reference in names:
+                there.setdefault(reference, engine)
+    return there
+
+
+async def due(
+    tx: AsyncSession, there: Mapping[str, EngineId], digests: Mapping[str, str], now: datetime
+) -> Sequence[ImageScan]:
+    """The open scans, those that somebody requested first, with those of images that
+    are new, have changed or were last scanned long ago.
+
+    there: as `present` returns it. digests: by reference, of the engines that know them.
+    """
+    known = set((await tx.execute(select(ImageScan.reference))).scalars())
+    new = [reference for reference in there if reference not in known]
+    for start in range(0, len(new), 1000):
+        values = [
+            {"id": ImageScanId(new_id()), "reference": one, "requested_at": now}
+            for one in new[start : start + 1000]
+        ]
+        await tx.execute(insert(ImageScan).values(values).on_conflict_do_nothing())
+    await _forget(tx, there, now)
+    hours = timedelta(hours=(await site.settings(tx)).image_scan_hours)
+    ended = select(ImageScan).where(ImageScan.ended_at.is_not(None), ImageScan.reference.in_(there))
+    for scan in (await tx.execute(ended)).scalars():
+        if _is_due(scan, digests.get(scan.reference), hours, now):
+            scan.state, scan.ended_at, scan.requested_at, scan.requested_by = (
+                ScanState.WAITING,
+                None,
+                now,
+                None,
+            )
+    await tx.flush()
+    opened = select(ImageScan).where(ImageScan.ended_at.is_(None))
+    return (
+        (await tx.execute(opened.order_by(ImageScan.requested_by.is_(None), ImageScan.requested_at)))
+        .scalars()
+        .all()
+    )
+
+
+def _is_due(scan: ImageScan, digest: str | None, hours: timedelta, now: datetime) -> bool:
+    assert scan.ended_at
+    age = now - scan.ended_at
+    if scan.state == ScanState.FAILED:
+        return age >= _AFTER_FAILURE
+    return age >= hours or (scan.state == ScanState.DONE and digest is not None and digest != scan.digest)
+
+
+async def _forget(tx: AsyncSession, there: Mapping[str, EngineId], now: datetime) -> None:
+    """Remove scans of images that are gone for long, and reports that no scan has any more."""
+    exempt = ImageScan.exempt_until.is_not(None) & (ImageScan.exempt_until > now)
+    old = ImageScan.ended_at < now - _KEPT
+    await tx.execute(delete(ImageScan).where(old, ~exempt, ImageScan.reference.not_in(there)))
+    linked = select(ImageScan.digest).where(ImageScan.digest.is_not(None))
+    await tx.execute(delete(ImageReport).where(ImageReport.digest.not_in(linked)))
+
+
+async def begin(tx: AsyncSession, scan_id: ImageScanId, engine: EngineId | None) -> BegunScan | None:
+    """Note that a scan runs, also again after a crash. None: it has ended."""
+    scan = await _open(tx, scan_id)
+    if scan is None:
+        return None
+    scan.state = ScanState.RUNNING
+    await _publish(tx, scan)
+    before = select(ImageReport.report).where(ImageReport.digest == scan.digest)
+    row = await tx.get(EngineRow, engine) if engine else None
+    url = str(row.settings.get("url", "")) if row else ""
+    return BegunScan(scan.reference, url, (await tx.execute(before)).scalar())
+
+
+async def reuse(tx: AsyncSession, scan_id: ImageScanId, digest: str, now: datetime) -> bool:
+    """End a scan with the report that another reference of the same image has; False: there is none that is recent
+    enough, or somebody requested a scan.
+    """
+    scan = await _open(tx, scan_id)
+    hours = timedelta(hours=(await site.settings(tx)).image_scan_hours)
+    report = await tx.get(ImageReport, digest)
+    if scan is None or scan.requested_by or report is None or report.scanned_at <= now - hours:
+        return False
+    await _end(tx, scan, ScanState.DONE, report.scanned_at, digest=digest)
+    return True
+
+
+async def complete(
+    tx: AsyncSession, scan_id: ImageScanId, digest: str | None, kept: Documents, now: datetime
+) -> None:
+    """End a scan with what was found. digest: None if the engine knows none. Twice: no-op."""
+    scan = await _open(tx, scan_id)
+    if scan is None:
+        return
+    digest = digest or f"ref:{hashlib.sha256(scan.reference.encode()).hexdigest()}"
+    values = {**vars(kept), "scanned_at": now}
+    await tx.execute(
+        insert(ImageReport)
+        .values(digest=digest, **values)
+        .on_conflict_do_update(index_elements=[ImageReport.digest], set_=values)
+    )
+    # Its other references have the new report as well.
+    others = (ImageScan.digest == digest) & (ImageScan.state == ScanState.DONE)
+    await tx.execute(update(ImageScan).where(others).values(ended_at=now))
+    await _end(tx, scan, ScanState.DONE, now, digest=digest)
+
+
+async def give_up(
+    tx: AsyncSession, scan_id: ImageScanId, state: ScanState, now: datetime, problem: str | None = None
+) -> None:
+    """End a scan without a result; the former one stays. Twice: no-op."""
+    if scan := await _open(tx, scan_id):
+        await _end(tx, scan, state, now, digest=scan.digest, problem=problem)
+
+
+async def _open(tx: AsyncSession, scan_id: ImageScanId) -> ImageScan | None:
+    statement = select(ImageScan).where(ImageScan.id == scan_id, ImageScan.ended_at.is_(None))
+    return (await tx.execute(statement.with_for_update())).scalar()
+
+
+async def _end(
+    tx: AsyncSession,
+    scan: ImageScan,
+    state: ScanState,
+    ended_at: datetime,
+    *,
+    digest: str | None,
+    problem: str | None = None,
+) -> None:
+    scan.state, scan.ended_at, scan.problem, scan.cancel = state, ended_at, problem, False
+    scan.digest = digest
+    await _publish(tx, scan)
+    # The next one can begin.
+    await notify(tx, TOPIC)
+
+
+async def _publish(tx: AsyncSession, scan: ImageScan) -> None:
+    await tx.flush()
+    data = {"name": scan.reference, "state": scan.state}
+    await events.record(tx, EVENT, scan.id, target=Target(), data=data)
