@@ -199,6 +199,7 @@ ACTIONS = {
         _of_all("provider.read", "See the identity providers for single sign-on and LDAP."),
         _of_all("provider.update", "Add, change, test or remove an identity provider."),
         _shared("image.read", "See the images that sessions can use."),
+        _of_all("image.update", "Enable, limit, hide or deprecate an image, and set its aliases and slots."),
         _of_project(
             "registry.read",
             "See the registries of projects and domains that you administer, and their scans.",

@@ -430,6 +430,12 @@ export const ACTIONS = {
     domainAdmin: "all",
     superadmin: "all",
   },
+  "image.update": {
+    user: "none",
+    projectAdmin: "none",
+    domainAdmin: "none",
+    superadmin: "all",
+  },
   "registry.read": {
     user: "none",
     projectAdmin: "project",
@@ -914,6 +920,7 @@ export const SERVER_SENTENCES: Record<ActionName, string> = {
   "provider.read": "See the identity providers for single sign-on and LDAP.",
   "provider.update": "Add, change, test or remove an identity provider.",
   "image.read": "See the images that sessions can use.",
+  "image.update": "Enable, limit, hide or deprecate an image, and set its aliases and slots.",
   "registry.read": "See the registries of projects and domains that you administer, and their scans.",
   "registry.update": "Add, change, check, scan or remove a registry.",
   "resource.read": "See available resources.",

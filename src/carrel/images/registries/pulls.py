@@ -9,7 +9,7 @@ from carrel.core.ids import DomainId, ProjectId
 from carrel.db.encryption import SecretBox
 from carrel.engines.port import PullCredentials
 from carrel.engines.references import on_registry, registry_of, repository_of
-from carrel.images import service as images
+from carrel.images import availability
 from carrel.images.registries import service
 from carrel.tables.registries import ImageRegistry
 
@@ -46,7 +46,7 @@ async def source(
     host = urlsplit(best.mirror).netloc if best.mirror else best.host
     image = on_registry(reference, host) if best.mirror else reference
     own = best.project_id or best.domain_id
-    if best.mirror and own and not await images.may_pull(tx, domain, image):
+    if best.mirror and own and not await availability.may_pull(tx, domain, image):
         return reference, None
     secret = service.secret_of(seal, best)
     return image, PullCredentials(host, best.username, secret) if secret else None

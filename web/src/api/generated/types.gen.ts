@@ -1311,7 +1311,9 @@ export type ContainerUsageView = {
  * name: the value for `?container=` and `--container`: main, sub1, sub2 ... host: its name in the network of the
  * session. id: part of the container's name on the engine. state: EXITED means stopped and not restarted, GONE means
  * removed, ABANDONED means that its session was ended by force and that the engine has not confirmed its removal.
- * exit_code: of its main process, if known. resize: the slots that it will have, while they change.
+ * exit_code: of its main process, if known. resize: the slots that it will have, while they change. image_digest: in
+ * its registry, of what it ran at its last start: image@digest starts the same again; null: not started, or built
+ * here. image_id: the engine's own id of it.
  */
 export type ContainerView = {
     /**
@@ -1334,6 +1336,14 @@ export type ContainerView = {
      * Image
      */
     image: string;
+    /**
+     * Image Digest
+     */
+    image_digest: string | null;
+    /**
+     * Image Id
+     */
+    image_id: string | null;
     /**
      * Index
      */
@@ -1648,6 +1658,18 @@ export type DependencyView = {
     name: string | null;
     result: Result | null;
     state: SessionState;
+};
+
+/**
+ * DeprecatedImage
+ *
+ * successor: the name of the image to use instead; null: none is named.
+ */
+export type DeprecatedImage = {
+    /**
+     * Successor
+     */
+    successor: string | null;
 };
 
 /**
@@ -3828,31 +3850,20 @@ export type IdleView = {
 };
 
 /**
- * ImageList
- */
-export type ImageList = {
-    /**
-     * Items
-     */
-    items: Array<ImageView>;
-    /**
-     * Next Cursor
-     */
-    next_cursor?: string | null;
-};
-
-/**
- * ImageView
+ * ImageDetail
  *
- * name: of an image that a scan has added: its reference. architecture: null if it has several. registry_id,
- * digest, layers, scanned_at: of a scanned image; size_bytes is then that of its compressed layers. family, version:
- * group images. contents: versions of what it contains, such as python and cuda; cuda-driver: the least one.
+ * labels: those that are understood. label_slots: the minimum by its labels. settings: for those who may change
+ * them, otherwise null.
  */
-export type ImageView = {
+export type ImageDetail = {
     /**
      * Accelerators
      */
     accelerators: Array<string>;
+    /**
+     * Aliases
+     */
+    aliases: Array<string>;
     /**
      * Apps
      */
@@ -3876,6 +3887,10 @@ export type ImageView = {
         [key: string]: string;
     };
     /**
+     * Deprecated
+     */
+    deprecated: boolean;
+    /**
      * Description
      */
     description: string;
@@ -3884,9 +3899,312 @@ export type ImageView = {
      */
     digest: string | null;
     /**
+     * Enabled
+     */
+    enabled: boolean;
+    /**
      * Family
      */
     family: string;
+    /**
+     * Hidden
+     */
+    hidden: boolean;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Label Slots
+     */
+    label_slots: {
+        [key: string]: number;
+    };
+    /**
+     * Labels
+     */
+    labels: {
+        [key: string]: string;
+    };
+    /**
+     * Layers
+     */
+    layers: number | null;
+    /**
+     * Licenses
+     */
+    licenses: string;
+    min_slots: AllSlotAmounts;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Preferred
+     */
+    preferred: boolean;
+    /**
+     * Present
+     */
+    present: boolean;
+    /**
+     * Recommended Slots
+     */
+    recommended_slots: {
+        [key: string]: number;
+    };
+    /**
+     * Reference
+     */
+    reference: string;
+    /**
+     * Registry Id
+     */
+    registry_id: string | null;
+    /**
+     * Scanned At
+     */
+    scanned_at: string | null;
+    settings: ImageSettingsView | null;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number | null;
+    /**
+     * Successor
+     */
+    successor: string | null;
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * Version
+     */
+    version: string;
+};
+
+/**
+ * ImageFamily
+ *
+ * versions: number of images. default: what the name of the family means.
+ */
+export type ImageFamily = {
+    default: ImageView;
+    /**
+     * Family
+     */
+    family: string;
+    /**
+     * Versions
+     */
+    versions: number;
+};
+
+/**
+ * ImageFamilyList
+ */
+export type ImageFamilyList = {
+    /**
+     * Items
+     */
+    items: Array<ImageFamily>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * ImageList
+ */
+export type ImageList = {
+    /**
+     * Items
+     */
+    items: Array<ImageView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor?: string | null;
+};
+
+/**
+ * ImageScopeRef
+ */
+export type ImageScopeRef = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
+ * ImageSettingsView
+ *
+ * What is set for an image. enabled: null: as its registry has it. min_slots: instead of those of its labels.
+ * domains, projects, groups: those that may use it; domains and projects both empty: all, groups empty: all.
+ */
+export type ImageSettingsView = {
+    /**
+     * Domains
+     */
+    domains: Array<ImageScopeRef>;
+    /**
+     * Enabled
+     */
+    enabled: boolean | null;
+    /**
+     * Groups
+     */
+    groups: Array<ImageScopeRef>;
+    /**
+     * Min Slots
+     */
+    min_slots: {
+        [key: string]: number;
+    };
+    /**
+     * Projects
+     */
+    projects: Array<ImageScopeRef>;
+};
+
+/**
+ * ImageState
+ *
+ * limited: to some domains, projects or resource groups.
+ */
+export type ImageState = 'enabled' | 'disabled' | 'hidden' | 'deprecated' | 'limited';
+
+/**
+ * ImageUpdate
+ *
+ * Omitted fields keep their values. enabled: null: as its registry has it. successor: name or id of an image to use
+ * instead, for a deprecated one; null: none. preferred: the name of its family means this version, and no other.
+ * aliases, domains, projects, groups, min_slots, recommended_slots: replace the present ones. domains, projects,
+ * groups: ids or names. min_slots: instead of those of its labels.
+ */
+export type ImageUpdate = {
+    /**
+     * Aliases
+     */
+    aliases?: Array<string>;
+    /**
+     * Deprecated
+     */
+    deprecated?: boolean;
+    /**
+     * Domains
+     */
+    domains?: Array<string>;
+    /**
+     * Enabled
+     */
+    enabled?: boolean | null;
+    /**
+     * Groups
+     */
+    groups?: Array<string>;
+    /**
+     * Hidden
+     */
+    hidden?: boolean;
+    /**
+     * Min Slots
+     */
+    min_slots?: {
+        [key: string]: unknown | number;
+    };
+    /**
+     * Preferred
+     */
+    preferred?: boolean;
+    /**
+     * Projects
+     */
+    projects?: Array<string>;
+    /**
+     * Recommended Slots
+     */
+    recommended_slots?: {
+        [key: string]: unknown | number;
+    };
+    /**
+     * Successor
+     */
+    successor?: string | null;
+};
+
+/**
+ * ImageView
+ *
+ * name: of an image that a scan has added: its reference. architecture: null if it has several. registry_id,
+ * digest, layers, scanned_at: of a scanned image; size_bytes is then that of its compressed layers. family, version:
+ * group images. contents: versions of what it contains, such as python and cuda; cuda-driver: the least one.
+ * min_slots: of its sessions; recommended_slots: to begin with. hidden: users are not offered it, and can start it by
+ * name. deprecated: it still starts; successor: the name of the image to use instead. aliases: further names.
+ * preferred: the name of its family means this version; without one, the newest.
+ */
+export type ImageView = {
+    /**
+     * Accelerators
+     */
+    accelerators: Array<string>;
+    /**
+     * Aliases
+     */
+    aliases: Array<string>;
+    /**
+     * Apps
+     */
+    apps: Array<AppRef>;
+    /**
+     * Architecture
+     */
+    architecture: string | null;
+    /**
+     * Architectures
+     */
+    architectures: Array<string>;
+    /**
+     * Built At
+     */
+    built_at: string | null;
+    /**
+     * Contents
+     */
+    contents: {
+        [key: string]: string;
+    };
+    /**
+     * Deprecated
+     */
+    deprecated: boolean;
+    /**
+     * Description
+     */
+    description: string;
+    /**
+     * Digest
+     */
+    digest: string | null;
+    /**
+     * Enabled
+     */
+    enabled: boolean;
+    /**
+     * Family
+     */
+    family: string;
+    /**
+     * Hidden
+     */
+    hidden: boolean;
     /**
      * Id
      */
@@ -3905,9 +4223,19 @@ export type ImageView = {
      */
     name: string;
     /**
+     * Preferred
+     */
+    preferred: boolean;
+    /**
      * Present
      */
     present: boolean;
+    /**
+     * Recommended Slots
+     */
+    recommended_slots: {
+        [key: string]: number;
+    };
     /**
      * Reference
      */
@@ -3924,6 +4252,10 @@ export type ImageView = {
      * Size Bytes
      */
     size_bytes: number | null;
+    /**
+     * Successor
+     */
+    successor: string | null;
     /**
      * Title
      */
@@ -7062,7 +7394,8 @@ export type RegistryCheckStep = {
  * and pulled instead; it receives the credentials. repositories, tags: allow-lists of globs; empty: all. repositories
  * are without the namespace; names without * ? [ are also used where the registry cannot be listed. domain, project:
  * id or name of the one for which it is; omitted: what the creator administers: the installation, their domain or
- * their only project.
+ * their only project. images_enabled: whether images that its scans add can be used unless a superadmin says
+ * otherwise.
  */
 export type RegistryCreate = {
     /**
@@ -7073,6 +7406,10 @@ export type RegistryCreate = {
      * Domain
      */
     domain?: string | null;
+    /**
+     * Images Enabled
+     */
+    images_enabled?: boolean;
     kind?: RegistryKind;
     /**
      * Mirror
@@ -7232,6 +7569,10 @@ export type RegistryUpdate = {
      */
     ca_pem?: string;
     /**
+     * Images Enabled
+     */
+    images_enabled?: boolean;
+    /**
      * Mirror
      */
     mirror?: string | null;
@@ -7294,6 +7635,10 @@ export type RegistryView = {
      * Id
      */
     id: string;
+    /**
+     * Images Enabled
+     */
+    images_enabled: boolean;
     kind: RegistryKind;
     /**
      * Mirror
@@ -7982,7 +8327,8 @@ export type SessionCreate = {
  * sessions that start after it and that you may see, the newest 100. bootstrap: shown to the owner; others see
  * ********. disk_bytes: as requested; disk_limit_bytes: what applies to each container, with the default of the
  * policy; null: no limit. accepted_groups: the preferred first; `group` is the one in which it was placed, or the
- * preferred one while it is pending. may_leave: it is shared with you personally or by a link.
+ * preferred one while it is pending. may_leave: it is shared with you personally or by a link. image_deprecated: null
+ * if it is not.
  */
 export type SessionDetail = {
     /**
@@ -8070,6 +8416,7 @@ export type SessionDetail = {
      * Image
      */
     image: string;
+    image_deprecated: DeprecatedImage | null;
     /**
      * Image Name
      */
@@ -14969,6 +15316,56 @@ export type HeldListResponses = {
 
 export type HeldListResponse = HeldListResponses[keyof HeldListResponses];
 
+export type ImagesFamiliesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; prefix - for descending order
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
+         * Q
+         *
+         * part of the name or title of an image
+         */
+        q?: string | null;
+    };
+    url: '/api/v1/image-families';
+};
+
+export type ImagesFamiliesErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImagesFamiliesError = ImagesFamiliesErrors[keyof ImagesFamiliesErrors];
+
+export type ImagesFamiliesResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImageFamilyList;
+};
+
+export type ImagesFamiliesResponse = ImagesFamiliesResponses[keyof ImagesFamiliesResponses];
+
 export type ImagesListData = {
     body?: never;
     path?: never;
@@ -14987,6 +15384,22 @@ export type ImagesListData = {
          * Cursor
          */
         cursor?: string | null;
+        /**
+         * Name
+         *
+         * a name, reference, alias or family: only the image that it means; other filters have no effect
+         */
+        name?: string | null;
+        /**
+         * Offered
+         *
+         * true: for administrators too, only images that they can start and that are not hidden
+         */
+        offered?: boolean;
+        /**
+         * State
+         */
+        state?: ImageState | null;
         /**
          * Q
          *
@@ -15034,6 +15447,78 @@ export type ImagesListResponses = {
 };
 
 export type ImagesListResponse = ImagesListResponses[keyof ImagesListResponses];
+
+export type ImagesShowData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, name, reference, alias or family.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/images/{ref}';
+};
+
+export type ImagesShowErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImagesShowError = ImagesShowErrors[keyof ImagesShowErrors];
+
+export type ImagesShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImageDetail;
+};
+
+export type ImagesShowResponse = ImagesShowResponses[keyof ImagesShowResponses];
+
+export type ImagesUpdateData = {
+    body: ImageUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, name, reference, alias or family.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/images/{ref}';
+};
+
+export type ImagesUpdateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImagesUpdateError = ImagesUpdateErrors[keyof ImagesUpdateErrors];
+
+export type ImagesUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImageDetail;
+};
+
+export type ImagesUpdateResponse = ImagesUpdateResponses[keyof ImagesUpdateResponses];
 
 export type ImportsPreviewData = {
     body: ImportRequest;
@@ -18514,7 +18999,14 @@ export type SessionsAgainData = {
          */
         ref: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Exact Image
+         *
+         * With the digests of the images that it ran, whatever their tags mean now.
+         */
+        exact_image?: boolean;
+    };
     url: '/api/v1/sessions/{ref}/again';
 };
 
