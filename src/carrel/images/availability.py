@@ -17,13 +17,12 @@ from carrel.tables.tenancy import Domain
 
 
 def is_enabled() -> ColumnElement[bool]:
-    """A condition for images, joined with their settings."""
-    of_registry = select(ImageRegistry.images_enabled).where(ImageRegistry.id == Image.registry_id)
-    return func.coalesce(ImageSettings.enabled, of_registry.scalar_subquery(), true())
+    """A condition for images, joined with their settings and registries, as those below."""
+    return func.coalesce(ImageSettings.enabled, ImageRegistry.images_enabled, true())
 
 
 def is_permitted(actor: Actor) -> ColumnElement[bool]:
-    """A condition for images, joined with their settings, that the actor may start in one of their projects and one of
+    """A condition for images that the actor may start in one of their projects and one of
     the resource groups that they may use.
     """
     usable = exists().where(
@@ -50,7 +49,7 @@ def is_for(domain: DomainId, projects: Collection[ProjectId]) -> ColumnElement[b
 
 
 def is_shown() -> ColumnElement[bool]:
-    """A condition for images, joined with their settings, that users are offered."""
+    """A condition for images that users are offered."""
     return func.coalesce(ImageSettings.hidden, False).is_(False)
 
 
