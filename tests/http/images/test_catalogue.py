@@ -153,7 +153,7 @@ async def test_an_image_can_be_limited_to_resource_groups(api: Api):
     admin, user = await api.as_("superadmin"), await api.as_("user")
     await add(api, await registry(api), "pytorch", "2.1")
     for name in ("gpu", "closed"):
-        made = await admin.post("/resource-groups", {"name": name, "public": name == "gpu"})
+        made = await admin.post("/groups", {"name": name, "public": name == "gpu"})
         assert made.status_code == 201, made.text
     await setting(api, torch("2.1"), groups=["closed"])
     assert await listed(user) == []
@@ -204,7 +204,7 @@ async def test_an_alias_means_one_image(api: Api):
     assert await starting(user, "torch") == (201, torch("2.1"))
     assert await refused(api, torch("2.2"), aliases=["stable"]) == (409, "image.alias_taken")
     assert await refused(api, torch("2.2"), aliases=["own"]) == (409, "image.alias_taken")
-    assert await refused(api, torch("2.2"), aliases=["A B"]) == (422, "invalid.aliases")
+    assert await refused(api, torch("2.2"), aliases=["A B"]) == (422, "invalid.request")
     await setting(api, torch("2.1"), aliases=["torch"])
     await setting(api, torch("2.2"), aliases=["stable"])
     assert await starting(user, "stable") == (201, torch("2.2"))

@@ -74,6 +74,7 @@ export const ACTION_SENTENCES: Record<ActionName, MessageDescriptor> = {
   "provider.read": msg`See the identity providers for single sign-on and LDAP.`,
   "provider.update": msg`Add, change, test or remove an identity provider.`,
   "image.read": msg`See the images that sessions can use.`,
+  "image.update": msg`Enable, limit, hide or deprecate an image, and set its aliases and slots.`,
   "registry.read": msg`See the registries of projects and domains that you administer, and their scans.`,
   "registry.update": msg`Add, change, check, scan or remove a registry.`,
   "resource.read": msg`See available resources.`,
