@@ -182,7 +182,7 @@ def parse_array(text: str) -> models.ArrayRequest:
 
 def exact_reference(container: models.ContainerView) -> str | None:
     """The reference of what the container ran, whatever the tag means now; None if that is not known."""
-    digest = container["image_digest"]
+    digest = container.get("image_digest")
     return f"{container['image'].partition('@')[0]}@{digest}" if digest else None
 
 

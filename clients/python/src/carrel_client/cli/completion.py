@@ -246,7 +246,7 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
 def _images(part: str, *, offered: bool = False) -> dict[str, str]:
     """Names and aliases of images that have this part, with their titles."""
     found = _client().images.list(q=part or None, offered=offered, limit=200)["items"]
-    return {name: image["title"] for image in found for name in (image["name"], *image["aliases"])}
+    return {name: image["title"] for image in found for name in (image["name"], *image.get("aliases", ()))}
 
 
 def _folders(filters: dict[str, Any]) -> dict[str, str]:

@@ -249,9 +249,15 @@ def result_text(session: models.SessionDetail) -> str:
     return (session["result"] or "").replace("_", " ") + exited if session["result"] else ""
 
 
+def _ran(session: models.SessionDetail) -> str:
+    """What the main container ran; "" if that is not known."""
+    main = next(iter(session["containers"]), None)
+    return (exact_reference(main) or main.get("image_id") or "") if main else ""
+
+
 def warn_of_deprecated(session: models.SessionDetail) -> None:
     """Say on stderr that the image of a new session is deprecated, and what to use instead."""
-    if deprecated := session["image_deprecated"]:
+    if deprecated := session.get("image_deprecated"):
         instead = deprecated["successor"]
         image = session["image_name"] or session["image"]
         say(f"The image {image} is deprecated." + (f" Use {instead} instead." if instead else ""))
@@ -277,7 +283,7 @@ def print_session(session: models.SessionDetail) -> None:
             ("reason", session["reason"] or ""),
             ("progress", progress_text(session)),
             ("image", session["image_name"] or session["image"]),
-            ("ran", exact_reference(session["containers"][0]) or session["containers"][0]["image_id"] or ""),
+            ("ran", _ran(session)),
             ("slots", slots_text(session["slots"])),
             ("cluster", cluster_text(session)),
             ("group", session["group"]["name"]),
