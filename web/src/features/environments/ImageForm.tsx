@@ -12,7 +12,7 @@ import { FormDrawer } from "@/ui/form/FormDrawer";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { ImageSlotsInput } from "./ImageSlotsInput";
-import { changed, type ImageValues, imageCommand, valuesOf } from "./image-values";
+import { changedSettings, type ImageValues, imageCommand, settingsOf } from "./image-values";
 
 interface Props {
   opened: boolean;
@@ -49,7 +49,7 @@ function ImageForm({ image, onDone }: { image: ImageDetail; onDone: () => void }
   const scopes = useScopes(image);
   const form = useProblemForm<ImageValues>(
     {
-      initialValues: valuesOf(image),
+      initialValues: settingsOf(image),
       validate: {
         aliases: (aliases) =>
           aliases.every((alias) => /^[a-z0-9]([a-z0-9_.-]{0,62}[a-z0-9])?$/.test(alias))
@@ -60,7 +60,7 @@ function ImageForm({ image, onDone }: { image: ImageDetail; onDone: () => void }
     update.error,
   );
   const { values } = form;
-  const changes = changed(image, values);
+  const changes = changedSettings(image, values);
   const nothing = Object.keys(changes).length === 0;
   const save = form.onSubmit(() => {
     if (nothing) return onDone();

@@ -245,8 +245,8 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
 
 def _images(part: str, *, offered: bool = False) -> dict[str, str]:
     """Names and aliases of images that have this part, with their titles."""
-    found = _client().images.list(q=part or None, offered=offered, limit=200)["items"]
-    return {name: image["title"] for image in found for name in (image["name"], *image.get("aliases", ()))}
+    images = _client().images.list(q=part or None, offered=offered, limit=200)["items"]
+    return {name: image["title"] for image in images for name in (image["name"], *image.get("aliases", ()))}
 
 
 def _folders(filters: dict[str, Any]) -> dict[str, str]:
