@@ -12,7 +12,7 @@ import { FormDrawer } from "@/ui/form/FormDrawer";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { ImageSlotsInput } from "./ImageSlotsInput";
-import { changedSettings, type ImageValues, imageCommand, settingsOf } from "./image-values";
+import { type ImageValues, imageChanges, imageCommand, imageValues } from "./image-values";
 
 interface Props {
   opened: boolean;
@@ -49,7 +49,7 @@ function ImageForm({ image, onDone }: { image: ImageDetail; onDone: () => void }
   const scopes = useScopes(image);
   const form = useProblemForm<ImageValues>(
     {
-      initialValues: settingsOf(image),
+      initialValues: imageValues(image),
       validate: {
         aliases: (aliases) =>
           aliases.every((alias) => /^[a-z0-9]([a-z0-9_.-]{0,62}[a-z0-9])?$/.test(alias))
@@ -60,7 +60,7 @@ function ImageForm({ image, onDone }: { image: ImageDetail; onDone: () => void }
     update.error,
   );
   const { values } = form;
-  const changes = changedSettings(image, values);
+  const changes = imageChanges(image, values);
   const nothing = Object.keys(changes).length === 0;
   const save = form.onSubmit(() => {
     if (nothing) return onDone();

@@ -21,7 +21,7 @@ const LISTS = ["aliases", "domains", "projects", "groups"] as const;
 const SLOTS = ["min_slots", "recommended_slots"] as const;
 const SWITCHES = ["hidden", "deprecated", "preferred"] as const;
 
-export function settingsOf(image: ImageDetail): ImageValues {
+export function imageValues(image: ImageDetail): ImageValues {
   const { settings } = image;
   const ids = (scopes: { id: string }[] | undefined) => (scopes ?? []).map(({ id }) => id);
   return {
@@ -44,8 +44,8 @@ const given = (slots: Slots) => Object.fromEntries(Object.entries(slots).filter(
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /** The settings that differ from the image's. */
-export function changedSettings(image: ImageDetail, values: ImageValues): ImageUpdate {
-  const before = settingsOf(image);
+export function imageChanges(image: ImageDetail, values: ImageValues): ImageUpdate {
+  const before = imageValues(image);
   const successor = values.deprecated ? values.successor.trim() : "";
   return {
     ...(values.enabled === before.enabled
@@ -87,7 +87,7 @@ export function imageCommand(
   values: ImageValues,
   nameOf: (id: string) => string,
 ): string {
-  const changes = changedSettings(image, values);
+  const changes = imageChanges(image, values);
   const words = (option: string, texts: string[]) =>
     texts.length > 0 ? texts.flatMap((text) => [option, text]) : [option, ""];
   return commandLine(
