@@ -88,6 +88,7 @@ PATHS = (
     "/projects",
     "/domains",
     "/audit?action=project.create",
+    "/environments/images",
     "/environments/registries",
     "/site",
     "/maintenance",

@@ -42,6 +42,7 @@ export function aDetail(id: string, differences: Partial<SessionDetail> = {}): S
   return {
     ...aSession(id),
     may_leave: false,
+    image_deprecated: null,
     accepted_groups: [differences.group ?? { id: "default", name: "default" }],
     description: "",
     command: [],

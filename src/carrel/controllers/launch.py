@@ -296,6 +296,8 @@ class Launch:
             address=observed.address,
             image_at=progress.image_at,
             launched_at=tools.clock.now(),
+            image_digest=observed.image_digest or None,
+            image_id=observed.image_id or None,
         )
 
     async def _open(self, session: Session, member: PlacedContainer) -> None:

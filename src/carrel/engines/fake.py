@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from pydantic import BaseModel, Field, SecretStr
 
@@ -71,7 +72,8 @@ class FakeEngine(FakeAdjusting):
                 await permit()
             await self.step("ensure.start", lambda: self._start(spec.id))
         world.after("ensure")
-        return self._observed(self.find(spec.id))
+        digest, image_id = world.identity_of(spec.image)
+        return replace(self._observed(self.find(spec.id)), image_digest=digest, image_id=image_id)
 
     async def remove(self, container: str, *, grace_s: float, signal: str = "SIGTERM") -> None:
         self.world.stops[container] = (signal, grace_s)

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 
 from carrel.accelerators.port import Accelerators, Attachment
 from carrel.core.clock import Clock, SystemClock
@@ -23,6 +24,7 @@ from carrel.engines.port import (
     DISK_LIMIT,
     IDLE,
     IN_PLACE_RESTART,
+    LOCAL_IMAGES,
     LOG_STREAMS,
     OOM_EVENTS,
     WORK_HOME,
@@ -188,6 +190,8 @@ class FakeWorld:
         self.accelerators: dict[str, Accelerators] = {}
         """By node."""
         self.unknown_images: set[str] = set()
+        self.image_versions: Counter[str] = Counter()
+        """How often what an image's name means has changed."""
         self.shellless_images: set[str] = set()
         self.start_events: list[str] = []
         """What each start reports."""
@@ -334,6 +338,13 @@ class FakeWorld:
         held, container.held = container.held, []
         for act in held:
             act()
+
+    def identity_of(self, image: str) -> tuple[str, str]:
+        """The digest and the id of what the image's name means now; no digest of one that no registry has."""
+        name, _, digest = image.partition("@")
+        if not digest and not name.startswith(LOCAL_IMAGES):
+            digest = f"sha256:{sha256(f'{name} {self.image_versions[name]}'.encode()).hexdigest()}"
+        return digest, f"sha256:{sha256((digest or image).encode()).hexdigest()}"
 
     def start(self, container: FakeContainer) -> None:
         """Start or restart its main process. Raises: MountUnusable."""

@@ -33,6 +33,34 @@ def registry_of(reference: str) -> str:
     return DOCKER_HUB if registry in _ALSO_DOCKER_HUB else registry
 
 
+def tag_of(reference: str) -> str:
+    """The tag of the image; "latest" if there is neither a tag nor a digest."""
+    name, at, _ = reference.partition("@")
+    return name.rpartition("/")[2].partition(":")[2] or ("" if at else "latest")
+
+
+def digest_of(reference: str) -> str:
+    """The digest in the reference, such as sha256:...; "" without one."""
+    return reference.partition("@")[2]
+
+
+def with_digest(reference: str, digest: str) -> str:
+    """The reference of what its tag meant when it had this digest."""
+    return f"{reference.partition('@')[0]}@{digest}"
+
+
+def spellings(reference: str) -> list[str]:
+    """All references of the same image by its tag, the full one first: of Docker Hub, parts can be left out."""
+    registry, repository, tag = registry_of(reference), repository_of(reference), tag_of(reference)
+    names = [f"{registry}/{repository}"]
+    if registry == DOCKER_HUB:
+        short = repository.removeprefix("library/")
+        hosts = (registry, *_ALSO_DOCKER_HUB)
+        names += [f"{host}/{name}" for host in hosts for name in (repository, short)] + [repository, short]
+    suffixes = (f":{tag}", "") if tag == "latest" else (f":{tag}",)
+    return list(dict.fromkeys(name + suffix for name in names for suffix in suffixes))
+
+
 def never_an_id(reference: str) -> str:
     """The same image, as an engine cannot take it for an id of an image, or the beginning of one.
 

@@ -1,13 +1,40 @@
 """API types of images."""
 
 from datetime import datetime
+from enum import StrEnum
+from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StringConstraints
 
 from carrel.core.ids import ImageId, RegistryId
 from carrel.http.paging import PageQuery
 from carrel.http.query import QueryBool
+from carrel.http.validation import SLOT, says
 from carrel.nodes.slot_schemas import AllSlotAmounts
+from carrel.tenancy.schemas import Amount, Ref
+
+Alias = Annotated[
+    str,
+    StringConstraints(pattern=r"^[a-z0-9](?:[a-z0-9_.-]{0,62}[a-z0-9])?$"),
+    says("An alias has 1 to 64 lowercase letters and digits, with _ . - between them."),
+]
+SlotName = Annotated[
+    str,
+    StringConstraints(pattern=rf"^{SLOT}$"),
+    says("A slot is cpu, mem, or an accelerator such as cuda.device or cuda.shares."),
+]
+ImageSlots = Annotated[dict[SlotName, Amount], Field(max_length=50)]
+Scopes = Annotated[list[Ref], Field(max_length=500)]
+
+
+class ImageState(StrEnum):
+    """limited: to some domains, projects or resource groups."""
+
+    ENABLED = "enabled"
+    DISABLED = "disabled"
+    HIDDEN = "hidden"
+    DEPRECATED = "deprecated"
+    LIMITED = "limited"
 
 
 class AppRef(BaseModel):
@@ -20,6 +47,9 @@ class ImageView(BaseModel):
     """name: of an image that a scan has added: its reference. architecture: null if it has several. registry_id,
     digest, layers, scanned_at: of a scanned image; size_bytes is then that of its compressed layers. family, version:
     group images. contents: versions of what it contains, such as python and cuda; cuda-driver: the least one.
+    min_slots: of its sessions; recommended_slots: to begin with. hidden: users are not offered it, and can start it by
+    name. deprecated: it still starts; successor: the name of the image to use instead. aliases: further names.
+    preferred: the name of its family means this version; without one, the newest.
     """
 
     id: ImageId
@@ -30,7 +60,14 @@ class ImageView(BaseModel):
     architecture: str | None
     size_bytes: int | None
     present: bool
-    min_slots: AllSlotAmounts
+    min_slots: AllSlotAmounts = Field(validation_alias="least_slots")
+    recommended_slots: dict[str, int]
+    enabled: bool
+    hidden: bool
+    deprecated: bool
+    successor: str | None
+    aliases: list[str]
+    preferred: bool
     apps: list[AppRef]
     registry_id: RegistryId | None
     digest: str | None
@@ -45,9 +82,87 @@ class ImageView(BaseModel):
     scanned_at: datetime | None
 
 
+class ImageScopeRef(BaseModel):
+    id: str
+    name: str
+
+
+class ImageSettingsView(BaseModel):
+    """What is set for an image. enabled: null: as its registry has it. min_slots: instead of those of its labels.
+    domains, projects, groups: those that may use it; domains and projects both empty: all, groups empty: all.
+    """
+
+    enabled: bool | None
+    min_slots: dict[str, int]
+    domains: list[ImageScopeRef]
+    projects: list[ImageScopeRef]
+    groups: list[ImageScopeRef]
+
+
+class ImageDetail(ImageView):
+    """labels: those that are understood. label_slots: the minimum by its labels. settings: for those who may change
+    them, otherwise null.
+    """
+
+    labels: dict[str, str]
+    label_slots: dict[str, int] = Field(validation_alias="min_slots")
+    settings: ImageSettingsView | None
+
+
+class ImageUpdate(BaseModel):
+    """Omitted fields keep their values. enabled: null: as its registry has it. successor: name or id of an image to use
+    instead, for a deprecated one; null: none. preferred: the name of its family means this version, and no other.
+    aliases, domains, projects, groups, min_slots, recommended_slots: replace the present ones. domains, projects,
+    groups: ids or names. min_slots: instead of those of its labels.
+    """
+
+    model_config = {"extra": "forbid"}
+
+    enabled: bool | None = None
+    hidden: bool = False
+    deprecated: bool = False
+    successor: Annotated[str, StringConstraints(min_length=1, max_length=512)] | None = None
+    aliases: Annotated[list[Alias], Field(max_length=20)] = []
+    preferred: bool = False
+    domains: Scopes = []
+    projects: Scopes = []
+    groups: Scopes = []
+    min_slots: ImageSlots = {}
+    recommended_slots: ImageSlots = {}
+
+
+class ImageFamily(BaseModel):
+    """versions: number of images. default: what the name of the family means."""
+
+    family: str
+    versions: int
+    default: ImageView
+
+
+class ImageFamilyList(BaseModel):
+    items: list[ImageFamily]
+    next_cursor: str | None
+
+
+class ImageFamilyQuery(PageQuery):
+    """Which families to list. sort: family."""
+
+    q: str | None = Field(default=None, max_length=100, description="part of the name or title of an image")
+
+
 class ImageQuery(PageQuery):
     """Which images to list. sort: name, or version: by numbers, not by text."""
 
+    name: str | None = Field(
+        default=None,
+        max_length=512,
+        description="a name, reference, alias or family: only the image that it means; other filters have no effect",
+    )
+    offered: QueryBool = Field(
+        default=False,
+        description="true: for administrators too, only images that they can start and that are not hidden",
+    )
+    state: ImageState | None = None
     q: str | None = Field(default=None, max_length=100, description="part of the name or title")
     family: str | None = Field(default=None, max_length=255)
     registry: str | None = Field(

@@ -3,27 +3,52 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, true
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select, true
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import contains_eager
 
-from carrel.core.errors import Forbidden
 from carrel.core.ids import DomainId, ImageId, ProjectId, new_id
 from carrel.db.search import has_part
-from carrel.engines.references import LOCAL, registry_of
+from carrel.engines.references import LOCAL, digest_of, registry_of, repository_of, spellings, tag_of
 from carrel.http import paging
-from carrel.http.paging import Sort
-from carrel.images.schemas import ImageList, ImageQuery, ImageView
+from carrel.http.paging import Sort, Sortable
+from carrel.images.availability import (
+    is_enabled,
+    is_for,
+    is_permitted,
+    is_shown,
+    registries_of,
+    scoped,
+)
+from carrel.images.schemas import (
+    ImageFamily,
+    ImageFamilyList,
+    ImageFamilyQuery,
+    ImageList,
+    ImageQuery,
+    ImageState,
+    ImageView,
+)
 from carrel.permissions.decide import Actor
 from carrel.permissions.roles import sees_everything
-from carrel.tables.images import Image
+from carrel.tables.images import Image, ImageSettings, shown_name
 from carrel.tables.registries import ImageRegistry
-from carrel.tables.tenancy import Domain
 
 _SORT = Sort(
-    {"name": func.coalesce(Image.full_name, Image.name), "version": Image.version_key},
+    {"name": shown_name(), "version": Image.version_key},
     tie=Image.id,
     default="name",
+)
+_FAMILY_SORT = Sort({"family": Image.family}, tie=Image.family, default="family")
+_SEARCHED = "coalesce(images.full_name, images.name) || ' ' || images.title"
+# Deprecated versions last, the newest first.
+_VERSION_ORDER = (
+    func.coalesce(ImageSettings.preferred, False).desc(),
+    func.coalesce(ImageSettings.deprecated, False),
+    Image.version_key.desc(),
+    Image.registry_id.is_not(None),
+    Image.id,
 )
 DEFAULT_MIN_SLOTS = {"cpu": 10, "mem": 16 << 20}
 
@@ -68,14 +93,15 @@ async def registered(tx: AsyncSession, name: str) -> Image | None:
 
 async def page(tx: AsyncSession, actor: Actor, query: ImageQuery) -> ImageList:
     """A page of the images that the actor may use: of registries of the installation, of their domain and projects,
-    on hosts that their domain permits; for a superadmin all.
+    on hosts that their domain permits, enabled for them and not hidden; for a superadmin all, unless offered is asked.
     """
-    chosen = select(Image).where(await _usable(tx, actor))
+    if query.name is not None:
+        image = await seen(tx, actor, query.name)
+        return ImageList(items=[view(image)] if image else [], next_cursor=None)
+    chosen = await _listed(tx, actor, offered=query.offered)
     if query.q:
-        chosen = chosen.where(
-            has_part("coalesce(images.full_name, images.name) || ' ' || images.title", query.q)
-        )
-    if query.family:
+        chosen = chosen.where(has_part(_SEARCHED, query.q))
+    if query.family is not None:
         chosen = chosen.where(Image.family == query.family)
     if query.registry:
         chosen = chosen.where(Image.registry_id == query.registry)
@@ -83,93 +109,151 @@ async def page(tx: AsyncSession, actor: Actor, query: ImageQuery) -> ImageList:
         chosen = chosen.where(
             Image.registry_id.is_not(None) if query.scanned else Image.registry_id.is_(None)
         )
-    rows = await paging.page(tx, chosen, _SORT, query)
-    items = [ImageView.model_validate(row.Image, from_attributes=True) for row in rows.rows]
-    return ImageList(items=items, next_cursor=rows.next_cursor)
+    if query.state:
+        chosen = chosen.where(_STATES[query.state])
+    rows = await paging.page(tx, chosen.options(*_EAGER), _SORT, query)
+    return ImageList(items=[view(row.Image) for row in rows.rows], next_cursor=rows.next_cursor)
+
+
+_STATES: Mapping[ImageState, ColumnElement[bool]] = {
+    ImageState.ENABLED: is_enabled(),
+    ImageState.DISABLED: ~is_enabled(),
+    ImageState.HIDDEN: ImageSettings.hidden.is_(True),
+    ImageState.DEPRECATED: ImageSettings.deprecated.is_(True),
+    ImageState.LIMITED: func.cardinality(
+        ImageSettings.domains.op("||")(ImageSettings.projects).op("||")(ImageSettings.groups)
+    )
+    > 0,
+}
+
+
+def view(image: Image) -> ImageView:
+    """What users see of an image."""
+    return ImageView.model_validate(image, from_attributes=True)
+
+
+async def seen(tx: AsyncSession, actor: Actor, ref: str) -> Image | None:
+    """The image with this id, or what a request of the actor means by this name, if they may use it."""
+    image = await _first(tx, Image.id == ref, ()) or await find(
+        tx, ref, domain=actor.domain_id, projects=actor.projects
+    )
+    if image is None and sees_everything(actor):
+        image = await _first(tx, Image.full_name == ref, ())
+    if image is None or sees_everything(actor):
+        return image
+    permitted = (await _listed(tx, actor, hidden=True)).where(Image.id == image.id)
+    return image if (await tx.execute(permitted)).first() else None
+
+
+async def families(tx: AsyncSession, actor: Actor, query: ImageFamilyQuery) -> ImageFamilyList:
+    """A page of the families of images that the actor is offered, each with the version that its name means."""
+    offered = await _listed(tx, actor, offered=True)
+    if query.q:
+        offered = offered.where(has_part(_SEARCHED, query.q))
+    counted = offered.with_only_columns(
+        Image.family, func.count().label("versions"), maintain_column_froms=True
+    ).group_by(Image.family)
+    rows = await paging.page(tx, counted, _FAMILY_SORT, query)
+    names = [row.family for row in rows.rows]
+    versions = (await _listed(tx, actor, offered=True)).where(Image.family.in_(names)).options(*_EAGER)
+    first = versions.distinct(Image.family).order_by(Image.family, *_VERSION_ORDER)
+    default = {one.family: one for one in (await tx.execute(first)).scalars()}
+    return ImageFamilyList(
+        items=[
+            ImageFamily(family=row.family, versions=row.versions, default=view(default[row.family]))
+            for row in rows.rows
+        ],
+        next_cursor=rows.next_cursor,
+    )
 
 
 async def usable(tx: AsyncSession, actor: Actor) -> list[Image]:
-    """The images registered under a name that the actor may use, by name."""
-    named = select(Image).where(Image.registry_id.is_(None), await _usable(tx, actor))
-    return list((await tx.execute(named.order_by(Image.name))).scalars())
+    """The images registered under a name that the actor is offered, by name."""
+    named = (await _listed(tx, actor, offered=True)).where(Image.registry_id.is_(None))
+    return list((await tx.execute(named.options(*_EAGER).order_by(Image.name))).scalars())
 
 
 async def references(tx: AsyncSession, actor: Actor) -> list[str]:
     """The references of all images that the actor may use."""
-    return list((await tx.execute(select(Image.reference).where(await _usable(tx, actor)))).scalars())
+    listed = await _listed(tx, actor, hidden=True)
+    return list((await tx.execute(listed.with_only_columns(Image.reference))).scalars())
 
 
-async def _usable(tx: AsyncSession, actor: Actor) -> ColumnElement[bool]:
-    if sees_everything(actor):
-        return true()
-    scoped = _scoped(actor.domain_id, actor.projects)
-    allowed = await _registries(tx, actor.domain_id)
-    return scoped if allowed is None else and_(scoped, Image.host.in_([LOCAL, *allowed]))
-
-
-def _scoped(domain: DomainId, projects: Collection[ProjectId]) -> ColumnElement[bool]:
-    """A condition for registered images, and those of registries of the installation, the domain and the projects."""
-    theirs = select(ImageRegistry.id).where(
-        or_(
-            and_(ImageRegistry.domain_id.is_(None), ImageRegistry.project_id.is_(None)),
-            ImageRegistry.domain_id == domain,
-            ImageRegistry.project_id.in_(sorted(projects)),
-        )
+async def _listed(
+    tx: AsyncSession, actor: Actor, *, offered: bool = False, hidden: bool = False
+) -> Select[Image]:
+    """The images that the actor may use. offered: also for superadmins. hidden: with those that are not shown."""
+    chosen = _with_settings()
+    if sees_everything(actor) and not offered:
+        return chosen
+    return chosen.where(
+        true() if sees_everything(actor) else scoped(actor.domain_id, actor.projects),
+        await _on_permitted_hosts(tx, actor),
+        is_permitted(actor),
+        true() if hidden else is_shown(),
     )
-    return or_(Image.registry_id.is_(None), Image.registry_id.in_(theirs))
 
 
-async def may_pull(tx: AsyncSession, domain: DomainId, reference: str) -> bool:
-    """True if the image is in a registry, and one that the domain permits."""
-    registry = registry_of(reference)
-    return registry != LOCAL and _may_use(await _registries(tx, domain), registry)
+_EAGER = (contains_eager(Image.own_settings), contains_eager(Image.scanned_in))
 
 
-async def require_registry(
-    tx: AsyncSession, domain: DomainId, reference: str, *, field: str = "image"
-) -> None:
-    """Check the registry of an image reference. Raises: Forbidden when the domain does not permit it."""
-    registry, allowed = registry_of(reference), await _registries(tx, domain)
-    if not _may_use(allowed, registry):
-        others = (
-            f"Use an image from {' or '.join(allowed)}" if allowed else "Use an image that was built here"
-        )
-        raise Forbidden(
-            "image.registry_not_allowed",
-            f"Your domain may not use images from {registry}.",
-            hint=f"{others}, or ask an administrator to allow {registry} for your domain.",
-            field=field,
-            details={"registry": registry, "registries": allowed},
-        )
+def _with_settings() -> Select[Image]:
+    return select(Image).outerjoin(Image.own_settings).outerjoin(Image.scanned_in)
 
 
-def _may_use(allowed: list[str] | None, registry: str) -> bool:
-    return allowed is None or registry in (LOCAL, *allowed)
-
-
-async def _registries(tx: AsyncSession, domain: DomainId) -> list[str] | None:
-    return (await tx.execute(select(Domain.registries).where(Domain.id == domain))).scalar_one()
+async def _on_permitted_hosts(tx: AsyncSession, actor: Actor) -> ColumnElement[bool]:
+    allowed = await registries_of(tx, actor.domain_id)
+    return true() if allowed is None else Image.host.in_([LOCAL, *allowed])
 
 
 async def find(
-    tx: AsyncSession, name_or_reference: str, *, domain: DomainId, projects: Collection[ProjectId]
+    tx: AsyncSession, ref: str, *, domain: DomainId, projects: Collection[ProjectId]
 ) -> Image | None:
-    """The catalogue entry for a name or a full reference, for a session of the domain and one of the projects.
+    """The catalogue entry for a name, a reference in any spelling, an alias or a family, for a session of the domain
+    and one of the projects; whether it may be used is not checked.
 
-    A registered one comes before scanned ones; of these, the one of the registry from which it is pulled.
+    A registered one comes before scanned ones; of these, the one of the registry from which it is pulled. A reference
+    with a digest means that of the digest or, if that is not known, of its tag; the entry then has this reference and
+    is no row.
     """
-    named = or_(Image.name == name_or_reference, Image.reference == name_or_reference)
-    result = await tx.execute(
-        select(Image)
-        .outerjoin(ImageRegistry, ImageRegistry.id == Image.registry_id)
-        .where(named, _scoped(domain, projects))
-        .order_by(
-            Image.registry_id.is_not(None),
-            ImageRegistry.project_id.is_(None),
-            ImageRegistry.domain_id.is_(None),
-            func.length(ImageRegistry.namespace).desc(),
-            ImageRegistry.id.desc(),
-        )
-        .limit(1)
+    seen = scoped(domain, projects)
+    image = await _first(tx, and_(_named(ref), seen), _nearest(ref))
+    if image is None and is_plain(ref):
+        alias = and_(ImageSettings.aliases.contains([ref]), seen)
+        version = and_(Image.family == ref, seen, is_for(domain, projects), is_shown())
+        image = await _first(tx, alias, _nearest(ref)) or await _first(tx, version, _VERSION_ORDER)
+    if image is None and not digest_of(ref):
+        image = await _first(tx, and_(Image.reference.in_(spellings(ref)), seen), _nearest(ref))
+    if image is not None and digest_of(ref):
+        tx.expunge(image)
+        image.reference = ref
+    return image
+
+
+def is_plain(ref: str) -> bool:
+    """True for what can be an alias or a family, but no reference with a registry, tag or digest."""
+    return not {"/", ":", "@"} & {*ref}
+
+
+def _named(ref: str) -> ColumnElement[bool]:
+    if digest := digest_of(ref):
+        there = and_(Image.repository == repository_of(ref), Image.host == registry_of(ref))
+        return and_(there, or_(Image.digest == digest, Image.tag == tag_of(ref)))
+    return or_(Image.name == ref, Image.reference == ref)
+
+
+def _nearest(ref: str) -> Sequence[Sortable]:
+    return (
+        (func.coalesce(Image.digest, "") == digest_of(ref)).desc(),
+        (Image.tag == tag_of(ref)).desc(),
+        Image.registry_id.is_not(None),
+        ImageRegistry.project_id.is_(None),
+        ImageRegistry.domain_id.is_(None),
+        func.length(ImageRegistry.namespace).desc(),
+        ImageRegistry.id.desc(),
     )
-    return result.scalar()
+
+
+async def _first(tx: AsyncSession, condition: ColumnElement[bool], order: Sequence[Sortable]) -> Image | None:
+    statement = _with_settings().options(*_EAGER).where(condition)
+    return (await tx.execute(statement.order_by(*order).limit(1))).scalar()

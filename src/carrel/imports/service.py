@@ -56,7 +56,7 @@ async def preview(tx: AsyncSession, actor: Actor, request: ImportRequest) -> Imp
         image = suggested(known, source.kind)
     name = request.image or (image.name if image else _USUAL)
     apps = [app["name"] for app in image.apps] if image and into_session else []
-    least = image.min_slots if image else {}
+    least = image.least_slots if image else {}
     variable = _VARIABLES.get(request.credentials)
     spec = SessionSpec(
         image=name,

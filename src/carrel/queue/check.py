@@ -67,6 +67,10 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
     accepted = admission.chosen_groups(usable, spec)
     group = accepted[0]
     image, admitted, mounts = await _admitted(tx, actor, project, spec)
+    if isinstance(admitted, AdmittedSpec) and admitted.group is not accepted[0]:
+        # The image is not for the group that would be the default.
+        accepted = list(dict.fromkeys([admitted.group, *accepted[1:]]))
+        group = accepted[0]
     refused = admitted if isinstance(admitted, CarrelError) else None
     # Report remaining capacity also for a refused request, without the node and time limit that caused the refusal.
     possible = (
@@ -137,13 +141,13 @@ async def _admitted(
     """The image that it names, the request as it would be queued, or the error that creating it would raise; and its
     mounts.
     """
-    image = None
+    image, only_in = None, None
     try:
         if spec.image:
             image = await resolution.named_image(tx, actor, spec.image)
-            await resolution.require_usable(tx, actor, image, spec.image, spec.slots)
-            spec = await resolution.with_role_images(tx, actor, image, spec)
-        admitted = await admission.admit(tx, actor, project, image, spec)
+            await resolution.require_usable(tx, actor, project, image, spec.image, spec.slots)
+            spec, only_in = await resolution.with_role_images(tx, actor, project, image, spec)
+        admitted = await admission.admit(tx, actor, project, image, spec, only_in=only_in)
         return image, admitted, await mounting.foresee(tx, actor, spec.mounts)
     except CarrelError as error:
         return image, error, MountPlan()

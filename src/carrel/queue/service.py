@@ -154,4 +154,4 @@ def _no_estimate(
 
 def least_of(image: Image | None) -> Mapping[str, int]:
     """The minimum slots of a session with this image. None: not in the catalogue."""
-    return image.min_slots if image else images.DEFAULT_MIN_SLOTS
+    return image.least_slots if image else images.DEFAULT_MIN_SLOTS

@@ -33,6 +33,7 @@ from carrel.scheduling.snapshot import (
 )
 from carrel.sessions import allowed_rights, dependencies, topology
 from carrel.sessions.dependencies import Dependency
+from carrel.sessions.resolution import ImageGroups
 from carrel.sessions.spec import MOST_CONTAINERS, SchedulingSpec, SessionSpec
 from carrel.slot_kinds import service as slot_kinds
 from carrel.tables.groups import ResourceGroup
@@ -69,11 +70,13 @@ async def admit(
     image: Image | None,
     spec: SessionSpec,
     *,
+    only_in: ImageGroups | None = None,
     replaced: SessionId | None = None,
     repeated: bool = False,
 ) -> AdmittedSpec:
-    """Admit a session to the queue. project, image: the rows that the spec names; None: an image reference. replaced:
-    the session whose place it takes. repeated: leave out groups that the actor cannot use, unless that is all of them.
+    """Admit a session to the queue. project, image: the rows that the spec names; None: an image reference. only_in:
+    the groups to which its images are limited. replaced: the session whose place it takes. repeated: leave out groups
+    that the actor cannot use, unless that is all of them.
 
     Raises: NotFound, Forbidden, Invalid; Refused when it can never start in any of its groups, or a limit on pending
     sessions is reached.
@@ -82,7 +85,10 @@ async def admit(
     spec = _with_all_containers(spec)
     access_key = access_key_of(actor)
     usable = await usable_groups(tx, actor.user_id, actor.domain_id, project, spec.kind)
+    if only_in and spec.group is None:
+        usable = [one for one in usable if one.id in only_in.groups] or usable
     group, *others = chosen_groups(usable, with_usable_groups(usable, spec) if repeated else spec)
+    _require_image_groups([group, *others], only_in)
     possible = topology.having([group, *others], spec.topology)
     node = await _node(tx, actor, group, spec.node)
     policy = await policy_of(tx, actor)
@@ -213,6 +219,19 @@ def chosen(usable: Sequence[ResourceGroup], ref: str | None) -> ResourceGroup:
         field="group",
         details={"groups": [group.name for group in usable]},
     )
+
+
+def _require_image_groups(chosen: Sequence[ResourceGroup], only_in: ImageGroups | None) -> None:
+    """Raises: Forbidden for a group in which the images may not be used."""
+    refused = next((one for one in chosen if only_in and one.id not in only_in.groups), None)
+    if only_in and refused:
+        raise Forbidden(
+            "image.not_in_group",
+            f"{' and '.join(only_in.images)} may not be used in the resource group {refused.name}.",
+            hint="Choose another resource group or image, or ask an administrator to permit it there.",
+            field="group",
+            details={"images": list(only_in.images), "group": refused.name},
+        )
 
 
 async def _node(tx: AsyncSession, actor: Actor, group: ResourceGroup, ref: str | None) -> Node | None:

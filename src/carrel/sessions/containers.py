@@ -42,6 +42,8 @@ class ContainerChange:
     exit_code: int | None = None
     image_at: datetime | None = None
     launched_at: datetime | None = None
+    image_digest: str | None = None
+    image_id: str | None = None
 
 
 def make(session: SessionId, spec: SessionSpec) -> list[Container]:
@@ -202,7 +204,8 @@ _CHANGE = text("""
 WITH given AS (
     SELECT g.*, CAST(:target AS text) AS target, CAST(:now AS timestamptz) AS now
     FROM jsonb_to_recordset(CAST(:rows AS jsonb))
-        AS g(id text, address text, exit_code int, image_at timestamptz, launched_at timestamptz)
+        AS g(id text, address text, exit_code int, image_at timestamptz, launched_at timestamptz, image_digest text,
+            image_id text)
 ), changed AS (
     UPDATE containers c SET
         state = g.target,
@@ -210,6 +213,9 @@ WITH given AS (
         exit_code = CASE WHEN g.target = 'GONE' THEN c.exit_code ELSE g.exit_code END,
         image_at = coalesce(g.image_at, c.image_at),
         launched_at = coalesce(g.launched_at, c.launched_at),
+        -- Both are of the same image: another one may have no digest.
+        image_digest = CASE WHEN g.image_id IS NULL THEN c.image_digest ELSE g.image_digest END,
+        image_id = coalesce(g.image_id, c.image_id),
         started_at = CASE WHEN g.target = 'RUNNING' THEN coalesce(c.started_at, g.now) ELSE c.started_at END,
         ended_at = CASE WHEN g.target IN ('EXITED', 'GONE') THEN coalesce(c.ended_at, g.now) END
     FROM given g WHERE c.id = g.id AND c.session_id = :session AND c.state = ANY(:sources)

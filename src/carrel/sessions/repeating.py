@@ -13,10 +13,11 @@ from carrel.core.errors import Conflict, Invalid
 from carrel.core.ids import DEFAULT_GROUP, SessionId
 from carrel.core.units import Slots
 from carrel.db.database import Database
+from carrel.engines.references import with_digest
 from carrel.images import service as images
 from carrel.limits.scopes import policy_of
 from carrel.permissions.decide import Actor
-from carrel.sessions import admission, queries, service, transitions, updates
+from carrel.sessions import admission, containers, queries, service, transitions, updates
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.session_states import LIFECYCLE, SessionKind, SessionState
@@ -108,15 +109,25 @@ async def extend(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, limit_s
 
 
 async def again(
-    database: Database, clock: Clock, actor: Actor, ref: str, *, idempotency_key: str | None
+    database: Database,
+    clock: Clock,
+    actor: Actor,
+    ref: str,
+    *,
+    exact_image: bool = False,
+    idempotency_key: str | None,
 ) -> SessionId:
     """Start one of the actor's sessions again: another session with its present definition, and its name if it is free.
+    exact_image: by the digests of what it ran, whatever the tags mean now.
 
-    Twice with the same idempotency key: the first one's id. Raises: as `service.enqueue`.
+    Twice with the same idempotency key: the first one's id. Raises: as `service.enqueue`; Conflict for a digest that is
+    not known.
     """
     async with database.transaction() as tx:
         session = await service.find(tx, actor, ref, "session.again")
         spec = await _definition(tx, actor, session.id)
+        if exact_image:
+            spec = _with_images(spec, await _images_of(tx, session))
     return await service.enqueue(
         database,
         clock,
@@ -172,6 +183,27 @@ async def _definition(tx: AsyncSession, actor: Actor, session: SessionId) -> Ses
         time_limit_s=min(limit, most) if limit and most else limit,
         start_at=None,
     )
+
+
+async def _images_of(tx: AsyncSession, session: Session) -> Sequence[str]:
+    """References with the digests of what its containers ran, the main one first. Raises: Conflict."""
+    ran = await containers.of(tx, session.id)
+    if any(one.image_digest is None for one in ran):
+        raise Conflict(
+            "session.image_not_pinned",
+            f"The digest of an image of {session.name} is not known: it has not started, or no registry has the image.",
+            hint="Start it again by the name of its image.",
+        )
+    return [with_digest(one.image, one.image_digest or "") for one in ran]
+
+
+def _with_images(spec: SessionSpec, images: Sequence[str]) -> SessionSpec:
+    """The spec with these images, one for each container."""
+    left = iter(images)
+    ran = {role.name: [next(left) for _ in range(role.count)] for role in spec.roles_in_order}
+    shared = [ran[role.name][0] for role in spec.roles_in_order if not role.image]
+    roles = [replace(role, image=ran[role.name][0]) if role.image else role for role in spec.roles]
+    return replace(spec, image=shared[0] if shared else spec.image, roles=tuple(roles))
 
 
 def _resized(spec: SessionSpec, sizes: Sequence[Slots]) -> SessionSpec:

@@ -1,16 +1,17 @@
 """Resolve what a session request refers to: its project and its images."""
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Conflict, Forbidden, Invalid, NotFound
 from carrel.core.host_names import architecture
-from carrel.core.ids import ProjectId
+from carrel.core.ids import GroupId, ProjectId
 from carrel.core.units import Slots, format_slot
 from carrel.environments import session_images as environments
 from carrel.image_scans import vulnerability_rules
+from carrel.images import availability
 from carrel.images import service as images
 from carrel.permissions.decide import Actor
 from carrel.sessions.spec import SessionSpec
@@ -21,6 +22,14 @@ REFERENCE = re.compile(
     r"^(?:(?:localhost|[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+|[a-zA-Z0-9.-]+(?=:\d+/))(?::\d+)?/)?[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
     r"(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*(?::[\w][\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$"
 )
+
+
+@dataclass(frozen=True)
+class ImageGroups:
+    """The resource groups in which images may be used. images: their names."""
+
+    groups: frozenset[GroupId]
+    images: tuple[str, ...]
 
 
 async def project_of(tx: AsyncSession, actor: Actor, ref: str | None) -> ProjectId:
@@ -58,13 +67,15 @@ async def project_of(tx: AsyncSession, actor: Actor, ref: str | None) -> Project
     raise NotFound("project.not_found", f"You are not a member of a project {ref}.", field="project")
 
 
-async def image_of(tx: AsyncSession, actor: Actor, ref: str, slots: Slots) -> Image | None:
+async def image_of(
+    tx: AsyncSession, actor: Actor, project: ProjectId, ref: str, slots: Slots
+) -> Image | None:
     """The image of the catalogue, or of an environment; None: an image reference.
 
     Raises: as `named_image` and `require_usable`.
     """
     image = await named_image(tx, actor, ref)
-    await require_usable(tx, actor, image, ref, slots)
+    await require_usable(tx, actor, project, image, ref, slots)
     return image
 
 
@@ -87,27 +98,38 @@ async def named_image(tx: AsyncSession, actor: Actor, ref: str) -> Image | None:
     return image
 
 
-async def require_usable(tx: AsyncSession, actor: Actor, image: Image | None, ref: str, slots: Slots) -> None:
-    """Raises: Forbidden if the actor's domain may not use its registry, or for its vulnerabilities; Invalid for too few
-    slots.
+async def require_usable(
+    tx: AsyncSession, actor: Actor, project: ProjectId, image: Image | None, ref: str, slots: Slots
+) -> None:
+    """Raises: Forbidden if the actor's domain may not use its registry, the project the image, or for its
+    vulnerabilities; Invalid for too few slots.
     """
     reference = image.reference if image else ref
-    await images.require_registry(tx, actor.domain_id, reference)
+    await availability.require_registry(tx, actor.domain_id, reference)
+    if image:
+        refused = availability.refusal(image, domain=actor.domain_id, project=project)
+    else:
+        refused = await availability.reference_refusal(tx, ref, domain=actor.domain_id, project=project)
+    if refused:
+        raise refused
     await vulnerability_rules.require(tx, reference)
     if too_few := too_few_for(image, slots):
         raise too_few
 
 
 async def with_role_images(
-    tx: AsyncSession, actor: Actor, image: Image | None, spec: SessionSpec
-) -> SessionSpec:
-    """The spec with references for the images of its roles. image: the session's own.
+    tx: AsyncSession, actor: Actor, project: ProjectId, image: Image | None, spec: SessionSpec
+) -> tuple[SessionSpec, ImageGroups | None]:
+    """The spec with references for the images of its roles, and the resource groups to which its images are limited;
+    None: they are not. image: the session's own.
 
     Raises: as `image_of`; Invalid if they are for different architectures.
     """
-    roles = []
+    roles, limited = [], [image]
     for role in spec.roles:
-        own = await image_of(tx, actor, role.image, role.slots or spec.slots) if role.image else image
+        slots = role.slots or spec.slots
+        own = await image_of(tx, actor, project, role.image, slots) if role.image else image
+        limited.append(own)
         if not role.image and role.slots and (too_few := too_few_for(image, role.slots)):
             raise too_few
         built_for = {architecture(one.architecture) for one in (own, image) if one} - {""}
@@ -119,12 +141,16 @@ async def with_role_images(
                 field="roles",
             )
         roles.append(replace(role, image=own.reference) if role.image and own else role)
-    return replace(spec, roles=tuple(roles))
+    groups = {
+        one.shown_name: frozenset(one.settings.groups) for one in limited if one and one.settings.groups
+    }
+    only = ImageGroups(frozenset.intersection(*groups.values()), tuple(groups)) if groups else None
+    return replace(spec, roles=tuple(roles)), only
 
 
 def too_few_for(image: Image | None, slots: Slots) -> Invalid | None:
     """The error if the slots are less than the image needs; None: sufficient. image None: not in the catalogue."""
-    least = image.min_slots if image else images.DEFAULT_MIN_SLOTS
+    least = image.least_slots if image else images.DEFAULT_MIN_SLOTS
     for slot, amount in least.items():
         if slots.get(slot, 0) < amount:
             return Invalid(

@@ -221,11 +221,20 @@ async def again(
     services: ServicesOf[Services],
     actor: CurrentActor,
     ref: Ref,
+    exact_image: Annotated[
+        QueryBool,
+        Query(description="With the digests of the images that it ran, whatever their tags mean now."),
+    ] = False,
     idempotency_key: Annotated[str | None, Header(max_length=100)] = None,
 ) -> Response:
     """Start one of your sessions again: another session with its present definition, and its name if that is free."""
     session = await repeating.again(
-        services.database, services.clock, actor, ref, idempotency_key=idempotency_key
+        services.database,
+        services.clock,
+        actor,
+        ref,
+        exact_image=exact_image,
+        idempotency_key=idempotency_key,
     )
     return await _detail(services, actor, session, 201)
 

@@ -84,7 +84,7 @@ async def save(
         container_id=container.id,
         base=session.image_name or session.image,
         apps=session.apps,
-        min_slots=dict(base.min_slots if base else images.DEFAULT_MIN_SLOTS),
+        min_slots=dict(base.least_slots if base else images.DEFAULT_MIN_SLOTS),
         cancel=False,
         created_by=actor.user_id,
         created_at=now,

@@ -177,7 +177,9 @@ class ContainerView(BaseModel):
     """name: the value for `?container=` and `--container`: main, sub1, sub2 ... host: its name in the network of the
     session. id: part of the container's name on the engine. state: EXITED means stopped and not restarted, GONE means
     removed, ABANDONED means that its session was ended by force and that the engine has not confirmed its removal.
-    exit_code: of its main process, if known. resize: the slots that it will have, while they change.
+    exit_code: of its main process, if known. resize: the slots that it will have, while they change. image_digest: in
+    its registry, of what it ran at its last start: image@digest starts the same again; null: not started, or built
+    here. image_id: the engine's own id of it.
     """
 
     id: ContainerId
@@ -185,6 +187,8 @@ class ContainerView(BaseModel):
     role: ContainerRole
     host: str
     image: str
+    image_digest: str | None
+    image_id: str | None
     slots: dict[str, int]
     index: int
     state: ContainerState
@@ -230,6 +234,12 @@ class TemplateOrigin(BaseModel):
     revision: int
 
 
+class DeprecatedImage(BaseModel):
+    """successor: the name of the image to use instead; null: none is named."""
+
+    successor: str | None
+
+
 class SessionDetail(SessionView):
     """env: values are shown to the owner; others see ******** for each. containers: the main one first. template:
     which one it was started from.
@@ -238,8 +248,11 @@ class SessionDetail(SessionView):
     sessions that start after it and that you may see, the newest 100. bootstrap: shown to the owner; others see
     ********. disk_bytes: as requested; disk_limit_bytes: what applies to each container, with the default of the
     policy; null: no limit. accepted_groups: the preferred first; `group` is the one in which it was placed, or the
-    preferred one while it is pending. may_leave: it is shared with you personally or by a link.
+    preferred one while it is pending. may_leave: it is shared with you personally or by a link. image_deprecated: null
+    if it is not.
     """
+
+    image_deprecated: DeprecatedImage | None
 
     may_leave: bool
     accepted_groups: list[GroupRef]

@@ -14,6 +14,7 @@ from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.ids import NodeId, ProjectId, SessionId, new_id
 from carrel.db.database import Database
+from carrel.engines.references import digest_of
 from carrel.events import service as events
 from carrel.limits.scopes import policy_of
 from carrel.nodes.groups import service as groups
@@ -145,10 +146,12 @@ async def create(
     arrays.require_possible(spec)
     startup.require(spec)
     spec = startup.preferred(spec, (await tx.get_one(User, actor.user_id)).preferences)
-    image = await resolution.image_of(tx, actor, spec.image, spec.slots)
-    spec = await resolution.with_role_images(tx, actor, image, spec)
+    image = await resolution.image_of(tx, actor, project, spec.image, spec.slots)
+    spec, only_in = await resolution.with_role_images(tx, actor, project, image, spec)
     replaced = former.id if former else None
-    admitted = await admission.admit(tx, actor, project, image, spec, replaced=replaced, repeated=repeated)
+    admitted = await admission.admit(
+        tx, actor, project, image, spec, only_in=only_in, replaced=replaced, repeated=repeated
+    )
     mounts = await mounting.plan(tx, actor, spec.mounts)
     # They have no foreign keys, which would lock them.
     if admitted.accepted_groups:
@@ -233,7 +236,8 @@ def _row(
         time_limit_s=spec.time_limit_s,
         wanted_node=NodeId(spec.node) if spec.node else None,
         image=spec.image,
-        image_name=image.name if image and image.registry_id is None else None,
+        # A digest is kept: the name may mean something else the next time.
+        image_name=image.name if image and not image.registry_id and not digest_of(image.reference) else None,
         apps=image.apps if image else [],
         slots=dict(spec.sizes[0]),
         mixed=bool(spec.mixed),

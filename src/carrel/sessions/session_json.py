@@ -68,10 +68,15 @@ _MOUNTS = """(SELECT coalesce(json_agg(json_build_object(
 
 _CONTAINERS = """(SELECT json_agg(json_build_object(
     'id', c.id, 'name', CASE WHEN c.index = 0 THEN 'main' ELSE c.host END, 'role', c.role, 'host', c.host,
-    'image', c.image, 'slots', c.slots, 'index', c.index, 'state', c.state,
+    'image', c.image, 'image_digest', c.image_digest, 'image_id', c.image_id,
+    'slots', c.slots, 'index', c.index, 'state', c.state,
     'node', (SELECT name FROM nodes WHERE nodes.id = c.node_id AND NOT elastic), 'exit_code', c.exit_code,
     'resize', c.resize -> 'slots', 'started_at', c.started_at, 'ended_at', c.ended_at) ORDER BY c.index)
     FROM containers c WHERE c.session_id = s.id)"""
+
+# By its name at the time: what it is called later may be another image.
+_IMAGE_DEPRECATED = """(SELECT json_build_object('successor', i.successor) FROM image_settings i
+    WHERE i.image = coalesce(s.image_name, s.image) AND i.deprecated)"""
 
 _ACCEPTED_GROUPS = """(SELECT json_agg(json_build_object('id', o.id, 'name', o.name) ORDER BY a.rank)
     FROM unnest(CASE WHEN s.accepted_groups = '{}' THEN ARRAY[s.group_id] ELSE s.accepted_groups END)
@@ -93,7 +98,8 @@ _DETAIL = text(f"""
     FROM (SELECT {_COLUMNS}, {_shared_as(":recipient")},
             {may_leave_as_text("s", ":recipient")} AS may_leave, {_ARRAY} AS "array", s.spec, s.template, s.stop_signal,
             s.grace_s, s.disk_limit_bytes, {_ACCEPTED_GROUPS} AS accepted_groups, {_APPS} AS apps, {_MOUNTS} AS mounts,
-            {_CONTAINERS} AS containers, {graph.AFTER} AS after, {graph.DEPENDANTS} AS dependants
+            {_CONTAINERS} AS containers, {_IMAGE_DEPRECATED} AS image_deprecated,
+            {graph.AFTER} AS after, {graph.DEPENDANTS} AS dependants
         FROM sessions s {_JOINS} WHERE s.id = :id) x
 """)  # noqa: S608 - no input in it
 

@@ -3,12 +3,71 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ARRAY, BigInteger, DateTime, ForeignKey, Index, String, text
-from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    ColumnElement,
+    DateTime,
+    ForeignKey,
+    Index,
+    String,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.orm import Mapped, foreign, mapped_column, relationship
 
-from carrel.core.ids import ImageId, RegistryId
+from carrel.core.ids import DomainId, GroupId, ImageId, ProjectId, RegistryId
 from carrel.db.tables import Table
+from carrel.tables.registries import ImageRegistry
+
+
+class ImageSettings(Table):
+    """What administrators set for an image; an image without a row has the defaults.
+
+    image: its `Image.shown_name`. There is no foreign key: a scan that does not see a tag for a while must not undo
+    them. enabled: None: as its registry has it. hidden: omitted from what users choose from. successor: shown name of
+    the image to use instead of a deprecated one. aliases: further names, each of one image. preferred: the version that
+    the name of its family means. domains, projects, groups: ids of those that may use it; domains and projects empty:
+    all, groups empty: all. min_slots: instead of what its labels say. recommended_slots: what the launcher begins with.
+    """
+
+    __tablename__ = "image_settings"
+    __table_args__ = (
+        CheckConstraint("deprecated OR successor IS NULL", name="successor"),
+        Index("ix_image_settings_aliases", "aliases", postgresql_using="gin"),
+    )
+
+    image: Mapped[str] = mapped_column(String(512), primary_key=True)
+    enabled: Mapped[bool | None]
+    hidden: Mapped[bool] = mapped_column(server_default=text("false"))
+    deprecated: Mapped[bool] = mapped_column(server_default=text("false"))
+    successor: Mapped[str | None] = mapped_column(String(512))
+    aliases: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
+    preferred: Mapped[bool] = mapped_column(server_default=text("false"))
+    domains: Mapped[list[DomainId]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
+    projects: Mapped[list[ProjectId]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
+    groups: Mapped[list[GroupId]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
+    min_slots: Mapped[dict[str, int]] = mapped_column(JSONB, server_default=text("'{}'"))
+    recommended_slots: Mapped[dict[str, int]] = mapped_column(JSONB, server_default=text("'{}'"))
+
+
+def unchanged(image: str) -> ImageSettings:
+    """The settings of an image that has no row of them."""
+    return ImageSettings(
+        image=image,
+        enabled=None,
+        hidden=False,
+        deprecated=False,
+        successor=None,
+        aliases=[],
+        preferred=False,
+        domains=[],
+        projects=[],
+        groups=[],
+        min_slots={},
+        recommended_slots={},
+    )
 
 
 class Image(Table):
@@ -23,6 +82,7 @@ class Image(Table):
     __tablename__ = "images"
     __table_args__ = (
         Index("ix_images_registry_id_repository", "registry_id", "repository"),
+        Index("ix_images_repository", "repository"),
         Index("ix_images_shown_name_id", text("coalesce(full_name, name)"), "id"),
         Index("ix_images_family_version_key_id", "family", "version_key", "id"),
         Index(
@@ -62,6 +122,58 @@ class Image(Table):
     labels: Mapped[dict[str, str]] = mapped_column(JSONB, server_default=text("'{}'"))
     scanned_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
 
+    own_settings: Mapped[ImageSettings | None] = relationship(
+        primaryjoin=lambda: shown_name() == foreign(ImageSettings.image),
+        lazy="joined",
+        uselist=False,
+        viewonly=True,
+    )
+    scanned_in: Mapped[ImageRegistry | None] = relationship(lazy="joined", viewonly=True)
+
     @property
     def shown_name(self) -> str:
         return self.full_name or self.name
+
+    @property
+    def hidden(self) -> bool:
+        return self.settings.hidden
+
+    @property
+    def deprecated(self) -> bool:
+        return self.settings.deprecated
+
+    @property
+    def successor(self) -> str | None:
+        return self.settings.successor
+
+    @property
+    def aliases(self) -> list[str]:
+        return self.settings.aliases
+
+    @property
+    def preferred(self) -> bool:
+        return self.settings.preferred
+
+    @property
+    def recommended_slots(self) -> dict[str, int]:
+        return self.settings.recommended_slots
+
+    @property
+    def settings(self) -> ImageSettings:
+        return self.own_settings or unchanged(self.shown_name)
+
+    @property
+    def enabled(self) -> bool:
+        if self.settings.enabled is not None:
+            return self.settings.enabled
+        return self.scanned_in is None or self.scanned_in.images_enabled
+
+    @property
+    def least_slots(self) -> dict[str, int]:
+        """The minimum slots of a session with this image."""
+        return self.min_slots | self.settings.min_slots
+
+
+def shown_name() -> ColumnElement[str]:
+    """`Image.shown_name` in SQL."""
+    return func.coalesce(Image.full_name, Image.name)

@@ -53,6 +53,7 @@ class ImageRegistry(Table):
     url: scheme, host and port. host: as in image references. namespace: prefix of its repositories, without slashes at
     the ends; "": all. secret: sealed. ca_pem: an authority to trust besides the system's. mirror: URL from which images
     are scanned and pulled instead. repositories, tags: allow-lists of globs; repositories without the namespace.
+    images_enabled: whether images that its scans add can be used unless a superadmin says otherwise.
     """
 
     __tablename__ = "registries"
@@ -80,6 +81,7 @@ class ImageRegistry(Table):
     mirror: Mapped[str] = mapped_column(String(300), server_default="")
     repositories: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     tags: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
+    images_enabled: Mapped[bool] = mapped_column(server_default=text("true"))
     domain_id: Mapped[DomainId | None] = mapped_column(
         String, ForeignKey("domains.id", ondelete="CASCADE"), index=True
     )

@@ -231,9 +231,10 @@ class Container(Table):
     reachable while RUNNING; None if it ended before that was known. exit_code: of its main process, once it is EXITED.
     resize: a requested change of its slots, see `sessions.resizing`. started_at: creation of its file system. ended_at:
     when its end was observed. Of its last start: mounted_at: when the folders of the session could be mounted; None
-    without folders. image_at: when its image was present. launched_at: when the engine had started it. In an elastic
-    group: machine_due_at: when its cluster first had no node for it; None: it has not waited. machine_at: when its node
-    was known.
+    without folders. image_at: when its image was present. launched_at: when the engine had started it. image_digest:
+    of what its image's reference meant then, in its registry; image_id: the engine's own id of it. In an elastic group:
+    machine_due_at: when its cluster first had no node for it; None: it has not waited. machine_at: when its node was
+    known.
     """
 
     __tablename__ = "containers"
@@ -258,6 +259,8 @@ class Container(Table):
     has_command: Mapped[bool] = mapped_column(default=False, server_default=text("false"))
     node_id: Mapped[NodeId | None] = mapped_column(String, ForeignKey("nodes.id"))
     image: Mapped[str] = mapped_column(String(512))
+    image_digest: Mapped[str | None] = mapped_column(String(80))
+    image_id: Mapped[str | None] = mapped_column(String(80))
     slots: Mapped[dict[str, int]] = mapped_column(JSONB)
     state: Mapped[ContainerState] = mapped_column(String(20), default=ContainerState.PENDING)
     address: Mapped[str | None]

@@ -2,7 +2,16 @@
 
 import pytest
 
-from carrel.engines.references import never_an_id, on_registry, registry_of, repository_of
+from carrel.engines.references import (
+    digest_of,
+    never_an_id,
+    on_registry,
+    registry_of,
+    repository_of,
+    spellings,
+    tag_of,
+    with_digest,
+)
 
 
 @pytest.mark.parametrize(
@@ -45,3 +54,18 @@ def test_a_mirror_has_the_same_tag_or_digest(reference: str, there: str):
 )
 def test_no_reference_is_taken_for_an_id_of_an_image(reference: str, passed: str):
     assert never_an_id(reference) == passed
+
+
+def test_a_reference_of_docker_hub_has_several_spellings():
+    full = spellings("docker.io/library/debian")
+    assert full[0] == "docker.io/library/debian:latest"
+    assert {"debian", "debian:latest", "library/debian", "index.docker.io/debian:latest"} < {*full}
+    assert spellings("ghcr.io/org/a:1") == ["ghcr.io/org/a:1"]
+    assert all({*spellings(one)} == {*spellings("debian:12")} for one in spellings("debian:12"))
+
+
+def test_a_reference_with_a_digest_keeps_its_tag():
+    exact = with_digest("ghcr.io/org/a:1", "sha256:00")
+    assert (exact, digest_of(exact), tag_of(exact)) == ("ghcr.io/org/a:1@sha256:00", "sha256:00", "1")
+    assert with_digest(exact, "sha256:11") == "ghcr.io/org/a:1@sha256:11"
+    assert (digest_of("a"), tag_of("a"), tag_of("a@sha256:00")) == ("", "latest", "")

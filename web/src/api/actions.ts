@@ -430,13 +430,7 @@ export const ACTIONS = {
     domainAdmin: "all",
     superadmin: "all",
   },
-  "image.scan": {
-    user: "none",
-    projectAdmin: "none",
-    domainAdmin: "none",
-    superadmin: "all",
-  },
-  "image.exempt": {
+  "image.update": {
     user: "none",
     projectAdmin: "none",
     domainAdmin: "none",
@@ -926,8 +920,7 @@ export const SERVER_SENTENCES: Record<ActionName, string> = {
   "provider.read": "See the identity providers for single sign-on and LDAP.",
   "provider.update": "Add, change, test or remove an identity provider.",
   "image.read": "See the images that sessions can use.",
-  "image.scan": "Have an image scanned for known vulnerabilities.",
-  "image.exempt": "Exempt an image from the rule on vulnerabilities, until a date.",
+  "image.update": "Enable, limit, hide or deprecate an image, and set its aliases and slots.",
   "registry.read": "See the registries of projects and domains that you administer, and their scans.",
   "registry.update": "Add, change, check, scan or remove a registry.",
   "resource.read": "See available resources.",

@@ -23,6 +23,7 @@ import {
   foldersSearch,
   groupsSearch,
   hostsSearch,
+  imagesSearch,
   listSearch,
   nodesSearch,
   ownListSearch,
@@ -472,6 +473,13 @@ const registriesRoute = createRoute({
   component: page(() => import("@/features/environments/RegistriesPage"), "RegistriesPage"),
 });
 
+const imagesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/environments/images",
+  validateSearch: imagesSearch,
+  component: page(() => import("@/features/environments/ImagesPage"), "ImagesPage"),
+});
+
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     signInRoute,
@@ -523,6 +531,7 @@ export const router = createRouter({
       consistencyRoute,
       informationRoute,
       registriesRoute,
+      imagesRoute,
       resourcesRoute,
       groupsRoute,
       presetsRoute,

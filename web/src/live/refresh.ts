@@ -76,6 +76,7 @@ const TOUCHED: Readonly<Record<string, readonly string[]>> = {
   policy: ["policies", "over", "check", "why", "quotas"],
   storage_host: ["hosts"],
   registry: ["registries"],
+  image: ["images", "check"],
   registry_scan: ["registry-scans", "images"],
   image_scan: ["image-scans", "check"],
   vfolder: ["folders", "quotas", "hosts"],

@@ -50,7 +50,7 @@ function usePages() {
       shown: mayBeyondOwn(me, "quota.read"),
     },
     {
-      to: "/environments/registries",
+      to: may(me, "image.update") ? "/environments/images" : "/environments/registries",
       area: "infrastructure",
       label: t`Environments`,
       icon: IconStack2,

@@ -31,6 +31,12 @@ export function registriesListQuery(filter: RegistryFilter) {
 export const everyRegistry = (filter: RegistryFilter) =>
   everyPage((cursor) => registriesList({ query: { ...filter, limit: 200, cursor } }));
 
+/** Registries for select inputs. */
+export const registriesChoiceQuery = queryOptions({
+  queryKey: ["registries", "choice"] as const,
+  queryFn: () => everyRegistry({ sort: "name" }),
+});
+
 /** One registry, by id. */
 export function registriesShowQuery(id: string) {
   return queryOptions({

@@ -449,6 +449,28 @@ export function registriesSearch(raw: Record<string, unknown>): RegistriesSearch
   return { ...ownListSearch(raw), open: text(raw.open) };
 }
 
+const IMAGE_STATES = ["enabled", "disabled", "hidden", "deprecated", "limited"] as const;
+
+/** Search parameters of the catalogue of images. */
+export interface ImagesSearch extends OwnListSearch {
+  /** The image in the open drawer. */
+  open?: string;
+  family?: string;
+  /** Id of the registry that was scanned. */
+  registry?: string;
+  state?: (typeof IMAGE_STATES)[number];
+}
+
+export function imagesSearch(raw: Record<string, unknown>): ImagesSearch {
+  return {
+    ...ownListSearch(raw),
+    open: text(raw.open),
+    family: text(raw.family),
+    registry: text(raw.registry),
+    state: oneOf(IMAGE_STATES, raw.state),
+  };
+}
+
 /** Search parameters of the quota list. */
 export interface QuotasSearch extends ListSearch {
   kind?: "user" | "project";

@@ -134,6 +134,32 @@ export const PROBLEMS: Record<string, Sentences> = {
   "group.not_elastic": {
     detail: msg`This engine cannot add machines: only a Kubernetes cluster has elastic groups.`,
   },
+  "image.alias_taken": {
+    detail: msg`The alias is the name or an alias of another image.`,
+    hint: msg`Choose another alias, or remove it there.`,
+  },
+  "image.disabled": {
+    detail: msg`The image is disabled.`,
+    hint: msg`Choose another image, or ask an administrator to enable it.`,
+  },
+  "image.not_deprecated": { detail: msg`Only a deprecated image has a successor.` },
+  "image.not_enabled": {
+    detail: msg`Images of this registry can be used only after an administrator has enabled them.`,
+    hint: msg`Choose another image, or ask an administrator to enable it.`,
+  },
+  "image.not_found": { detail: msg`There is no such image in the catalogue that you can use.` },
+  "image.not_in_group": {
+    detail: msg`The image may not be used in this resource group.`,
+    hint: msg`Choose another resource group or image.`,
+  },
+  "image.not_permitted": {
+    detail: msg`The image may not be used in this project.`,
+    hint: msg`Choose another project or image.`,
+  },
+  "image.recommended_too_small": {
+    detail: msg`The recommended amount is less than the minimum of the image.`,
+  },
+  "image.successor_loop": { detail: msg`An image cannot succeed itself.` },
   "image.registry_not_allowed": {
     detail: msg`Your domain may not use images from this registry.`,
     hint: ASK,
@@ -318,6 +344,10 @@ export const PROBLEMS: Record<string, Sentences> = {
     hint: msg`Choose a shorter name.`,
   },
   "session.no_array": { detail: msg`This session is not part of an array.` },
+  "session.image_not_pinned": {
+    detail: msg`The digest of an image that the session ran is not known.`,
+    hint: msg`Start it again by the name of its image.`,
+  },
   "session.no_command": {
     detail: msg`A batch session needs a command.`,
     hint: msg`Enter the command to run.`,

@@ -180,18 +180,26 @@ def parse_array(text: str) -> models.ArrayRequest:
     return {**array, "max_parallel": int(most)} if most else array
 
 
-def definition_of(session: models.SessionDetail) -> dict[str, Any]:
-    """The definition with which the session was requested, without what is the default.
+def exact_reference(container: models.ContainerView) -> str | None:
+    """The reference of what the container ran, whatever the tag means now; None if that is not known."""
+    digest = container.get("image_digest")
+    return f"{container['image'].partition('@')[0]}@{digest}" if digest else None
 
-    Values of its environment and its bootstrap script are left out if they are not visible.
+
+def definition_of(session: models.SessionDetail, *, exact_image: bool = False) -> dict[str, Any]:
+    """The definition with which the session was requested, without what is the default. exact_image: with the digests
+    of the images that it ran.
+
+    Values of its environment and its bootstrap script are left out if they are not visible. Raises: ValueError if a
+    digest is not known.
     """
-    array = session["array"]
+    array, images = session["array"], _exact_images(session) if exact_image else {}
     given: dict[str, Any] = session  # type: ignore[assignment]
     groups = [group["name"] for group in session["accepted_groups"]]
     request = {
         **{field: given[field] for field in _COPIED},
         "name": array["name"] if array else session["name"],
-        "image": session["image_name"] or session["image"],
+        "image": images.get("", session["image_name"] or session["image"]),
         "slots": session["slots"],
         "project": session["project"]["name"],
         "group": groups[0],
@@ -200,11 +208,27 @@ def definition_of(session: models.SessionDetail) -> dict[str, Any]:
         "mounts": [
             {**one, "folder": one["folder_name"]} for one in session["mounts"] if not one["automatic"]
         ],
-        "roles": session["roles"],
+        "roles": [
+            {**role, "image": images[role["name"]]} if exact_image and role["image"] else role
+            for role in session["roles"]
+        ],
         "containers": session["cluster_size"],
         "array": array,
     }
     return written(request)
+
+
+def _exact_images(session: models.SessionDetail) -> dict[str, str]:
+    """References of what it ran, by role; by "" of containers whose role has no own image. Raises: ValueError."""
+    own = {role["name"] for role in session["roles"] if role["image"]}
+    images: dict[str, str] = {}
+    for container in session["containers"]:
+        reference = exact_reference(container)
+        if reference is None:
+            raise ValueError(f"the digest of the image of {container['name']} is not known")
+        role = "main" if container["role"] == "main" else container["host"].rstrip("0123456789")
+        images.setdefault(role if role in own else "", reference)
+    return images
 
 
 def written(request: Mapping[str, Any]) -> dict[str, Any]:

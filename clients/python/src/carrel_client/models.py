@@ -523,13 +523,17 @@ class ContainerView(TypedDict):
     """name: the value for `?container=` and `--container`: main, sub1, sub2 ... host: its name in the network of the
     session. id: part of the container's name on the engine. state: EXITED means stopped and not restarted, GONE means
     removed, ABANDONED means that its session was ended by force and that the engine has not confirmed its removal.
-    exit_code: of its main process, if known. resize: the slots that it will have, while they change."""
+    exit_code: of its main process, if known. resize: the slots that it will have, while they change. image_digest: in
+    its registry, of what it ran at its last start: image@digest starts the same again; null: not started, or built
+    here. image_id: the engine's own id of it."""
 
     ended_at: str | None
     exit_code: int | None
     host: str
     id: str
     image: str
+    image_digest: str | None
+    image_id: str | None
     index: int
     name: str
     node: str | None
@@ -650,6 +654,12 @@ class DependencyView(TypedDict):
     name: str | None
     result: Result | None
     state: SessionState
+
+
+class DeprecatedImage(TypedDict):
+    """successor: the name of the image to use instead; null: none is named."""
+
+    successor: str | None
 
 
 class DeviceView(TypedDict):
@@ -1518,84 +1528,133 @@ class IdleView(TypedDict):
     session: str
 
 
-class ImageList(TypedDict):
-    items: list[ImageView]
-    next_cursor: str | None
-
-
-class ImagePackageList(TypedDict):
-    """By name."""
-
-    items: list[ImagePackageView]
-    next_cursor: str | None
-
-
-class ImagePackageView(TypedDict):
-    """type: of the package system, such as deb, apk or pypi. purl: package URL."""
-
-    license: str
-    name: str
-    purl: str
-    type: str
-    version: str
-
-
-class ImageScanCreate(TypedDict):
-    """image: name in the catalogue, env:NAME, or reference."""
-
-    image: str
-
-
-class ImageScanList(TypedDict):
-    items: list[ImageScanView]
-    next_cursor: str | None
-
-
-class ImageScanView(TypedDict):
-    """reference: with registry and tag. state: of the latest scan; problem: why that failed. scanned_at, scanner,
-    digest, packages, counts: of the latest that succeeded; null, empty or 0 before. effect: of the installation's rule
-    on new sessions. exemption: from the rule, while it holds."""
-
-    cancel: bool
-    counts: SeverityCounts
-    digest: str | None
-    effect: ScanEffect
-    ended_at: str | None
-    exemption: ScanExemptionView | None
-    id: str
-    packages: int
-    problem: str | None
-    reference: str
-    requested_at: str
-    scanned_at: str | None
-    scanner: str
-    state: ScanState
-
-
-class ImageView(TypedDict):
-    """name: of an image that a scan has added: its reference. architecture: null if it has several. registry_id,
-    digest, layers, scanned_at: of a scanned image; size_bytes is then that of its compressed layers. family, version:
-    group images. contents: versions of what it contains, such as python and cuda; cuda-driver: the least one."""
+class ImageDetail(TypedDict):
+    """labels: those that are understood. label_slots: the minimum by its labels. settings: for those who may change
+    them, otherwise null."""
 
     accelerators: list[str]
+    aliases: list[str]
     apps: list[AppRef]
     architecture: str | None
     architectures: list[str]
     built_at: str | None
     contents: dict[str, str]
+    deprecated: bool
     description: str
     digest: str | None
+    enabled: bool
     family: str
+    hidden: bool
+    id: str
+    label_slots: dict[str, int]
+    labels: dict[str, str]
+    layers: int | None
+    licenses: str
+    min_slots: AllSlotAmounts
+    name: str
+    preferred: bool
+    present: bool
+    recommended_slots: dict[str, int]
+    reference: str
+    registry_id: str | None
+    scanned_at: str | None
+    settings: ImageSettingsView | None
+    size_bytes: int | None
+    successor: str | None
+    title: str
+    version: str
+
+
+class ImageFamily(TypedDict):
+    """versions: number of images. default: what the name of the family means."""
+
+    default: ImageView
+    family: str
+    versions: int
+
+
+class ImageFamilyList(TypedDict):
+    items: list[ImageFamily]
+    next_cursor: str | None
+
+
+class ImageList(TypedDict):
+    items: list[ImageView]
+    next_cursor: str | None
+
+
+class ImageScopeRef(TypedDict):
+    id: str
+    name: str
+
+
+class ImageSettingsView(TypedDict):
+    """What is set for an image. enabled: null: as its registry has it. min_slots: instead of those of its labels.
+    domains, projects, groups: those that may use it; domains and projects both empty: all, groups empty: all."""
+
+    domains: list[ImageScopeRef]
+    enabled: bool | None
+    groups: list[ImageScopeRef]
+    min_slots: dict[str, int]
+    projects: list[ImageScopeRef]
+
+
+ImageState = Literal["enabled", "disabled", "hidden", "deprecated", "limited"]
+
+
+class ImageUpdate(TypedDict):
+    """Omitted fields keep their values. enabled: null: as its registry has it. successor: name or id of an image to use
+    instead, for a deprecated one; null: none. preferred: the name of its family means this version, and no other.
+    aliases, domains, projects, groups, min_slots, recommended_slots: replace the present ones. domains, projects,
+    groups: ids or names. min_slots: instead of those of its labels."""
+
+    aliases: NotRequired[list[str]]
+    deprecated: NotRequired[bool]
+    domains: NotRequired[list[str]]
+    enabled: NotRequired[bool | None]
+    groups: NotRequired[list[str]]
+    hidden: NotRequired[bool]
+    min_slots: NotRequired[dict[str, int]]
+    preferred: NotRequired[bool]
+    projects: NotRequired[list[str]]
+    recommended_slots: NotRequired[dict[str, int]]
+    successor: NotRequired[str | None]
+
+
+class ImageView(TypedDict):
+    """name: of an image that a scan has added: its reference. architecture: null if it has several. registry_id,
+    digest, layers, scanned_at: of a scanned image; size_bytes is then that of its compressed layers. family, version:
+    group images. contents: versions of what it contains, such as python and cuda; cuda-driver: the least one.
+    min_slots: of its sessions; recommended_slots: to begin with. hidden: users are not offered it, and can start it by
+    name. deprecated: it still starts; successor: the name of the image to use instead. aliases: further names.
+    preferred: the name of its family means this version; without one, the newest."""
+
+    accelerators: list[str]
+    aliases: list[str]
+    apps: list[AppRef]
+    architecture: str | None
+    architectures: list[str]
+    built_at: str | None
+    contents: dict[str, str]
+    deprecated: bool
+    description: str
+    digest: str | None
+    enabled: bool
+    family: str
+    hidden: bool
     id: str
     layers: int | None
     licenses: str
     min_slots: AllSlotAmounts
     name: str
+    preferred: bool
     present: bool
+    recommended_slots: dict[str, int]
     reference: str
     registry_id: str | None
     scanned_at: str | None
     size_bytes: int | None
+    successor: str | None
     title: str
     version: str
 
@@ -2807,10 +2866,12 @@ class RegistryCreate(TypedDict):
     and pulled instead; it receives the credentials. repositories, tags: allow-lists of globs; empty: all. repositories
     are without the namespace; names without * ? [ are also used where the registry cannot be listed. domain, project:
     id or name of the one for which it is; omitted: what the creator administers: the installation, their domain or
-    their only project."""
+    their only project. images_enabled: whether images that its scans add can be used unless a superadmin says
+    otherwise."""
 
     ca_pem: NotRequired[str]
     domain: NotRequired[str | None]
+    images_enabled: NotRequired[bool]
     kind: NotRequired[RegistryKind]
     mirror: NotRequired[str | None]
     name: str
@@ -2866,6 +2927,7 @@ class RegistryUpdate(TypedDict):
     secret: "" removes it. It must be sent again when the registry moves to another URL or mirror."""
 
     ca_pem: NotRequired[str]
+    images_enabled: NotRequired[bool]
     mirror: NotRequired[str | None]
     name: NotRequired[str]
     namespace: NotRequired[str]
@@ -2887,6 +2949,7 @@ class RegistryView(TypedDict):
     has_secret: bool
     host: str
     id: str
+    images_enabled: bool
     kind: RegistryKind
     mirror: str
     name: str
@@ -3199,7 +3262,8 @@ class SessionDetail(TypedDict):
     sessions that start after it and that you may see, the newest 100. bootstrap: shown to the owner; others see
     ********. disk_bytes: as requested; disk_limit_bytes: what applies to each container, with the default of the
     policy; null: no limit. accepted_groups: the preferred first; `group` is the one in which it was placed, or the
-    preferred one while it is pending. may_leave: it is shared with you personally or by a link."""
+    preferred one while it is pending. may_leave: it is shared with you personally or by a link. image_deprecated: null
+    if it is not."""
 
     accepted_groups: list[GroupRef]
     after: list[DependencyView]
@@ -3224,6 +3288,7 @@ class SessionDetail(TypedDict):
     id: str
     idle_ends_at: str | None
     image: str
+    image_deprecated: DeprecatedImage | None
     image_name: str | None
     kind: SessionKind
     limit_ends_at: str | None

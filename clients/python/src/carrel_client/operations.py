@@ -1181,18 +1181,36 @@ class ImageScans(Group):
 
 
 class Images(Group):
-    def list(
+    def families(
         self,
         *,
         sort: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         q: str | None = None,
+    ) -> models.ImageFamilyList:
+        """The families of the images that you may use, each with the version that its name means."""
+        answer: models.ImageFamilyList = self._transport.call(
+            "GET", "/api/v1/image-families", query={"sort": sort, "limit": limit, "cursor": cursor, "q": q}
+        )
+        return answer
+
+    def list(
+        self,
+        *,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        name: str | None = None,
+        offered: bool | None = None,
+        state: models.ImageState | None = None,
+        q: str | None = None,
         family: str | None = None,
         registry: str | None = None,
         scanned: bool | None = None,
     ) -> models.ImageList:
-        """The images of the catalogue from registries that your domain permits. Others can be used by their references."""
+        """The images of the catalogue that you may use, without hidden ones; for superadmins all. Others can be used by
+        their references."""
         answer: models.ImageList = self._transport.call(
             "GET",
             "/api/v1/images",
@@ -1200,11 +1218,55 @@ class Images(Group):
                 "sort": sort,
                 "limit": limit,
                 "cursor": cursor,
+                "name": name,
+                "offered": offered,
+                "state": state,
                 "q": q,
                 "family": family,
                 "registry": registry,
                 "scanned": scanned,
             },
+        )
+        return answer
+
+    def show(self, ref: str) -> models.ImageDetail:
+        """One image of the catalogue, with its labels; for superadmins also its settings."""
+        answer: models.ImageDetail = self._transport.call("GET", f"/api/v1/images/{segment(ref)}")
+        return answer
+
+    def update(
+        self,
+        ref: str,
+        *,
+        aliases: Sequence[str] = UNSET,
+        deprecated: bool = UNSET,
+        domains: Sequence[str] = UNSET,
+        enabled: bool | None = UNSET,
+        groups: Sequence[str] = UNSET,
+        hidden: bool = UNSET,
+        min_slots: dict[str, int] = UNSET,
+        preferred: bool = UNSET,
+        projects: Sequence[str] = UNSET,
+        recommended_slots: dict[str, int] = UNSET,
+        successor: str | None = UNSET,
+    ) -> models.ImageDetail:
+        """Change the given settings. Scans keep them, also when a tag is gone for a while."""
+        answer: models.ImageDetail = self._transport.call(
+            "PATCH",
+            f"/api/v1/images/{segment(ref)}",
+            body=_given(
+                aliases=aliases,
+                deprecated=deprecated,
+                domains=domains,
+                enabled=enabled,
+                groups=groups,
+                hidden=hidden,
+                min_slots=min_slots,
+                preferred=preferred,
+                projects=projects,
+                recommended_slots=recommended_slots,
+                successor=successor,
+            ),
         )
         return answer
 
@@ -1862,6 +1924,7 @@ class Registries(Group):
         name: str,
         ca_pem: str = UNSET,
         domain: str | None = UNSET,
+        images_enabled: bool = UNSET,
         kind: models.RegistryKind = UNSET,
         mirror: str | None = UNSET,
         namespace: str = UNSET,
@@ -1879,6 +1942,7 @@ class Registries(Group):
             body=_given(
                 ca_pem=ca_pem,
                 domain=domain,
+                images_enabled=images_enabled,
                 kind=kind,
                 mirror=mirror,
                 name=name,
@@ -1939,6 +2003,7 @@ class Registries(Group):
         ref: str,
         *,
         ca_pem: str = UNSET,
+        images_enabled: bool = UNSET,
         mirror: str | None = UNSET,
         name: str = UNSET,
         namespace: str = UNSET,
@@ -1954,6 +2019,7 @@ class Registries(Group):
             f"/api/v1/registries/{segment(ref)}",
             body=_given(
                 ca_pem=ca_pem,
+                images_enabled=images_enabled,
                 mirror=mirror,
                 name=name,
                 namespace=namespace,
@@ -2119,10 +2185,15 @@ class Server(Group):
 
 
 class Sessions(Group):
-    def again(self, ref: str, *, idempotency_key: str | None = None) -> models.SessionDetail:
+    def again(
+        self, ref: str, *, exact_image: bool | None = None, idempotency_key: str | None = None
+    ) -> models.SessionDetail:
         """Start one of your sessions again: another session with its present definition, and its name if that is free."""
         answer: models.SessionDetail = self._transport.call(
-            "POST", f"/api/v1/sessions/{segment(ref)}/again", key=_key(idempotency_key)
+            "POST",
+            f"/api/v1/sessions/{segment(ref)}/again",
+            query={"exact_image": exact_image},
+            key=_key(idempotency_key),
         )
         return answer
 

@@ -32,6 +32,7 @@ from carrel.engines.docker.disk_use import DiskUse
 from carrel.engines.docker.exec_streams import run_process, send_input
 from carrel.engines.docker.firewall import Firewall
 from carrel.engines.docker.home import Homes
+from carrel.engines.docker.image_identity import ImageIdentities
 from carrel.engines.docker.logs import read_logs
 from carrel.engines.docker.network import DEFAULT_RANGE, Networks
 from carrel.engines.label_claim import LabelClaim
@@ -98,6 +99,7 @@ class DockerEngine(Adjusting):
         self._networks = Networks(self._api, self._names, addresses)
         self._firewall = Firewall(self._api, self._names)
         self._homes = Homes(self._api)
+        self._identities = ImageIdentities(self._api)
         self._events = DaemonEvents(self._api, self._names)
         self._events.forget = self._forget
         self._disk = DiskUse(self._api, self._names)
@@ -169,7 +171,7 @@ class DockerEngine(Adjusting):
                 # 1. Create it; pull the image only if the daemon reports it missing.
                 there = await self._create(spec, progress)
                 if there and (there["State"]["Running"] or (spec.once and answers.has_run(there))):
-                    return self._observed(there)
+                    return await self._with_image(spec, there)
                 # 2. Conditions for its first process.
                 if there is None or not answers.has_run(there):
                     await self._furnish(spec)
@@ -182,7 +184,7 @@ class DockerEngine(Adjusting):
             inspected = await self._look(spec.id, name)
             if not spec.mounts:
                 await self._homes.check(name, spec, inspected["Image"])
-            return self._observed(inspected)
+            return await self._with_image(spec, inspected)
 
     async def remove(self, container: str, *, grace_s: float, signal: str = "SIGTERM") -> None:
         with sentences():
@@ -445,6 +447,11 @@ class DockerEngine(Adjusting):
 
     def _observed(self, inspected: Any) -> Observed:
         return self._with_memory(answers.observed(inspected), inspected["Id"])
+
+    async def _with_image(self, spec: ContainerSpec, inspected: Any) -> Observed:
+        image_id = inspected["Image"]
+        digest = await self._identities.digest(image_id, spec.image)
+        return replace(self._observed(inspected), image_digest=digest, image_id=image_id)
 
     def _with_memory(self, one: Observed, daemon_id: str) -> Observed:
         return replace(one, out_of_memory=True) if self._events.ran_out_of_memory(daemon_id) else one

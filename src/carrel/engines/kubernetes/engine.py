@@ -148,7 +148,7 @@ class KubernetesEngine:
             if node := pod["spec"].get("nodeName"):
                 await self._nodes.require(node)
             if seen.state is not ObservedState.STARTING:
-                return seen
+                return _with_image(seen, pod)
             # 2. Let it go to its node.
             if pod_start.is_gated(pod):
                 if permit:
@@ -165,7 +165,7 @@ class KubernetesEngine:
                     await self._delete(pod)
                 raise
             self._watch.pods.put(pod)
-            return self._observed(pod)
+            return _with_image(self._observed(pod), pod)
 
     async def remove(self, container: str, *, grace_s: float, signal: str = "SIGTERM") -> None:
         with sentences():
@@ -379,3 +379,8 @@ class KubernetesEngine:
                 path = f"api/v1/nodes/{node}/proxy/stats/summary"
                 return await self._api.call("GET", path, timeout_s=_SUMMARY_S)
             return {}
+
+
+def _with_image(seen: Observed, pod: Mapping[str, Any]) -> Observed:
+    digest, image_id = pod_answers.image_identity(pod)
+    return replace(seen, image_digest=digest, image_id=image_id)

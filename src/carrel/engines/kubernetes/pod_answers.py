@@ -111,6 +111,18 @@ def container_state(pod: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return {}
 
 
+def image_identity(pod: Mapping[str, Any]) -> tuple[str, str]:
+    """The digest and the id of the image that its main container runs; "" for what the kubelet does not say.
+
+    Source: the kubelet's imageID: NAME@sha256:... of a pulled image, sha256:... of one that was imported into the node.
+    """
+    for one in pod["status"].get("containerStatuses", ()):
+        if one["name"] == SESSION and one.get("imageID"):
+            _, at, digest = one["imageID"].rpartition("@")
+            return (digest if at else ""), digest
+    return "", ""
+
+
 def start_error(spec: ContainerSpec, pod: Mapping[str, Any]) -> EngineError | None:
     """The error of a start that does not succeed by itself; None while it may."""
     for name in (PREPARE, SESSION):

@@ -11,7 +11,7 @@ from carrel.core.ids import DomainId, ProjectId
 from carrel.db.encryption import SecretBox
 from carrel.engines.port import PullCredentials
 from carrel.engines.references import on_registry, registry_of, repository_of
-from carrel.images import service as images
+from carrel.images import availability
 from carrel.images.registries import service
 from carrel.tables.registries import ImageRegistry, PrivateRepository
 
@@ -37,7 +37,7 @@ async def source(
     image = reference
     if best and best.mirror:
         image = on_registry(reference, urlsplit(best.mirror).netloc)
-        if _scope(best) and not await images.may_pull(tx, domain, image):
+        if _scope(best) and not await availability.may_pull(tx, domain, image):
             best, image = None, reference
     always = await _others_have(tx, image, project, domain)
     secret = service.secret_of(seal, best) if best else None

@@ -65,7 +65,8 @@ class RegistryCreate(BaseModel):
     and pulled instead; it receives the credentials. repositories, tags: allow-lists of globs; empty: all. repositories
     are without the namespace; names without * ? [ are also used where the registry cannot be listed. domain, project:
     id or name of the one for which it is; omitted: what the creator administers: the installation, their domain or
-    their only project.
+    their only project. images_enabled: whether images that its scans add can be used unless a superadmin says
+    otherwise.
     """
 
     model_config = {"extra": "forbid"}
@@ -80,6 +81,7 @@ class RegistryCreate(BaseModel):
     mirror: OptionalUrl = None
     repositories: Globs = []
     tags: Globs = []
+    images_enabled: bool = True
     domain: Ref | None = None
     project: Ref | None = None
 
@@ -101,6 +103,7 @@ class RegistryUpdate(BaseModel):
     mirror: OptionalUrl = None
     repositories: Globs = []
     tags: Globs = []
+    images_enabled: bool = True
 
 
 class RegistryRef(BaseModel):
@@ -126,6 +129,7 @@ class RegistryView(BaseModel):
     mirror: str
     repositories: list[str]
     tags: list[str]
+    images_enabled: bool
     domain: DomainRef | None
     project: ProjectRef | None
     created_at: datetime

@@ -15,7 +15,7 @@ from carrel.core.ids import RegistryId, new_id
 from carrel.db.encryption import SecretBox
 from carrel.engines.references import registry_of
 from carrel.events import service as events
-from carrel.images import service as images
+from carrel.images import availability
 from carrel.images.registries import queries
 from carrel.images.registries.client import RegistryConnection
 from carrel.images.registries.schemas import RegistryCreate, RegistryUpdate
@@ -34,7 +34,17 @@ _URLS = {
     RegistryKind.QUAY: "https://quay.io",
 }
 _USERNAMES = {RegistryKind.NGC: "$oauthtoken", RegistryKind.ECR: "AWS"}
-_AUDITED = ("name", "url", "namespace", "username", "ca_pem", "mirror", "repositories", "tags")
+_AUDITED = (
+    "name",
+    "url",
+    "namespace",
+    "username",
+    "ca_pem",
+    "mirror",
+    "repositories",
+    "tags",
+    "images_enabled",
+)
 
 
 async def create(
@@ -235,7 +245,7 @@ def _require_usable(registry: ImageRegistry) -> None:
 async def _require_permitted(tx: AsyncSession, registry: ImageRegistry, target: Target) -> None:
     """Raises: Forbidden for a mirror that the domain does not permit."""
     if registry.mirror and target.domain_id:
-        await images.require_registry(
+        await availability.require_registry(
             tx, target.domain_id, f"{urlsplit(registry.mirror).netloc}/x", field="mirror"
         )
 

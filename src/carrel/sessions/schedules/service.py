@@ -105,7 +105,7 @@ async def _checked(tx: AsyncSession, actor: Actor, seal: SecretBox, request: Ses
     )
     sessions.require_command(request)
     arrays.require_possible(request)
-    await resolution.image_of(tx, actor, request.image, request.slots)
+    await resolution.image_of(tx, actor, project, request.image, request.slots)
     spec = environment.closed_spec(seal, request)
     return _plain(replace(spec, project=project, start_at=None, name=None))
 

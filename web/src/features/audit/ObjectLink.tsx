@@ -71,6 +71,12 @@ export function ObjectLink({ object }: { object: AuditEntry["object"] }) {
           {label}
         </Anchor>
       );
+    case "image":
+      return (
+        <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/environments/images" search={{ open: id }} />}>
+          {label}
+        </Anchor>
+      );
     case "registry":
       return (
         <Anchor

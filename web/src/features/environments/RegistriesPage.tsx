@@ -13,6 +13,7 @@ import { ListPage } from "@/ui/table/ListPage";
 import { RowTool } from "@/ui/table/RowTool";
 import { serverSort } from "@/ui/table/sorted";
 import { useRows } from "@/ui/table/use-rows";
+import { EnvironmentsTabs } from "./EnvironmentsTabs";
 import { REGISTRY_COLUMNS, REGISTRY_FIELDS } from "./registry-columns";
 import { useRegistryActs } from "./use-registry-acts";
 
@@ -55,6 +56,7 @@ export function RegistriesPage() {
 
   return (
     <ListPage
+      tabs={<EnvironmentsTabs />}
       title={t`Registries`}
       name="registries"
       search={search}

@@ -81,6 +81,7 @@ function RegistryFacts({ registry }: { registry: Registry }) {
         [t`Own authority`, registry.ca_pem ? t`yes` : t`no`],
         [t`Repositories`, registry.repositories.join(", ") || all],
         [t`Tags`, registry.tags.join(", ") || all],
+        [t`Images`, registry.images_enabled ? t`enabled` : t`enabled one by one`],
         [t`Scope`, <RegistryScope key="scope" registry={registry} />],
         [t`Created`, <Instant key="created" at={registry.created_at} />],
       ]}

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { PasswordInput, Select, Skeleton, TagsInput, Textarea, TextInput } from "@mantine/core";
+import { Checkbox, PasswordInput, Select, Skeleton, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Registry } from "@/api/types";
 import { useMe } from "@/me/use-me";
@@ -159,6 +159,11 @@ function RegistryForm({
         description={t`Such as 3.*-slim. Empty: all.`}
         splitChars={[",", " "]}
         {...form.getInputProps("tags")}
+      />
+      <Checkbox
+        label={t`Enable images that scans add`}
+        description={t`Otherwise sessions may use only images that a superadmin has enabled.`}
+        {...form.getInputProps("images_enabled", { type: "checkbox" })}
       />
       <TextInput
         label={t`Mirror`}

@@ -14,6 +14,7 @@ export type RegistryValues = {
   mirror: string;
   repositories: string[];
   tags: string[];
+  images_enabled: boolean;
   scope: ScopeValue | "";
 };
 
@@ -32,6 +33,7 @@ export function valuesOf(registry: Registry | undefined, scope: ScopeValue | "")
     mirror: registry?.mirror ?? "",
     repositories: registry?.repositories ?? [],
     tags: registry?.tags ?? [],
+    images_enabled: registry?.images_enabled ?? true,
     scope,
   };
 }
@@ -58,6 +60,7 @@ export function changed(registry: Registry, values: RegistryValues): RegistryUpd
       LISTS.filter((key) => !same(values[key], registry[key])).map((key) => [key, values[key]]),
     ),
     ...(values.secret ? { secret: values.secret } : {}),
+    ...(values.images_enabled === registry.images_enabled ? {} : { images_enabled: values.images_enabled }),
   };
 }
 
@@ -91,6 +94,9 @@ export function registryCommand(registry: Registry | undefined, values: Registry
     ...text("--mirror", given.mirror),
     ...list("--repository", given.repositories),
     ...list("--tag", given.tags),
+    ...(given.images_enabled === undefined || (!registry && given.images_enabled)
+      ? []
+      : [given.images_enabled ? "--enable-images" : "--disable-images"]),
     ...(id ? [`--${kind}`, id] : []),
   );
 }

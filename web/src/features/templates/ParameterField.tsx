@@ -3,8 +3,8 @@ import { Autocomplete, NumberInput, Select, Switch, TextInput } from "@mantine/c
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useCallback } from "react";
 import type { Parameter } from "@/api/types";
+import { ImageField } from "@/features/sessions/launcher/ImageField";
 import { foldersChoiceQuery } from "@/queries/folders";
-import { imagesListQuery } from "@/queries/images";
 import type { ValueFault } from "./values";
 
 interface Props {
@@ -17,6 +17,7 @@ interface Props {
 /** The input of one parameter, by its type. The value is always a text. */
 export function ParameterField({ parameter, value = "", error, onChange = () => undefined }: Props) {
   const { name, type, description, choices = [], min, max } = parameter;
+  const { t } = useLingui();
   const common = {
     label: name,
     description: description || undefined,
@@ -60,7 +61,14 @@ export function ParameterField({ parameter, value = "", error, onChange = () => 
     case "folder":
       return <FolderField {...common} value={value} onChange={onChange} />;
     case "image":
-      return <ImageField {...common} value={value} onChange={onChange} />;
+      return (
+        <ImageField
+          {...common}
+          placeholder={t`Image, or image reference`}
+          value={value}
+          onChange={onChange}
+        />
+      );
     default:
       return (
         <TextInput
@@ -92,19 +100,6 @@ function FolderField(props: NamedProps) {
       {...props}
       data={names}
       placeholder={t`Name of a folder`}
-      comboboxProps={{ shadow: "md" }}
-    />
-  );
-}
-
-function ImageField(props: NamedProps) {
-  const { t } = useLingui();
-  const images = useQuery(imagesListQuery).data ?? [];
-  return (
-    <Autocomplete
-      {...props}
-      data={images.map(({ name }) => name)}
-      placeholder={t`Image, or image reference`}
       comboboxProps={{ shadow: "md" }}
     />
   );

@@ -354,6 +354,14 @@ export const PAGES: readonly PageEntry[] = [
     synonyms: ["docker hub", "harbor", "ngc", "container registry"],
   },
   {
+    ...ENVIRONMENTS,
+    id: "images",
+    to: "/environments/images",
+    title: msg`Images`,
+    synonyms: ["catalogue", "deprecated", "alias", "container image"],
+    shown: (me: Me) => may(me, "image.update"),
+  },
+  {
     ...POLICIES,
     id: "policies",
     to: "/policies",

@@ -8,10 +8,8 @@ from functools import partial
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_line, print_table
 from carrel_client.cli.parser import Arguments, reading, whole_number
-from carrel_client.cli.people import list_arguments, listed
 from carrel_client.cli.times import local_time
 from carrel_client.slots import format_amount
-from carrel_client.units import format_cpu, format_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,35 +19,6 @@ if TYPE_CHECKING:
 
 _PASSING = ("hello", "usage")
 _DOWN = 1
-
-
-def images_arguments(parser: Arguments) -> None:
-    list_arguments(parser, "name", "version")
-    parser.add_argument("--family", help="only images of this family, such as python")
-    parser.explain("List the images of the catalogue. Any other image works too, by its reference.")
-    parser.watches()
-    parser.example("carrel image ls", "carrel image ls --family pytorch --sort=-version")
-
-
-def images(args: argparse.Namespace, context: Context) -> int:
-    """List images."""
-    response = listed(args, partial(context.client.images.list, family=args.family))
-    titles = ("NAME", "TITLE", "HERE", "SIZE", "LEAST CPU", "LEAST MEM", "APPS", "REFERENCE")
-    rows = [
-        [
-            image["name"],
-            image["title"],
-            "yes" if image["present"] else "no",
-            format_size(image["size_bytes"]) if image["size_bytes"] else "",
-            format_cpu(image["min_slots"]["cpu"]),
-            format_size(image["min_slots"]["mem"]),
-            ", ".join(app["name"] for app in image["apps"]),
-            image["reference"],
-        ]
-        for image in response["items"]
-    ]
-    context.answer(response, lambda: print_table([Column(title) for title in titles], rows))
-    return 0
 
 
 def resources_arguments(parser: Arguments) -> None:

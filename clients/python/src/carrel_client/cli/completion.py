@@ -209,9 +209,11 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
     if action.dest in ("app", "apps") and given:
         return {app["name"]: app["title"] for app in _client().apps.list(given[0])["items"]}
     if action.dest == "image":
-        images = {image["name"]: image["title"] for image in _client().images.list(limit=200)["items"]}
+        images = _images(current, offered=True)
         own = _client().environments.list(limit=200)["items"]
         return images | {one["image"]: one["description"] for one in own if one["default_version"]}
+    if action.dest in ("catalogue_image", "successor"):
+        return _images(current)
     if action.dest in ("registry", "registries"):
         return {each["name"]: each["url"] for each in _client().registries.list(limit=200)["items"]}
     if action.dest == "project":
@@ -239,6 +241,12 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
     if action.dest == "access_keys":
         return {pair["access_key"]: pair["created_at"] for pair in _client().keypairs.list()["items"]}
     return {}
+
+
+def _images(part: str, *, offered: bool = False) -> dict[str, str]:
+    """Names and aliases of images that have this part, with their titles."""
+    images = _client().images.list(q=part or None, offered=offered, limit=200)["items"]
+    return {name: image["title"] for image in images for name in (image["name"], *image.get("aliases", ()))}
 
 
 def _folders(filters: dict[str, Any]) -> dict[str, str]:

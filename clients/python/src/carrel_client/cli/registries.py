@@ -223,6 +223,15 @@ def _settings(parser: Arguments) -> None:
     parser.add_argument("--no-secret", action="store_true", help="sign in no longer")
     parser.add_argument("--ca-file", metavar="FILE", help="certificates of its authority, in PEM")
     parser.add_argument("--mirror", metavar="URL", help="scan and pull from this registry instead")
+    enabled = parser.add_mutually_exclusive_group()
+    enabled.add_argument(
+        "--enable-images", action="store_true", help="sessions may use what scans add (default)"
+    )
+    enabled.add_argument(
+        "--disable-images",
+        action="store_true",
+        help="sessions may use only images that carrel image edit --enable has enabled",
+    )
     parser.add_argument(
         "--repository",
         dest="repositories",
@@ -252,6 +261,8 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
         values["secret"] = _read(args.secret_file).rstrip("\r\n")
     elif args.no_secret:
         values["secret"] = ""
+    if args.enable_images or args.disable_images:
+        values["images_enabled"] = args.enable_images
     if args.ca_file is not None:
         values["ca_pem"] = _read(args.ca_file) if args.ca_file else ""
     return values
@@ -286,6 +297,7 @@ def _print(registry: models.RegistryView) -> None:
             ("authority", "set" if registry["ca_pem"] else ""),
             ("repositories", ", ".join(registry["repositories"]) or "all"),
             ("tags", ", ".join(registry["tags"]) or "all"),
+            ("images", "" if registry["images_enabled"] else "enabled one by one"),
             ("scope", _scope(registry)),
             ("created", local_time(registry["created_at"])),
         ]

@@ -15,6 +15,7 @@ from carrel_client.cli.output import print_line, report, say, write_bytes
 from carrel_client.cli.parser import Arguments
 from carrel_client.cli.session_life import wait_for
 from carrel_client.cli.session_request import batch_arguments, session_arguments, session_request
+from carrel_client.cli.session_views import warn_of_deprecated
 from carrel_client.client import ENDED, SETTLED
 from carrel_client.errors import CarrelError
 
@@ -74,6 +75,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
     if args.command or args.script:
         request["command"] = _command(args)
     session = context.client.sessions.create(**request)
+    warn_of_deprecated(session)
     if args.detach:
         context.answer(session, lambda: print_line(session["id"]))
         return 0

@@ -10,7 +10,7 @@ from carrel_client.cli.context import Context
 from carrel_client.cli.output import print_line
 from carrel_client.cli.parser import Arguments, reading
 from carrel_client.cli.people import each
-from carrel_client.cli.session_views import print_session
+from carrel_client.cli.session_views import print_session, warn_of_deprecated
 from carrel_client.errors import CarrelError
 from carrel_client.units import format_duration, parse_duration
 
@@ -40,17 +40,27 @@ def restart(args: argparse.Namespace, context: Context) -> int:
 
 def again_arguments(parser: Arguments) -> None:
     parser.add_argument("id", metavar="ID", help="id, unique id prefix, or name")
+    parser.add_argument(
+        "--exact-image",
+        action="store_true",
+        help="by the digest of the image that it ran, whatever its tag means now",
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="print only the id")
     parser.explain(
         "Start another session with the present definition of one of yours, ended or not. It gets the same name\n"
         "if no live session has it."
     )
-    parser.example("carrel session again train-3", "id=$(carrel session again -q k3f)")
+    parser.example(
+        "carrel session again train-3",
+        "carrel session again train-3 --exact-image",
+        "id=$(carrel session again -q k3f)",
+    )
 
 
 def again(args: argparse.Namespace, context: Context) -> int:
     """Start a session again."""
-    session = context.client.sessions.again(args.id)
+    session = context.client.sessions.again(args.id, exact_image=args.exact_image)
+    warn_of_deprecated(session)
     if args.quiet and not context.structured:
         sys.stdout.write(f"{session['id']}\n")
     else:

@@ -15,7 +15,7 @@ from carrel_client.cli.parser import Arguments, reading
 from carrel_client.cli.people import each
 from carrel_client.cli.progress import ProgressLine
 from carrel_client.cli.session_request import SIGNALS, session_arguments, session_request, signal
-from carrel_client.cli.session_views import print_session, progress_text
+from carrel_client.cli.session_views import print_session, progress_text, warn_of_deprecated
 from carrel_client.cli.times import local_time
 from carrel_client.client import ENDED, SETTLED
 from carrel_client.errors import CarrelError
@@ -73,6 +73,7 @@ def create(args: argparse.Namespace, context: Context) -> int:
 
 def print_started(args: argparse.Namespace, context: Context, session: models.SessionDetail) -> int:
     """Print a new session, with --wait once it has run. Returns the exit code."""
+    warn_of_deprecated(session)
     if args.wait:
         session = wait_for(context, session, SETTLED, args.timeout)
     if args.quiet and not context.structured:

@@ -24,7 +24,7 @@ from carrel_client.cli.output import (
 from carrel_client.cli.parser import Arguments, container_argument, reading, whole_number
 from carrel_client.cli.saved_views import find
 from carrel_client.cli.times import age, local_time, moment
-from carrel_client.definition import HIDDEN, definition_of
+from carrel_client.definition import HIDDEN, definition_of, exact_reference
 from carrel_client.errors import CarrelError
 from carrel_client.slots import slots_text
 from carrel_client.units import format_cpu, format_duration, format_size
@@ -131,17 +131,29 @@ def show(args: argparse.Namespace, context: Context) -> int:
 
 def export_arguments(parser: Arguments) -> None:
     parser.add_argument("id", metavar="ID", help="id, unique id prefix, or name")
+    parser.add_argument(
+        "--exact-image",
+        action="store_true",
+        help="by the digest of the image that it ran, whatever its tag means now",
+    )
     parser.explain(
         "Print the definition of a session in YAML, for carrel run -f and carrel session create -f.\n"
         "With -o json, in JSON."
     )
-    parser.example("carrel session export train-3 > job.yaml", "carrel session export sweep -o json")
+    parser.example(
+        "carrel session export train-3 > job.yaml",
+        "carrel session export train-3 --exact-image > job.yaml",
+        "carrel session export sweep -o json",
+    )
 
 
 def export(args: argparse.Namespace, context: Context) -> int:
     """Print a session's definition."""
     session = context.client.sessions.show(args.id)
-    definition = definition_of(session)
+    try:
+        definition = definition_of(session, exact_image=args.exact_image)
+    except ValueError as error:
+        raise CarrelError("session.image_not_pinned", f"{session['name']}: {error}.", status=409) from error
     if HIDDEN in session["env"].values():
         say("The values of its environment are visible only to its owner, and left out.")
     (context.writer if context.structured else Writer("yaml")).write(definition)
@@ -237,6 +249,20 @@ def result_text(session: models.SessionDetail) -> str:
     return (session["result"] or "").replace("_", " ") + exited if session["result"] else ""
 
 
+def _ran(session: models.SessionDetail) -> str:
+    """What the main container ran; "" if that is not known."""
+    main = next(iter(session["containers"]), None)
+    return (exact_reference(main) or main.get("image_id") or "") if main else ""
+
+
+def warn_of_deprecated(session: models.SessionDetail) -> None:
+    """Say on stderr that the image of a new session is deprecated, and what to use instead."""
+    if deprecated := session.get("image_deprecated"):
+        instead = deprecated["successor"]
+        image = session["image_name"] or session["image"]
+        say(f"The image {image} is deprecated." + (f" Use {instead} instead." if instead else ""))
+
+
 def print_session(session: models.SessionDetail) -> None:
     """Print the details of a session."""
     print_facts(
@@ -257,6 +283,7 @@ def print_session(session: models.SessionDetail) -> None:
             ("reason", session["reason"] or ""),
             ("progress", progress_text(session)),
             ("image", session["image_name"] or session["image"]),
+            ("ran", _ran(session)),
             ("slots", slots_text(session["slots"])),
             ("cluster", cluster_text(session)),
             ("group", session["group"]["name"]),

@@ -276,9 +276,12 @@ class AsyncSession:
         await threads.call(lambda: self._sync.resize(cpu=cpu, mem=mem, container=container))
         return self
 
-    async def again(self) -> AsyncSession:
-        """Another session with the present definition of this one."""
-        await threads.call(lambda: self._sync.again())
+    async def again(self, *, exact_image: bool = False) -> AsyncSession:
+        """Another session with the present definition of this one.
+
+        exact_image: by the digest of the image that it ran, whatever its tag means now.
+        """
+        await threads.call(lambda: self._sync.again(exact_image=exact_image))
         return self
 
     async def share(

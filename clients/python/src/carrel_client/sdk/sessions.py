@@ -329,9 +329,12 @@ class Session:
         )
         return self
 
-    def again(self) -> Session:
-        """Another session with the present definition of this one."""
-        return Session(self._api, self._api.sessions.again(self.id))
+    def again(self, *, exact_image: bool = False) -> Session:
+        """Another session with the present definition of this one.
+
+        exact_image: by the digest of the image that it ran, whatever its tag means now.
+        """
+        return Session(self._api, self._api.sessions.again(self.id, exact_image=exact_image))
 
     def share(
         self,

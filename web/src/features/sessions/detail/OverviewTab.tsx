@@ -18,6 +18,7 @@ import { BatchFacts } from "./BatchFacts";
 import { ContainersTable } from "./ContainersTable";
 import { Leftovers } from "./Leftovers";
 import { MountedFolders } from "./MountedFolders";
+import { RanImage } from "./RanImage";
 import styles from "./SessionDrawer.module.css";
 import { SshFacts } from "./SshFacts";
 import { StartFacts } from "./StartFacts";
@@ -69,6 +70,7 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
           {session.image_name && <>{session.image_name} </>}
           <span className={styles.mono}>{session.image}</span>
         </dd>
+        <RanImage session={session} />
         <dt>
           <Trans>Slots</Trans>
         </dt>

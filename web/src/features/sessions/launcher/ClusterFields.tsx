@@ -15,7 +15,7 @@ const FIRST_ROLES: LaunchRole[] = [
   { name: "worker", count: 2 },
 ];
 
-interface Props extends Pick<ComponentProps<typeof RoleFields>, "slotNames" | "images"> {
+interface Props extends Pick<ComponentProps<typeof RoleFields>, "slotNames"> {
   values: Fields;
   /** The levels of the group's topology, from narrow to wide; the first is a node. */
   levels: string[];
@@ -25,7 +25,7 @@ interface Props extends Pick<ComponentProps<typeof RoleFields>, "slotNames" | "i
 }
 
 /** How many containers the session has, and what holds for several. */
-export function ClusterFields({ values, levels, errors, slotNames, images, onChange }: Props) {
+export function ClusterFields({ values, levels, errors, slotNames, onChange }: Props) {
   const { t } = useLingui();
   const layered = levels.length > 1;
   const several = values.containers > 1 || values.roles.length > 0;
@@ -36,7 +36,6 @@ export function ClusterFields({ values, levels, errors, slotNames, images, onCha
           roles={values.roles}
           slots={values.slots}
           slotNames={slotNames}
-          images={images}
           error={errors.roles}
           onChange={(roles) => onChange(roles.length > 0 ? { roles } : ONE_CONTAINER)}
         />

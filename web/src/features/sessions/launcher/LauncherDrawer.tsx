@@ -66,10 +66,8 @@ export function LauncherDrawer(props: Props) {
   const [toSave, setToSave] = useState<SessionCreate>();
 
   const starter = images.data?.find((image) => image.name === "starter") ?? images.data?.[0];
-  const fresh = {
-    ...freshForm(starter?.name ?? "starter", mount ? folder.data : undefined),
-    project,
-  };
+  const blank = freshForm(starter?.name ?? "starter", mount ? folder.data : undefined);
+  const fresh = { ...blank, project, slots: { ...blank.slots, ...starter?.recommended_slots } };
   // What a form without a model begins with must be able to start.
   const room = useQuery({
     ...sessionsCheckQuery(toCheck(me.projects.length < 2 ? { ...fresh, project: "" } : fresh)),

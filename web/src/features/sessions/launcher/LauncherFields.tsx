@@ -71,7 +71,16 @@ export function LauncherFields({ form, images, projects, folders, check, verdict
           }
         />
       )}
-      <ImagePicker images={images} environments={environments} {...form.getInputProps("image")} />
+      <ImagePicker
+        images={images}
+        environments={environments}
+        {...form.getInputProps("image")}
+        value={form.values.image}
+        onChange={(image, chosen) => {
+          form.setFieldValue("image", image);
+          if (chosen) setSlots({ ...form.values.slots, ...chosen.recommended_slots });
+        }}
+      />
       <TextInput
         label={t`Name`}
         description={t`Optional. If empty, a name is generated.`}
@@ -104,7 +113,6 @@ export function LauncherFields({ form, images, projects, folders, check, verdict
         levels={check?.groups.find(({ id }) => id === check.group.id)?.topology ?? []}
         errors={form.errors}
         slotNames={Object.keys(check?.slots ?? {})}
-        images={images}
         onChange={form.setValues}
       />
       <MountRows

@@ -1,19 +1,10 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import {
-  ActionIcon,
-  Autocomplete,
-  Button,
-  Fieldset,
-  Group,
-  NumberInput,
-  Stack,
-  Textarea,
-  TextInput,
-} from "@mantine/core";
+import { ActionIcon, Button, Fieldset, Group, NumberInput, Stack, Textarea, TextInput } from "@mantine/core";
 import { IconPlus, IconX } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import type { Image, Slots } from "@/api/types";
+import type { Slots } from "@/api/types";
 import { EnvironmentRows } from "./EnvironmentRows";
+import { ImageField } from "./ImageField";
 import { RoleSlots } from "./RoleSlots";
 import { SHELL, toScript } from "./request";
 import { changedRole, type LaunchRole, roleFault } from "./roles";
@@ -24,13 +15,12 @@ interface Props {
   slots: Slots;
   /** The slots of the resource group. */
   slotNames: readonly string[];
-  images: Image[];
   error: ReactNode;
   onChange: (roles: LaunchRole[]) => void;
 }
 
 /** The roles of a cluster: containers that differ, each with its number, image, amounts and command. */
-export function RoleFields({ roles, slots, slotNames, images, error, onChange }: Props) {
+export function RoleFields({ roles, slots, slotNames, error, onChange }: Props) {
   const { t } = useLingui();
   const set = (at: number, role: LaunchRole) =>
     onChange(roles.map((one, index) => (index === at ? role : one)));
@@ -44,7 +34,6 @@ export function RoleFields({ roles, slots, slotNames, images, error, onChange }:
             number={at + 1}
             slots={slots}
             slotNames={slotNames}
-            images={images}
             faulty={!!error && roleFault(roles, at)}
             onChange={(changed) => set(at, changed)}
             onRemove={() => onChange(roles.filter((_, index) => index !== at))}
@@ -65,7 +54,7 @@ export function RoleFields({ roles, slots, slotNames, images, error, onChange }:
   );
 }
 
-interface RowProps extends Pick<Props, "slots" | "slotNames" | "images"> {
+interface RowProps extends Pick<Props, "slots" | "slotNames"> {
   role: LaunchRole;
   number: number;
   faulty: boolean;
@@ -73,7 +62,7 @@ interface RowProps extends Pick<Props, "slots" | "slotNames" | "images"> {
   onRemove: () => void;
 }
 
-function RoleRow({ role, number, slots, slotNames, images, faulty, onChange, onRemove }: RowProps) {
+function RoleRow({ role, number, slots, slotNames, faulty, onChange, onRemove }: RowProps) {
   const { t } = useLingui();
   return (
     <Stack gap="xs">
@@ -110,13 +99,10 @@ function RoleRow({ role, number, slots, slotNames, images, faulty, onChange, onR
         </ActionIcon>
       </Group>
       <RoleSlots role={role} usual={slots} names={slotNames} onChange={onChange} />
-      <Autocomplete
+      <ImageField
         size="xs"
         label={t`Image of the role`}
         placeholder={t`As above`}
-        data={images.map(({ name }) => name)}
-        spellCheck={false}
-        comboboxProps={{ shadow: "md" }}
         value={role.image ?? ""}
         onChange={(image) => onChange(changedRole(role, { image }))}
       />

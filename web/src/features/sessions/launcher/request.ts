@@ -264,6 +264,12 @@ export function requestLike(session: SessionDetail): SessionCreate {
   };
 }
 
+/** The reference of what a session's main container ran, whatever its tag means now; null: not known. */
+export function exactImage({ containers }: Pick<SessionDetail, "containers">): string | null {
+  const main = containers[0];
+  return main?.image_digest ? `${main.image.split("@")[0]}@${main.image_digest}` : null;
+}
+
 /** That of the array of a session. */
 function arrayOf({ array }: Pick<SessionDetail, "array">): Pick<SessionCreate, "array"> {
   if (!array) return {};

@@ -11,6 +11,7 @@ import { fromLink, withKeptVariables } from "./link";
 import { mountFault } from "./mounts";
 import { isName, type LaunchForm } from "./request";
 import { roleFault } from "./roles";
+import { useChosenImage } from "./use-chosen-image";
 import { hasVariableFault } from "./variables";
 
 const LEAST = { cpu: 100, mem: 2 ** 22 };
@@ -62,7 +63,7 @@ export function useLaunchForm({ from, initial, link }: Start, images: Image[], p
   // biome-ignore lint/correctness/useExhaustiveDependencies: only what the form began with
   useEffect(() => resetDirty(initial), []);
   const { image, slots } = form.values;
-  const least = images.find((one) => one.name === image || one.reference === image)?.min_slots ?? LEAST;
+  const least = useChosenImage(image, images)?.min_slots ?? LEAST;
   const needs: Record<string, number> = { ...least };
 
   /** The error of a slot's amount that needs no request. */
