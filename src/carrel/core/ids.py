@@ -31,6 +31,7 @@ UploadId = NewType("UploadId", str)
 ViewId = NewType("ViewId", str)
 RegistryId = NewType("RegistryId", str)
 ScanId = NewType("ScanId", str)
+ImagePullId = NewType("ImagePullId", str)
 
 DEFAULT_GROUP = GroupId("default")
 """The default resource group of new nodes and of sessions without one; created by the migration, never removed."""

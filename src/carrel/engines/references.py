@@ -33,6 +33,15 @@ def registry_of(reference: str) -> str:
     return DOCKER_HUB if registry in _ALSO_DOCKER_HUB else registry
 
 
+def canonical(reference: str) -> str:
+    """The same for all spellings of a reference: with its registry, and its digest or tag."""
+    name, _, digest = reference.partition("@")
+    tag = name.rpartition("/")[2].partition(":")[2]
+    return f"{registry_of(reference)}/{repository_of(reference)}" + (
+        f"@{digest}" if digest else f":{tag or 'latest'}"
+    )
+
+
 def never_an_id(reference: str) -> str:
     """The same image, as an engine cannot take it for an id of an image, or the beginning of one.
 

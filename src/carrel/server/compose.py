@@ -61,6 +61,7 @@ from carrel.http.rate_limits import RateLimits
 from carrel.http.services import install
 from carrel.http.shell import Shell
 from carrel.images import routes as images
+from carrel.images.node_images import routes as node_images
 from carrel.images.registries import routes as registries
 from carrel.imports import routes as imports
 from carrel.limits import routes as limits
@@ -136,6 +137,7 @@ _ROUTERS = (
     metrics.router,
     images.router,
     registries.router,
+    node_images.router,
     imports.router,
     nodes.router,
     slot_kinds.router,
