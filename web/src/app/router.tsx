@@ -465,6 +465,12 @@ const informationRoute = createRoute({
   component: page(() => import("@/features/maintenance/InformationPage"), "InformationPage"),
 });
 
+const nodeImagesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/maintenance/images",
+  component: page(() => import("@/features/maintenance/ImagesPage"), "ImagesPage"),
+});
+
 const registriesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/environments/registries",
@@ -521,6 +527,7 @@ export const router = createRouter({
       quotasRoute,
       checksRoute,
       consistencyRoute,
+      nodeImagesRoute,
       informationRoute,
       registriesRoute,
       resourcesRoute,

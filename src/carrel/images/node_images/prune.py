@@ -35,6 +35,7 @@ from carrel.tables.sessions import IS_LIVE, Container, Session
 _ACTION = "image.prune"
 _SHOWN = 1000
 _NEEDED_AGAIN = "It is needed again."
+_STAYS = NodeImage.removing_at.is_(None)
 _NOT_MADE = (VersionState.FAILED, VersionState.CANCELLED)
 
 
@@ -45,7 +46,7 @@ async def prune(tx: AsyncSession, clock: Clock, actor: Actor, request: ImagePrun
     """
     require(actor, _ACTION, Target())
     chosen = [await nodes.find(tx, actor, ref) for ref in request.nodes]
-    images = await _held(tx, chosen)
+    images = await _held(tx, chosen, _STAYS)
     may_go, kept = _sorted_out(images, await needed(tx, registered=not request.registered))
     before = clock.now() - timedelta(days=request.older_than_days)
     going = rules.unused(may_go, before)
@@ -75,7 +76,7 @@ async def apply_rules(tx: AsyncSession, settings: SiteSettings, now: datetime) -
     days, percent = settings.image_cleanup_days, settings.image_cleanup_free_percent
     if not days and not percent:
         return 0
-    images = [one for one in await _held(tx, ()) if one.pulled]
+    images = [one for one in await _held(tx, (), _STAYS, NodeImage.problem.is_(None)) if one.pulled]
     may_go, _ = _sorted_out(images, await needed(tx, registered=True))
     going = rules.unused(may_go, now - timedelta(days=days)) if days else []
     if percent:
@@ -133,7 +134,7 @@ async def to_remove(tx: AsyncSession, engine: EngineId) -> Sequence[NodeImage]:
 async def still_to_remove(tx: AsyncSession, image: NodeImage) -> bool:
     """False if it is needed again, which is then recorded."""
     required = await needed(tx, registered=False)
-    held = await _held(tx, [image.node_id], image.image_id)
+    held = await _held(tx, (), _is(image))
     if any(rules.kept_for(one, required) for one in held):
         await not_removed(tx, image, _NEEDED_AGAIN)
         return False
@@ -156,8 +157,10 @@ def _is(image: NodeImage) -> ColumnElement[bool]:
     return (NodeImage.node_id == image.node_id) & (NodeImage.image_id == image.image_id)
 
 
-async def _held(tx: AsyncSession, chosen: Collection[NodeId], image_id: str = "") -> list[HeldImage]:
-    """The images of nodes; chosen empty: of all. Those that are being removed only if image_id says which."""
+async def _held(
+    tx: AsyncSession, chosen: Collection[NodeId], *conditions: ColumnElement[bool]
+) -> list[HeldImage]:
+    """The images of nodes for which the conditions hold; chosen empty: of all nodes."""
     columns = select(
         NodeImage.node_id,
         NodeImage.image_id,
@@ -170,10 +173,9 @@ async def _held(tx: AsyncSession, chosen: Collection[NodeId], image_id: str = ""
     wanted = columns.where(IS_MACHINE)
     if chosen:
         wanted = wanted.where(NodeImage.node_id.in_(chosen))
-    wanted = wanted.where(NodeImage.image_id == image_id if image_id else NodeImage.removing_at.is_(None))
     return [
         HeldImage(node, image, frozenset(names), size, used_at, in_use, pulled)
-        for node, image, names, size, used_at, in_use, pulled in await tx.execute(wanted)
+        for node, image, names, size, used_at, in_use, pulled in await tx.execute(wanted.where(*conditions))
     ]
 
 

@@ -3842,6 +3842,151 @@ export type ImageList = {
 };
 
 /**
+ * ImagePruneRequest
+ *
+ * Remove images that Carrel pulled and that no session has used for so many days. nodes: ids or names; empty: all.
+ * registered: also those that are registered under a name. dry_run: only report what would be removed.
+ */
+export type ImagePruneRequest = {
+    /**
+     * Dry Run
+     */
+    dry_run?: boolean;
+    /**
+     * Nodes
+     */
+    nodes?: Array<string>;
+    /**
+     * Older Than Days
+     */
+    older_than_days?: number;
+    /**
+     * Registered
+     */
+    registered?: boolean;
+};
+
+/**
+ * ImagePruneView
+ *
+ * count, size_bytes: of all that are removed; layers that other images share stay. items: at most 1000 of them,
+ * the least recently used first. They are removed in the background.
+ */
+export type ImagePruneView = {
+    /**
+     * Count
+     */
+    count: number;
+    /**
+     * Dry Run
+     */
+    dry_run: boolean;
+    /**
+     * Items
+     */
+    items: Array<PrunedImage>;
+    /**
+     * Kept
+     */
+    kept: Array<KeptImages>;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number;
+};
+
+/**
+ * ImagePullCreate
+ *
+ * nodes: ids or names; or group: all nodes of this resource group, by id or name. project: with the credentials of
+ * its registries and of its domain's; omitted: of the installation's.
+ */
+export type ImagePullCreate = {
+    /**
+     * Group
+     */
+    group?: string | null;
+    /**
+     * Nodes
+     */
+    nodes?: Array<string>;
+    /**
+     * Project
+     */
+    project?: string | null;
+    /**
+     * Reference
+     */
+    reference: string;
+};
+
+/**
+ * ImagePullList
+ */
+export type ImagePullList = {
+    /**
+     * Items
+     */
+    items: Array<ImagePullView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * ImagePullView
+ *
+ * state: of all nodes together; failed: on one of them at least. total, done, failed: numbers of nodes. progress:
+ * mean of all, 0..1. cancel: it was requested. nodes: those that are not done first; at most 100 in a list.
+ */
+export type ImagePullView = {
+    /**
+     * Cancel
+     */
+    cancel: boolean;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Done
+     */
+    done: number;
+    /**
+     * Ended At
+     */
+    ended_at: string | null;
+    /**
+     * Failed
+     */
+    failed: number;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Nodes
+     */
+    nodes: Array<NodePullView>;
+    /**
+     * Progress
+     */
+    progress: number;
+    project: ProjectRef | null;
+    /**
+     * Reference
+     */
+    reference: string;
+    requested_by: UserRef | null;
+    state: PullState;
+    /**
+     * Total
+     */
+    total: number;
+};
+
+/**
  * ImageView
  *
  * name: of an image that a scan has added: its reference. architecture: null if it has several. registry_id,
@@ -4224,6 +4369,32 @@ export type JoinedSession = {
      * Name
      */
     name: string;
+};
+
+/**
+ * KeptFor
+ *
+ * Why an image stays. FOREIGN: Carrel did not pull it. IN_USE: a container uses it. NEEDED: a session that has not
+ * ended, an open pull, an environment or Carrel itself needs it. REGISTERED: sessions start from it by name. RECENT:
+ * it was used more recently than the rule allows, or the disk has enough space.
+ */
+export type KeptFor = 'foreign' | 'in_use' | 'needed' | 'registered' | 'recent';
+
+/**
+ * KeptImages
+ *
+ * How many images stay for one reason.
+ */
+export type KeptImages = {
+    cause: KeptFor;
+    /**
+     * Count
+     */
+    count: number;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number;
 };
 
 /**
@@ -5133,6 +5304,81 @@ export type NodeDetail = {
 };
 
 /**
+ * NodeImageList
+ *
+ * count, size_bytes: of all images of the node, not only of this page; layers that images share count for each.
+ */
+export type NodeImageList = {
+    /**
+     * Count
+     */
+    count: number;
+    /**
+     * Items
+     */
+    items: Array<NodeImageView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number;
+};
+
+/**
+ * NodeImageView
+ *
+ * image_id: of the engine. references: by tag; empty if the tags have moved to newer images. size_bytes: with
+ * layers that other images share. since: when it was first seen there. used_at: when a session last used it; null: not
+ * since then. in_use: a container uses it. pulled: Carrel pulled it, so that a clean-up may remove it. removing: it is
+ * being removed. problem: why that failed.
+ */
+export type NodeImageView = {
+    /**
+     * Digest
+     */
+    digest: string | null;
+    /**
+     * Image Id
+     */
+    image_id: string;
+    /**
+     * In Use
+     */
+    in_use: boolean;
+    /**
+     * Problem
+     */
+    problem: string | null;
+    /**
+     * Pulled
+     */
+    pulled: boolean;
+    /**
+     * References
+     */
+    references: Array<string>;
+    /**
+     * Removing
+     */
+    removing: boolean;
+    /**
+     * Since
+     */
+    since: string;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number;
+    /**
+     * Used At
+     */
+    used_at: string | null;
+};
+
+/**
  * NodeList
  */
 export type NodeList = {
@@ -5152,6 +5398,50 @@ export type NodeList = {
  * Handling of sessions whose node has been gone for longer than `node_loss_s`.
  */
 export type NodeLoss = 'end' | 'reschedule';
+
+/**
+ * NodePullView
+ *
+ * progress: 0..1; null: not known. problem: why it failed, or why it is not done yet.
+ */
+export type NodePullView = {
+    /**
+     * Ended At
+     */
+    ended_at: string | null;
+    node: NodeRef;
+    /**
+     * Problem
+     */
+    problem: string | null;
+    /**
+     * Progress
+     */
+    progress: number | null;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number | null;
+    /**
+     * Started At
+     */
+    started_at: string | null;
+    state: PullState;
+};
+
+/**
+ * NodeRef
+ */
+export type NodeRef = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+};
 
 /**
  * NodeSession
@@ -6809,6 +7099,36 @@ export type ProviderView = {
      */
     sign_ins: number;
 };
+
+/**
+ * PrunedImage
+ *
+ * used_at: when it was last used, or else pulled.
+ */
+export type PrunedImage = {
+    /**
+     * Image Id
+     */
+    image_id: string;
+    node: NodeRef;
+    /**
+     * References
+     */
+    references: Array<string>;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number;
+    /**
+     * Used At
+     */
+    used_at: string;
+};
+
+/**
+ * PullState
+ */
+export type PullState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
 
 /**
  * PurgeOne
@@ -8769,6 +9089,18 @@ export type SiteUpdate = {
      */
     currency?: string;
     /**
+     * Image Cleanup Days
+     *
+     * Days without use after which images that Carrel pulled are removed from nodes; 0: never.
+     */
+    image_cleanup_days?: number;
+    /**
+     * Image Cleanup Free Percent
+     *
+     * Free space of a node's disk, in percent, below which unused images that Carrel pulled are removed; 0: never.
+     */
+    image_cleanup_free_percent?: number;
+    /**
      * Import Sources
      *
      * Hosts that Import & Run accepts: github.com, github.com/acme, *.example.org; empty: all.
@@ -8978,6 +9310,18 @@ export type SiteView = {
      * Currency of the prices.
      */
     currency?: string;
+    /**
+     * Image Cleanup Days
+     *
+     * Days without use after which images that Carrel pulled are removed from nodes; 0: never.
+     */
+    image_cleanup_days?: number;
+    /**
+     * Image Cleanup Free Percent
+     *
+     * Free space of a node's disk, in percent, below which unused images that Carrel pulled are removed; 0: never.
+     */
+    image_cleanup_free_percent?: number;
     /**
      * Import Sources
      *
@@ -14969,6 +15313,151 @@ export type HeldListResponses = {
 
 export type HeldListResponse = HeldListResponses[keyof HeldListResponses];
 
+export type ImagePullsListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; prefix - for descending order
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+    };
+    url: '/api/v1/image-pulls';
+};
+
+export type ImagePullsListErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImagePullsListError = ImagePullsListErrors[keyof ImagePullsListErrors];
+
+export type ImagePullsListResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImagePullList;
+};
+
+export type ImagePullsListResponse = ImagePullsListResponses[keyof ImagePullsListResponses];
+
+export type ImagePullsCreateData = {
+    body: ImagePullCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/image-pulls';
+};
+
+export type ImagePullsCreateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImagePullsCreateError = ImagePullsCreateErrors[keyof ImagePullsCreateErrors];
+
+export type ImagePullsCreateResponses = {
+    /**
+     * Successful Response
+     */
+    202: ImagePullView;
+};
+
+export type ImagePullsCreateResponse = ImagePullsCreateResponses[keyof ImagePullsCreateResponses];
+
+export type ImagePullsCancelData = {
+    body?: never;
+    path: {
+        /**
+         * Pull
+         *
+         * The id of a pull.
+         */
+        pull: string;
+    };
+    query?: never;
+    url: '/api/v1/image-pulls/{pull}';
+};
+
+export type ImagePullsCancelErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImagePullsCancelError = ImagePullsCancelErrors[keyof ImagePullsCancelErrors];
+
+export type ImagePullsCancelResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImagePullView;
+};
+
+export type ImagePullsCancelResponse = ImagePullsCancelResponses[keyof ImagePullsCancelResponses];
+
+export type ImagePullsShowData = {
+    body?: never;
+    path: {
+        /**
+         * Pull
+         *
+         * The id of a pull.
+         */
+        pull: string;
+    };
+    query?: never;
+    url: '/api/v1/image-pulls/{pull}';
+};
+
+export type ImagePullsShowErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImagePullsShowError = ImagePullsShowErrors[keyof ImagePullsShowErrors];
+
+export type ImagePullsShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImagePullView;
+};
+
+export type ImagePullsShowResponse = ImagePullsShowResponses[keyof ImagePullsShowResponses];
+
 export type ImagesListData = {
     body?: never;
     path?: never;
@@ -15034,6 +15523,35 @@ export type ImagesListResponses = {
 };
 
 export type ImagesListResponse = ImagesListResponses[keyof ImagesListResponses];
+
+export type ImagesPruneData = {
+    body: ImagePruneRequest;
+    path?: never;
+    query?: never;
+    url: '/api/v1/images/prune';
+};
+
+export type ImagesPruneErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImagesPruneError = ImagesPruneErrors[keyof ImagesPruneErrors];
+
+export type ImagesPruneResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImagePruneView;
+};
+
+export type ImagesPruneResponse = ImagesPruneResponses[keyof ImagesPruneResponses];
 
 export type ImportsPreviewData = {
     body: ImportRequest;
@@ -15809,6 +16327,63 @@ export type NodesForgetResponses = {
 };
 
 export type NodesForgetResponse = NodesForgetResponses[keyof NodesForgetResponses];
+
+export type NodesImagesData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; prefix - for descending order
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
+         * Q
+         *
+         * part of a reference
+         */
+        q?: string | null;
+    };
+    url: '/api/v1/nodes/{ref}/images';
+};
+
+export type NodesImagesErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type NodesImagesError = NodesImagesErrors[keyof NodesImagesErrors];
+
+export type NodesImagesResponses = {
+    /**
+     * Successful Response
+     */
+    200: NodeImageList;
+};
+
+export type NodesImagesResponse = NodesImagesResponses[keyof NodesImagesResponses];
 
 export type NotificationsShowData = {
     body?: never;

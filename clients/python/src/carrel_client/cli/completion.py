@@ -212,6 +212,9 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
         images = {image["name"]: image["title"] for image in _client().images.list(limit=200)["items"]}
         own = _client().environments.list(limit=200)["items"]
         return images | {one["image"]: one["description"] for one in own if one["default_version"]}
+    if action.dest == "pull":
+        pulls = _client().image_pulls.list(limit=20)["items"]
+        return {one["id"]: one["reference"] for one in pulls if one["ended_at"] is None}
     if action.dest in ("registry", "registries"):
         return {each["name"]: each["url"] for each in _client().registries.list(limit=200)["items"]}
     if action.dest == "project":
