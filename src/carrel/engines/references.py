@@ -1,5 +1,7 @@
 """Image references in the common syntax: [REGISTRY/]NAME[:TAG][@DIGEST]."""
 
+from functools import lru_cache
+
 LOCAL = "localhost"
 """The registry part of images built on the machine, which have no registry."""
 DOCKER_HUB = "docker.io"
@@ -33,6 +35,7 @@ def registry_of(reference: str) -> str:
     return DOCKER_HUB if registry in _ALSO_DOCKER_HUB else registry
 
 
+@lru_cache(maxsize=8192)
 def canonical(reference: str) -> str:
     """The same for all spellings of a reference: with its registry, and its digest or tag."""
     name, _, digest = reference.partition("@")

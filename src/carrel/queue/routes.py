@@ -21,6 +21,7 @@ from carrel.queue.schemas import (
     DiskRangeView,
     GroupRoom,
     GroupWhyView,
+    ImagePullCostView,
     LimitView,
     NodeCauseView,
     PresetRoom,
@@ -80,6 +81,7 @@ async def why(services: ServicesOf[QueueServices], actor: CurrentActor, ref: Ref
         changes=changed,
         expected_start=answer.expected_start if answer else None,
         no_estimate=answer.no_estimate if answer else "",
+        image_pull=_pull(answer),
     )
 
 
@@ -137,6 +139,7 @@ async def check(services: ServicesOf[QueueServices], actor: CurrentActor, body: 
         changes=changed,
         expected_start=answer.expected_start if answer else None,
         no_estimate=answer.no_estimate if answer else "",
+        image_pull=_pull(answer),
         slots={
             slot: SlotRoomView.model_validate(room, from_attributes=True)
             for slot, room in result.slots.items()
@@ -212,6 +215,11 @@ def _reason(session: Session, answer: service.Answer | None) -> str:
         if answer.blockers
         else "There is free capacity: it starts in the next scheduling cycle."
     )
+
+
+def _pull(answer: service.Answer | None) -> ImagePullCostView | None:
+    cost = answer.pull if answer else None
+    return None if cost is None else ImagePullCostView.model_validate(cost, from_attributes=True)
 
 
 def _limits(blockers: Sequence[Blocked]) -> list[LimitView]:

@@ -288,3 +288,23 @@ async def test_rules_remove_what_is_old_or_what_a_full_disk_needs(living: Api, a
     await sql(database, "UPDATE node_images SET problem = NULL")
     assert await applied(image_cleanup_days=30) == 1
     await eventually(lambda: PYTHON not in living.engine.world.local_images)
+
+
+async def test_a_check_says_what_the_pull_would_cost(living: Api, admin: Caller):
+    user = await living.as_("user")
+    await until_listed(living, admin, "debian:12")
+
+    async def cost(image: str) -> dict[str, Any] | None:
+        body = {"image": image, "slots": {"cpu": 100, "mem": 64 << 20}}
+        checked = (await user.post("/sessions/check", body)).json()
+        assert checked["verdict"] == "starts", checked
+        return checked["image_pull"]  # type: ignore[no-any-return]
+
+    assert await cost("docker.io/library/debian:12") is None
+    unknown = await cost(PYTHON)
+    assert unknown == {
+        "nodes": ["local"],
+        "out_of": 1,
+        "size_bytes": None,
+        "sentence": "The node local would have to pull its image.",
+    }

@@ -246,4 +246,6 @@ def _print_prune(result: models.ImagePruneView) -> None:
     print_line(f"{counted(result['count'], 'image')}, {format_size(result['size_bytes'])}, {verb}")
     for kept in result["kept"]:
         size = format_size(kept["size_bytes"])
-        print_line(f"stays: {counted(kept['count'], 'image')}, {size}: {_KEPT.get(kept['cause'], kept['cause'])}")
+        print_line(
+            f"stays: {counted(kept['count'], 'image')}, {size}: {_KEPT.get(kept['cause'], kept['cause'])}"
+        )
