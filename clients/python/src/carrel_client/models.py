@@ -419,6 +419,7 @@ class CheckView(TypedDict):
     field: str | None
     group: GroupRef
     groups: list[GroupRoom]
+    image_pull: ImagePullCostView | None
     limits: list[LimitView]
     most_rights: Rights
     no_estimate: str
@@ -1530,6 +1531,16 @@ class ImagePruneView(TypedDict):
     items: list[PrunedImage]
     kept: list[KeptImages]
     size_bytes: int
+
+
+class ImagePullCostView(TypedDict):
+    """nodes: names of those that would have to pull the image of the session, out of so many: where it would start
+    now, or else all that are open to it. size_bytes: about; null: not known."""
+
+    nodes: list[str]
+    out_of: int
+    sentence: str
+    size_bytes: int | None
 
 
 class ImagePullCreate(TypedDict):
@@ -4710,7 +4721,7 @@ class WhyView(TypedDict):
     kind of obstacle; null: none left. also: what would block it next, one sentence each. expected_start: when it
     starts if no sessions are added, all use their full time limits, and those that it is to start after end as it
     needs; or, with a machine, if one takes as long as before. no_estimate: why that is not known, if one of those has
-    no limit or the queue is too long."""
+    no limit or the queue is too long. image_pull: null if no node would have to pull its image."""
 
     also: list[str]
     alternatives: list[GroupWhyView]
@@ -4718,6 +4729,7 @@ class WhyView(TypedDict):
     changes: list[ChangeView]
     expected_start: str | None
     group: GroupRef
+    image_pull: ImagePullCostView | None
     limits: list[LimitView]
     no_estimate: str
     nodes: list[NodeCauseView]

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
-from sqlalchemy import any_, delete, select, text
+from sqlalchemy import delete, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -142,7 +142,7 @@ async def forget_pulls(tx: AsyncSession, now: datetime) -> None:
 async def pulled_here(tx: AsyncSession, node: NodeId, reference: str) -> bool:
     """True if Carrel pulled the image that the node has under this reference."""
     found = select(NodeImage.pulled_at).where(
-        NodeImage.node_id == node, canonical(reference) == any_(NodeImage.names)
+        NodeImage.node_id == node, NodeImage.names.bool_op("@>")([canonical(reference)])
     )
     return any(at is not None for at in (await tx.execute(found)).scalars())
 

@@ -47,7 +47,7 @@ def images_arguments(parser: Arguments) -> None:
 
 def images(args: argparse.Namespace, context: Context) -> int:
     """List the images on a node."""
-    sums = {}
+    sums: dict[str, int] = {}
 
     def page(**query: Any) -> models.NodeImageList:
         shown = context.client.nodes.images(args.node, **query)
