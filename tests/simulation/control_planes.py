@@ -25,9 +25,9 @@ from carrel.controllers.due_deliveries import DueDeliveries
 from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.idle import Idle
+from carrel.controllers.image_inventory import ImageInventory
 from carrel.controllers.image_pulls import ImagePulls
 from carrel.controllers.loop import Controller, Tools
-from carrel.controllers.node_images import NodeImages
 from carrel.controllers.notify import Notify
 from carrel.core.errors import Unavailable
 from carrel.core.ids import EngineId
@@ -169,7 +169,7 @@ class ControlPlane:
         AuditSealing,
         DiskLimits,
         DiskSpaceWatch,
-        NodeImages,
+        ImageInventory,
         ImagePulls,
     )
 

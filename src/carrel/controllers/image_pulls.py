@@ -19,8 +19,8 @@ from carrel.db.encryption import SecretUnreadable
 from carrel.db.leader import LeadershipLost
 from carrel.engines.optional import ImageInfo, ImageStore
 from carrel.engines.port import EngineError, EngineUnavailable, ImageUnusable, Progress
-from carrel.images.node_images import pulls, service
-from carrel.images.node_images.pulls import DuePull
+from carrel.images.node_images import node_pulls, service
+from carrel.images.node_images.node_pulls import DuePull
 from carrel.images.registries.pulls import source
 from carrel.tables.node_images import PULL_TOPIC, TOPIC, PullState
 
@@ -52,7 +52,7 @@ class ImagePulls:
     async def step(self) -> None:
         """Begin the open pulls that are not running, and stop those that were cancelled."""
         async with self._tools.transaction() as tx:
-            due = await pulls.due(tx)
+            due = await node_pulls.due(tx)
         for one in due:
             if one.cancel:
                 await self._active.stop(one.key)
@@ -75,7 +75,7 @@ class ImagePulls:
             return
         async with self._rooms[one.engine], self._room:
             async with self._tools.transaction() as tx:
-                if not await pulls.begin(tx, one, self._tools.clock.now()):
+                if not await node_pulls.begin(tx, one, self._tools.clock.now()):
                     return
             try:
                 engine = await self._tools.engines.of(one.engine)
@@ -145,7 +145,7 @@ class ImagePulls:
         try:
             while goes_on:
                 async with writing, self._tools.transaction() as tx:
-                    goes_on = await pulls.advanced(tx, one, latest[0])
+                    goes_on = await node_pulls.advanced(tx, one, latest[0])
                 await asyncio.sleep(_SHOW_EVERY_S)
         except (Unavailable, LeadershipLost) as error:
             log.warning("image_pulls.not_stored", pull=one.pull.id, error=str(error))
@@ -157,7 +157,7 @@ class ImagePulls:
             await self._finish(one, PullState.FAILED, f"{problem} {_TOO_LONG}")
             return
         async with self._tools.transaction() as tx:
-            await pulls.advanced(tx, one, None, problem)
+            await node_pulls.advanced(tx, one, None, problem)
         await asyncio.sleep(_PAUSE_S)
 
     async def _finish(
@@ -165,4 +165,4 @@ class ImagePulls:
     ) -> None:
         async with self._tools.transaction() as tx:
             now = self._tools.clock.now()
-            await pulls.finish(tx, one, state, now, problem=problem, size_bytes=size_bytes)
+            await node_pulls.finish(tx, one, state, now, problem=problem, size_bytes=size_bytes)

@@ -14,11 +14,11 @@ from carrel.controllers.environment_images import EnvironmentImages
 from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.idle import Idle
+from carrel.controllers.image_inventory import ImageInventory
 from carrel.controllers.image_pulls import ImagePulls
 from carrel.controllers.launch import Launch
 from carrel.controllers.log_collection import LogCollection
 from carrel.controllers.loop import Controller, Tools
-from carrel.controllers.node_images import NodeImages
 from carrel.controllers.notify import Notify
 from carrel.controllers.observe import Observe
 from carrel.controllers.reap import Reap
@@ -55,7 +55,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         FolderTasks(tools),
         EnvironmentImages(tools),
         RegistryScans(tools),
-        NodeImages(tools),
+        ImageInventory(tools),
         ImagePulls(tools),
         AuditSealing(tools),
         Notify(tools),

@@ -14,7 +14,7 @@ from carrel.core.ids import LOCAL_ENGINE
 from carrel.db.database import Database
 from carrel.db.leader import Leader, lead
 from carrel.engines.fake import FakeEngine
-from carrel.images.node_images import pulls
+from carrel.images.node_images import node_pulls
 from carrel.images.node_images.schemas import ImagePullCreate
 
 
@@ -40,7 +40,7 @@ async def test_a_killed_pull_is_begun_again_by_the_next_leader(
     async with database.transaction() as tx:
         for reference in ("lab/a:1", "lab/b:1"):
             body = ImagePullCreate(reference=reference, nodes=["local"])
-            await pulls.request(tx, SystemClock(), people.superadmin, body)
+            await node_pulls.request(tx, SystemClock(), people.superadmin, body)
     own = tools(database, leader)
     engine = await own.engines.of(LOCAL_ENGINE)
     assert isinstance(engine, FakeEngine)

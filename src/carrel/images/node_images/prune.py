@@ -12,8 +12,9 @@ from carrel.core.clock import Clock
 from carrel.core.ids import EngineId, NodeId
 from carrel.db.database import notify
 from carrel.engines.references import canonical
-from carrel.images.node_images import rules, service
-from carrel.images.node_images.rules import HeldImage, KeptFor, Needed
+from carrel.images.node_images import cleanup_rules as rules
+from carrel.images.node_images import service
+from carrel.images.node_images.cleanup_rules import HeldImage, KeptFor, Needed
 from carrel.images.node_images.schemas import (
     ImagePruneRequest,
     ImagePruneView,
@@ -170,12 +171,12 @@ async def _held(
         NodeImage.in_use,
         NodeImage.pulled_at.is_not(None),
     ).join(Node, Node.id == NodeImage.node_id)
-    wanted = columns.where(IS_MACHINE)
+    held = columns.where(IS_MACHINE)
     if chosen:
-        wanted = wanted.where(NodeImage.node_id.in_(chosen))
+        held = held.where(NodeImage.node_id.in_(chosen))
     return [
         HeldImage(node, image, frozenset(names), size, used_at, in_use, pulled)
-        for node, image, names, size, used_at, in_use, pulled in await tx.execute(wanted.where(*conditions))
+        for node, image, names, size, used_at, in_use, pulled in await tx.execute(held.where(*conditions))
     ]
 
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query
 from carrel.http.auth import CurrentActor, names
 from carrel.http.paging import PageQuery
 from carrel.http.services import Services, ServicesOf
-from carrel.images.node_images import prune, pulls, queries
+from carrel.images.node_images import node_pulls, prune, queries
 from carrel.images.node_images.schemas import (
     ImagePruneRequest,
     ImagePruneView,
@@ -48,7 +48,7 @@ async def node_images(
 async def create(services: ServicesOf[Services], actor: CurrentActor, body: ImagePullCreate) -> ImagePullView:
     """Pull an image to nodes, or to all nodes of a resource group, in the background."""
     async with services.database.transaction() as tx:
-        return await pulls.request(tx, services.clock, actor, body)
+        return await node_pulls.request(tx, services.clock, actor, body)
 
 
 @router.get(
@@ -62,7 +62,7 @@ async def list_pulls(
 ) -> ImagePullList:
     """The pulls of the last 90 days, the latest first."""
     async with services.database.transaction() as tx:
-        return await pulls.page(tx, actor, query)
+        return await node_pulls.page(tx, actor, query)
 
 
 @router.get(
@@ -74,7 +74,7 @@ async def list_pulls(
 async def show(services: ServicesOf[Services], actor: CurrentActor, pull: Pull) -> ImagePullView:
     """One pull with its progress on each node."""
     async with services.database.transaction() as tx:
-        return await pulls.show(tx, actor, pull)
+        return await node_pulls.show(tx, actor, pull)
 
 
 @router.delete(
@@ -86,7 +86,7 @@ async def show(services: ServicesOf[Services], actor: CurrentActor, pull: Pull) 
 async def cancel(services: ServicesOf[Services], actor: CurrentActor, pull: Pull) -> ImagePullView:
     """Cancel a pull on the nodes where it is not done."""
     async with services.database.transaction() as tx:
-        return await pulls.cancel(tx, services.clock, actor, pull)
+        return await node_pulls.cancel(tx, services.clock, actor, pull)
 
 
 @router.post(

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, StringConstraints
 from carrel.core.ids import ImagePullId, NodeId
 from carrel.http.paging import PageQuery
 from carrel.http.validation import says
-from carrel.images.node_images.rules import KeptFor
+from carrel.images.node_images.cleanup_rules import KeptFor
 from carrel.tables.node_images import PullState
 from carrel.tenancy.schemas import ProjectRef, Ref, UserRef
 

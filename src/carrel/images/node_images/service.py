@@ -141,10 +141,10 @@ async def forget_pulls(tx: AsyncSession, now: datetime) -> None:
 
 async def pulled_here(tx: AsyncSession, node: NodeId, reference: str) -> bool:
     """True if Carrel pulled the image that the node has under this reference."""
-    found = select(NodeImage.pulled_at).where(
+    marks = select(NodeImage.pulled_at).where(
         NodeImage.node_id == node, NodeImage.names.bool_op("@>")([canonical(reference)])
     )
-    return any(at is not None for at in (await tx.execute(found)).scalars())
+    return any(at is not None for at in (await tx.execute(marks)).scalars())
 
 
 async def publish(tx: AsyncSession, node: NodeId) -> None:

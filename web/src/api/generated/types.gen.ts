@@ -1073,6 +1073,7 @@ export type CheckView = {
      * Groups
      */
     groups: Array<GroupRoom>;
+    image_pull: ImagePullCostView | null;
     /**
      * Limits
      */
@@ -3893,6 +3894,31 @@ export type ImagePruneView = {
      * Size Bytes
      */
     size_bytes: number;
+};
+
+/**
+ * ImagePullCostView
+ *
+ * nodes: names of those that would have to pull the image of the session, out of so many: where it would start
+ * now, or else all that are open to it. size_bytes: about; null: not known.
+ */
+export type ImagePullCostView = {
+    /**
+     * Nodes
+     */
+    nodes: Array<string>;
+    /**
+     * Out Of
+     */
+    out_of: number;
+    /**
+     * Sentence
+     */
+    sentence: string;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number | null;
 };
 
 /**
@@ -12368,7 +12394,7 @@ export type Whom = 'nobody' | 'administrators' | 'everybody';
  * kind of obstacle; null: none left. also: what would block it next, one sentence each. expected_start: when it
  * starts if no sessions are added, all use their full time limits, and those that it is to start after end as it
  * needs; or, with a machine, if one takes as long as before. no_estimate: why that is not known, if one of those has
- * no limit or the queue is too long.
+ * no limit or the queue is too long. image_pull: null if no node would have to pull its image.
  */
 export type WhyView = {
     /**
@@ -12389,6 +12415,7 @@ export type WhyView = {
      */
     expected_start: string | null;
     group: GroupRef;
+    image_pull: ImagePullCostView | null;
     /**
      * Limits
      */

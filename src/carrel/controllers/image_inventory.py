@@ -27,8 +27,8 @@ _FIRST_LOOK = timedelta(days=1)
 _Listed = Mapping[str, tuple[Sequence[StoredImage], Sequence[ImageUse]]]
 
 
-class NodeImages:
-    name = "node_images"
+class ImageInventory:
+    name = "image_inventory"
     topics = (TOPIC,)
     tick_s = 60.0
 
@@ -52,7 +52,7 @@ class NodeImages:
                 await service.forget_pulls(tx, now)
                 marked = await prune.apply_rules(tx, await site.settings(tx), now)
             if marked:
-                log.info("node_images.to_remove", images=marked)
+                log.info("image_inventory.to_remove", images=marked)
         await self._each.step()
 
     async def _of_engine(self, engine_id: EngineId) -> None:
@@ -72,8 +72,8 @@ class NodeImages:
         changed = {node: one for node, one in there.items() if one != before.get(node)}
         async with self._tools.transaction() as tx:
             images = {node: one[0] for node, one in changed.items()}
-            found = await service.record(tx, engine_id, images, used, now)
-        self._before[engine_id], self._looked[engine_id] = {} if found else there, now
+            attributed = await service.record(tx, engine_id, images, used, now)
+        self._before[engine_id], self._looked[engine_id] = {} if attributed else there, now
         if again:
             self._all_at[engine_id] = now
 
@@ -95,10 +95,10 @@ class NodeImages:
         except EngineUnavailable:
             raise
         except EngineError as error:
-            log.warning("node_images.not_removed", image=image.image_id, error=error.message)
+            log.warning("image_inventory.not_removed", image=image.image_id, error=error.message)
             async with self._tools.transaction() as tx:
                 await prune.not_removed(tx, image, error.message)
             return
         async with self._tools.transaction() as tx:
             await prune.removed(tx, image)
-        log.info("node_images.removed", node=image.node_id, image=image.image_id, bytes=image.size_bytes)
+        log.info("image_inventory.removed", node=image.node_id, image=image.image_id, bytes=image.size_bytes)
