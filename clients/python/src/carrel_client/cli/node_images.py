@@ -7,7 +7,7 @@ import re
 import time
 from functools import partial
 
-from carrel_client.cli.asking import confirmed, yes_argument
+from carrel_client.cli.asking import confirmed, require_terminal, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, counted, print_line, print_table, say
 from carrel_client.cli.parser import Arguments, reading, whole_number
@@ -183,6 +183,8 @@ def prune(args: argparse.Namespace, context: Context) -> int:
         nodes=args.nodes or [],
         registered=args.registered,
     )
+    if not args.yes and not args.dry_run:
+        require_terminal("Use --yes to skip the confirmation, or --dry-run to see what would be removed.")
     result = ask(dry_run=True)
     if not args.dry_run and result["count"]:
         if not args.yes:
