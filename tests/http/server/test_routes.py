@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import pytest
+from databases import sql
 from environment_kit import add_environment
 from installation import API, Api, Caller, document
 from node_kit import join, machine
@@ -97,6 +98,8 @@ BODIES: Mapping[str, object] = {
     "groups.update": {"description": "another"},
     "imports.preview": {"url": "https://github.com/acme/work"},
     "keypairs.update": {"name": "another"},
+    "image_pulls.create": {"reference": "debian:12", "nodes": ["machine"]},
+    "images.prune": {"dry_run": True},
     "nodes.drain": {"how": "wait"},
     "nodes.forget": {"confirm": "machine"},
     "nodes.update": {"cordoned": True},
@@ -216,6 +219,7 @@ ANYONES = {
     "policies": "default-user",
     "groups": "default",
     "nodes": "machine",
+    "image_pulls": "pulled",
     "presets": "small",
     "engines": "local",
     "storage_hosts": "local",
@@ -498,6 +502,11 @@ async def test_each_role_gets_at_what_is_nobodys_as_the_table_says(api: Api, rol
     assert (await admin.post("/providers", provider)).status_code == 201
     assert (await admin.post("/presets", {"name": "small", "slots": {"cpu": 1000}})).status_code == 201
     await join(api.database, machine("machine"))
+    await sql(
+        api.database,
+        "INSERT INTO image_pulls (id, reference, created_at) VALUES ('pulled', 'debian:12', now());"
+        " INSERT INTO node_pulls (pull_id, node_id) SELECT 'pulled', id FROM nodes",
+    )
     names = in_order(
         [name for name, (_, path, _) in operations().items() if "{" not in path or anyones(name)]
     )
@@ -507,7 +516,11 @@ async def test_each_role_gets_at_what_is_nobodys_as_the_table_says(api: Api, rol
     for name in names:
         ref = ANYONES.get(name.split(".")[0], "sso")
         path = (
-            operations()[name][1].replace("{ref}", ref).replace("{name}", "sso").replace("{engine}", "local")
+            operations()[name][1]
+            .replace("{ref}", ref)
+            .replace("{pull}", ref)
+            .replace("{name}", "sso")
+            .replace("{engine}", "local")
         )
         status, code = await ask(who, name, path)
         got[name], expected_outcomes[name] = outcome(status, code, name), expected(actor, name, None)
