@@ -262,6 +262,7 @@ _ADMINISTRATION = (
     "/help/howto/limits",
     "/site",
     "/maintenance",
+    "/maintenance/images",
     "/maintenance/information",
     "/providers",
     "/providers?make=one",

@@ -93,6 +93,7 @@ PATHS = (
     "/site",
     "/maintenance",
     "/maintenance/consistency",
+    "/maintenance/images",
     "/maintenance/information",
     "/providers",
     "/settings/profile",

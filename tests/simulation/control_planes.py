@@ -25,6 +25,8 @@ from carrel.controllers.due_deliveries import DueDeliveries
 from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.idle import Idle
+from carrel.controllers.image_inventory import ImageInventory
+from carrel.controllers.image_pulls import ImagePulls
 from carrel.controllers.loop import Controller, Tools
 from carrel.controllers.notify import Notify
 from carrel.core.errors import Unavailable
@@ -167,6 +169,8 @@ class ControlPlane:
         AuditSealing,
         DiskLimits,
         DiskSpaceWatch,
+        ImageInventory,
+        ImagePulls,
     )
 
     def __init__(self, database: Database, leader: Leader, engines: Engines, fate: Fate) -> None:

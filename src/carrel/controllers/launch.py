@@ -1,7 +1,7 @@
 """Start scheduled sessions, and restart those interrupted by a crash or an engine restart."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -23,6 +23,7 @@ from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId, StorageHos
 from carrel.db.encryption import SecretUnreadable
 from carrel.db.leader import LeadershipLost
 from carrel.engines import barrier
+from carrel.engines.optional import ImageStore
 from carrel.engines.port import (
     ContainerGone,
     Engine,
@@ -34,6 +35,7 @@ from carrel.engines.port import (
 )
 from carrel.engines.references import LOCAL, registry_of
 from carrel.folders.hosts import queries as hosts
+from carrel.images.node_images import service as node_images
 from carrel.images.registries import pulls
 from carrel.nodes import ledger
 from carrel.nodes import service as nodes
@@ -65,8 +67,10 @@ class _Reports:
         self._clock = clock
         self._queue: asyncio.Queue[Progress] = asyncio.Queue()
         self.image_at: datetime | None = None
+        self.pulls = self.noted = False
 
     def put(self, progress: Progress) -> None:
+        self.pulls = self.pulls or progress.phase == "pull"
         if progress.phase == "start":
             self.image_at = self._clock.now()
         self._queue.put_nowait(progress)
@@ -284,13 +288,16 @@ class Launch:
             spec = replace(spec, image=source.reference, pull=source.credentials, pull_always=source.always)
         progress = _Reports(tools.clock)
         writing = asyncio.Lock()
-        reporter = asyncio.create_task(self._report(session.id, member.row.id, progress, writing))
+        called = member.row.image if isinstance(engine, ImageStore) else ""
+        pulled = partial(self._note_pull, member, spec.image, called, progress)
+        reporter = asyncio.create_task(self._report(session.id, member.row.id, progress, writing, pulled))
         try:
             observed = await engine.ensure(spec, progress.put, tools.confirm if spec.once else None)
         except EngineError as error:
             raise FailedStart(member, error) from error
         finally:
             await end(reporter, writing)
+        await pulled()
         return ContainerChange(
             member.row.id,
             address=observed.address,
@@ -328,17 +335,29 @@ class Launch:
             # A command may have ended before it was RUNNING here, and the engine does not report that again.
             await tx.execute(_LOOK_AT_ENGINE, {"topic": ENGINE_TOPIC})
 
+    async def _note_pull(
+        self, member: PlacedContainer, reference: str, called: str, reports: _Reports
+    ) -> None:
+        """Note a pull of an image that the node did not have. called: by sessions; "": of no interest. Twice: no-op."""
+        node = member.row.node_id
+        if reports.pulls and called and node and not reports.noted:
+            async with self._tools.transaction() as tx:
+                await node_images.note_pull(tx, node, reference, self._tools.clock.now(), name=called)
+            reports.noted = True
+
     async def _report(
         self,
         session: SessionId,
         container: ContainerId,
         reports: _Reports,
         writing: asyncio.Lock,
+        pulled: Callable[[], Awaitable[None]],
     ) -> None:
         """Store progress as it arrives, at most twice a second, without blocking the engine."""
         started = False
         while True:
             progress = await reports.next()
+            await pulled()
             async with writing, self._tools.transaction() as tx:
                 if progress.phase == "start" and not started:
                     started = True

@@ -16,6 +16,8 @@ from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.idle import Idle
 from carrel.controllers.last_apps import LastApps
 from carrel.controllers.image_scanning import ImageScanning
+from carrel.controllers.image_inventory import ImageInventory
+from carrel.controllers.image_pulls import ImagePulls
 from carrel.controllers.launch import Launch
 from carrel.controllers.log_collection import LogCollection
 from carrel.controllers.loop import Controller, Tools
@@ -57,6 +59,8 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         EnvironmentImages(tools),
         RegistryScans(tools),
         ImageScanning(tools),
+        ImageInventory(tools),
+        ImagePulls(tools),
         AuditSealing(tools),
         Notify(tools),
         due_deliveries.mail(tools),

@@ -32,6 +32,7 @@ ViewId = NewType("ViewId", str)
 RegistryId = NewType("RegistryId", str)
 ScanId = NewType("ScanId", str)
 ImageScanId = NewType("ImageScanId", str)
+ImagePullId = NewType("ImagePullId", str)
 
 DEFAULT_GROUP = GroupId("default")
 """The default resource group of new nodes and of sessions without one; created by the migration, never removed."""

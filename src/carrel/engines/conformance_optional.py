@@ -27,6 +27,7 @@ from carrel.engines.optional import (
     HostMetering,
     ImageBuilding,
     ImageInfo,
+    ImageListing,
     ImageStore,
     LiveLimits,
     Pausing,
@@ -40,6 +41,7 @@ from carrel.engines.port import (
     InitialFile,
     ObservedState,
 )
+from carrel.engines.references import canonical
 
 
 @runtime_checkable
@@ -170,6 +172,18 @@ class OptionalConformance:
         assert (await engine.image(second)).id == built.id
         await engine.remove_image(second)
         assert not any({first, second} & {*one.references} for one in await engine.images())
+
+    async def test_the_images_of_the_machine_are_listed_by_its_name(self, harness: EngineHarness) -> None:
+        engine = harness.engine if isinstance(harness.engine, ImageListing) else _skip("ImageListing")
+        by_node = await engine.images_by_node()
+        assert by_node.keys() == {node.name for node in await harness.engine.nodes()}
+        sizes = {
+            canonical(name): one.size_bytes
+            for images in by_node.values()
+            for one in images
+            for name in one.references
+        }
+        assert sizes[canonical(harness.image)] > 0
 
     async def test_an_image_that_is_not_there_gets_no_reference(self, harness: EngineHarness) -> None:
         engine = building(harness)

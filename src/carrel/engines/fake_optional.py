@@ -24,6 +24,7 @@ from carrel.engines.port import (
     ImageUnusable,
     Progress,
     ProgressSink,
+    PullCredentials,
     require_pullable,
 )
 
@@ -58,7 +59,10 @@ class FakeAdjusting:
     async def image(self, reference: str) -> ImageInfo:
         return await self.step("image", lambda: self._image(reference))
 
-    async def pull_image(self, reference: str, progress: ProgressSink) -> ImageInfo:
+    async def pull_image(
+        self, reference: str, progress: ProgressSink, credentials: PullCredentials | None = None
+    ) -> ImageInfo:
+        self.world.pulled_with[reference] = credentials
         await self.fetch(reference, progress, step="pull_image")
         return await self.image(reference)
 
@@ -79,6 +83,12 @@ class FakeAdjusting:
 
     async def images(self) -> Sequence[StoredImage]:
         return await self.step("images", self._images)
+
+    async def images_by_node(self) -> Mapping[str, Sequence[StoredImage]]:
+        """All machines have the same."""
+        return await self.step(
+            "images_by_node", lambda: {one.name: self._images() for one in self.world.nodes}
+        )
 
     async def build_image(
         self, context: IO[bytes], reference: str, *, arguments: Mapping[str, str], output: BuildSink
@@ -181,7 +191,12 @@ class FakeAdjusting:
         for reference in sorted(self.world.local_images):
             by_id.setdefault(self._image_id(reference), []).append(reference)
         return tuple(
-            StoredImage(image, tuple(references), _SIZE, self.world.image_labels.get(references[0], {}))
+            StoredImage(
+                image,
+                tuple(references),
+                self.world.image_sizes.get(references[0], _SIZE),
+                self.world.image_labels.get(references[0], {}),
+            )
             for image, references in by_id.items()
         )
 
@@ -211,6 +226,9 @@ class FakeAdjusting:
         )
 
     def _remove_image(self, reference: str) -> None:
+        reference = next(
+            (one for one in self.world.local_images if self._image_id(one) == reference), reference
+        )
         if any(one.spec.image == reference for one in self.world.containers.values()):
             raise EngineError(f"The image {reference} is in use.", retriable=True, code="image_in_use")
         self.world.local_images.discard(reference)

@@ -36,6 +36,7 @@ from carrel.engines.port import (
     MountUnusable,
     NodeInfo,
     ObservedState,
+    PullCredentials,
     TerminalSize,
 )
 from carrel.engines.volumes import require_directories
@@ -182,6 +183,10 @@ class FakeWorld:
         """By image."""
         self.image_ids: dict[str, str] = {}
         """Of built or tagged images; others are identified by their reference."""
+        self.image_sizes: dict[str, int] = {}
+        """By image."""
+        self.pulled_with: dict[str, PullCredentials | None] = {}
+        """Credentials of the latest pull that no container asked for, by image."""
         self.image_files: dict[str, dict[str, bytes]] = {}
         """By image: contents by path."""
         self.commits: dict[str, str] = {}

@@ -8,6 +8,7 @@ EngineUnavailable if the engine does not respond. Behaviour at the edges, tested
     pull_image      no-op but for news       ImageUnusable
     remove_image    success                  success; EngineError (image_in_use) while a container needs it
     build_image     same image, from cache   EngineError (build_failed)
+    images_by_node  a newer list             a machine that does not respond may be absent
     tag_image       no-op                    ImageUnusable
     commit          replaces the reference   ContainerGone
     discard_commit  success                  success; EngineError (image_in_use) while a container needs it
@@ -29,7 +30,7 @@ from dataclasses import dataclass, field
 from typing import IO, Protocol, runtime_checkable
 
 from carrel.core.units import format_size
-from carrel.engines.port import EngineError, ProgressSink
+from carrel.engines.port import EngineError, ProgressSink, PullCredentials
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,9 @@ class ImageStore(Protocol):
         """The local image with this reference, without a registry request. Raises: ImageUnusable."""
         ...
 
-    async def pull_image(self, reference: str, progress: ProgressSink) -> ImageInfo:
+    async def pull_image(
+        self, reference: str, progress: ProgressSink, credentials: PullCredentials | None = None
+    ) -> ImageInfo:
         """Pull the image from its registry, even if an older one is present. Raises: ImageUnusable, EngineError."""
         ...
 
@@ -61,12 +64,25 @@ class ImageStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StoredImage:
-    """An image with the references to it, such as "localhost/lab/tools:1"; one may have none."""
+    """An image with the references to it, such as "localhost/lab/tools:1"; one may have none.
+
+    digests: references by digest, of images from registries. size_bytes: with layers that other images share.
+    """
 
     id: str
     references: tuple[str, ...]
     size_bytes: int
     labels: Mapping[str, str] = field(default_factory=dict)
+    digests: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class ImageListing(Protocol):
+    """Lists the images on its machines."""
+
+    async def images_by_node(self) -> Mapping[str, Sequence[StoredImage]]:
+        """The images of each machine, by its name; an engine may leave out the smallest."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

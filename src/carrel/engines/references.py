@@ -1,5 +1,7 @@
 """Image references in the common syntax: [REGISTRY/]NAME[:TAG][@DIGEST]."""
 
+from functools import lru_cache
+
 LOCAL = "localhost"
 """The registry part of images built on the machine, which have no registry."""
 DOCKER_HUB = "docker.io"
@@ -60,6 +62,13 @@ def spellings(reference: str) -> list[str]:
     suffixes = (f":{tag}", "") if tag == "latest" else (f":{tag}",)
     return list(dict.fromkeys(name + suffix for name in names for suffix in suffixes))
 
+@lru_cache(maxsize=8192)
+def canonical(reference: str) -> str:
+    """The same for all spellings of a reference: with its registry, and its digest or tag."""
+    digest = digest_of(reference)
+    suffix = f"@{digest}" if digest else f":{tag_of(reference)}"
+    return f"{registry_of(reference)}/{repository_of(reference)}{suffix}"
+
 
 def never_an_id(reference: str) -> str:
     """The same image, as an engine cannot take it for an id of an image, or the beginning of one.
@@ -73,15 +82,3 @@ def never_an_id(reference: str) -> str:
         return reference if named else f"{DOCKER_HUB}/{reference}"
     tag = "" if ":" in reference or "@" in reference else ":latest"
     return f"{DOCKER_HUB}/library/{reference}{tag}"
-
-
-def canonical(reference: str) -> str:
-    """The same image in the one spelling that has a registry and a tag or digest; a tag before a digest is left out."""
-    full = never_an_id(reference)
-    name, at, digest = full.partition("@")
-    head, slash, last = name.rpartition("/")
-    last, _, tag = last.partition(":")
-    host, _, path = f"{head}{slash}{last}".partition("/")
-    if host in _ALSO_DOCKER_HUB or host == DOCKER_HUB:
-        host, path = DOCKER_HUB, path if "/" in path else f"library/{path}"
-    return f"{host}/{path}" + (f"@{digest}" if at else f":{tag or 'latest'}")

@@ -216,6 +216,8 @@ ACTIONS = {
             "node.read",
             "See the nodes of resource groups that you may use, if the installation shows nodes.",
         ),
+        _of_all("image.pull", "Pull images to nodes ahead of sessions."),
+        _of_all("image.prune", "Remove unused images from nodes."),
         _of_all("node.update", "Move a node to another group, cordon or drain it, reserve resources on it."),
         _of_all("engine.read", "See the container engines and their settings."),
         _of_all("engine.update", "Add, change, check or remove an engine."),

@@ -12,12 +12,14 @@ from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError
 from carrel.core.host_names import architecture
 from carrel.core.ids import GroupId, NodeId, ProjectId, SessionId
+from carrel.engines.references import canonical
 from carrel.environments import session_images as environments
 from carrel.image_scans import vulnerability_rules
 from carrel.image_scans.vulnerability_rules import ScanWarning
 from carrel.limits.scopes import access_key_of, scopes_of
 from carrel.permissions.decide import Actor, Target, require
 from carrel.queue import loading
+from carrel.queue.pull_costs import pull_cost
 from carrel.queue.service import Answer, explain, least_of
 from carrel.scheduling.estimate import Headroom, StartEstimate, estimate_start, headroom
 from carrel.scheduling.plan import Planning
@@ -132,7 +134,11 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
             return StartEstimate(starts=False, never=True, reason=too_few.message)
         return estimate_start(planning, replace(at_once, slots=slots, mixed=replace(spec, slots=slots).mixed))
 
-    return await asyncio.to_thread(answer)
+    checked = await asyncio.to_thread(answer)
+    if checked.answer is None:
+        return checked
+    cost = await pull_cost(tx, snapshot, pending, checked.answer.starts_on)
+    return replace(checked, answer=replace(checked.answer, pull=cost))
 
 
 async def _admitted(
@@ -185,6 +191,7 @@ def _pending(
         mixed=spec.mixed,
         node=NodeId(spec.node) if spec.node else None,
         architecture=architecture(image.architecture if image else None),
+        image=canonical(image.reference if image else spec.image) if spec.image else "",
         root=spec.rights == Rights.ROOT,
         without=without,
         lasts=timedelta(seconds=spec.time_limit_s) if spec.time_limit_s else None,

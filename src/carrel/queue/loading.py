@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.host_names import architecture
 from carrel.core.ids import GroupId, SessionId
 from carrel.engines.port import ROOT_INSIDE
+from carrel.engines.references import canonical
 from carrel.environments import session_images as environments
 from carrel.limits.scopes import ceilings, scopes_of
 from carrel.nodes import ledger
@@ -66,7 +67,8 @@ async def snapshot(
     holders = await _running(tx, now) if running else ()
     placed = {one.id for one in holders}
     waiting = [one for one in waiting if one.id not in placed]
-    machines = (await tx.execute(_NODES)).all()
+    images = sorted({one.image for one in waiting if one.image})
+    machines = (await tx.execute(_NODES, {"images": images})).all()
     holdings = await holdings_of(tx)
     groups = (await tx.execute(_GROUPS)).all()
     return Snapshot(
@@ -89,7 +91,7 @@ _NODES = text(f"""
         n.architecture, n.capabilities, n.engine_id, g.required_capabilities, g.runtime, n.elastic, g.topology,
         CASE WHEN g.topology <> '{{}}' THEN n.labels || n.own_labels END AS labels,
         shared.group_id IS NOT NULL AS shared, coalesce(held.slots, '{{}}') AS held,
-        coalesce(used.devices, '{{}}') AS on_devices
+        coalesce(used.devices, '{{}}') AS on_devices, present.images
     FROM nodes n JOIN resource_groups g ON g.id = n.group_id
     LEFT JOIN (
         SELECT node_id, jsonb_object_agg(slot, amount) AS slots FROM (
@@ -103,6 +105,10 @@ _NODES = text(f"""
             WHERE a.released_at IS NULL AND a.devices IS NOT NULL GROUP BY 1, 2
         ) AS by_device GROUP BY 1
     ) AS used ON used.node_id = n.id
+    LEFT JOIN (
+        SELECT i.node_id, array_agg(name) AS images FROM node_images i, unnest(i.names) AS name
+        WHERE i.names && CAST(:images AS varchar[]) AND name = ANY(:images) GROUP BY 1
+    ) AS present ON present.node_id = n.id
     LEFT JOIN (
         SELECT DISTINCT group_id FROM nodes WHERE elastic AND forgotten_at IS NULL
     ) AS shared ON shared.group_id = n.group_id AND NOT n.elastic
@@ -140,7 +146,7 @@ _MAY_START = text(f"""
 _SHUT_OUT_OF_GROUP = f"g.active AND NOT (s.kind = ANY(g.session_kinds) AND {groups.as_text()})"
 _WAITING = f"""
     SELECT s.id, s.slots, s.created_at, s.group_id, s.domain_id, s.project_id, s.owner_id, s.access_key, s.priority,
-        s.wanted_node, s.avoided_nodes, s.time_limit_s - s.limit_used_s AS left_s, s.rights, s.reason,
+        s.image, s.wanted_node, s.avoided_nodes, s.time_limit_s - s.limit_used_s AS left_s, s.rights, s.reason,
         CASE WHEN s.not_before > :now THEN s.not_before END AS not_before,
         (SELECT architecture FROM images WHERE reference = s.image LIMIT 1) AS architecture,
         (SELECT count(*) FROM containers WHERE session_id = s.id) AS containers, s.placement, s.topology,
@@ -282,6 +288,7 @@ def _request(row: Any, kept_back: str, after: Sequence[Dependency], without: Wit
         aside=(row.reason or _AGAIN) if row.not_before else dependencies.sentence(after) or kept_back,
         not_before=None if for_ever else row.not_before,
         after=frozenset() if for_ever else dependencies.awaited(after),
+        image=canonical(row.image),
         array=row.array_id,
         array_most=row.max_parallel,
         behind=row.behind,
@@ -365,6 +372,7 @@ def _node(node: Any) -> NodeSnapshot:
         root=ROOT_INSIDE in node.capabilities,
         elastic=node.elastic,
         domains=domains(node.labels, node.topology) if node.topology else (),
+        images=frozenset(node.images or ()),
     )
 
 

@@ -22,6 +22,7 @@ from carrel.queue.schemas import (
     DiskRangeView,
     GroupRoom,
     GroupWhyView,
+    ImagePullCostView,
     LimitView,
     NodeCauseView,
     PresetRoom,
@@ -81,6 +82,7 @@ async def why(services: ServicesOf[QueueServices], actor: CurrentActor, ref: Ref
         changes=changed,
         expected_start=answer.expected_start if answer else None,
         no_estimate=answer.no_estimate if answer else "",
+        image_pull=_pull(answer),
     )
 
 
@@ -138,6 +140,7 @@ async def check(services: ServicesOf[QueueServices], actor: CurrentActor, body: 
         changes=changed,
         expected_start=answer.expected_start if answer else None,
         no_estimate=answer.no_estimate if answer else "",
+        image_pull=_pull(answer),
         slots={
             slot: SlotRoomView.model_validate(room, from_attributes=True)
             for slot, room in result.slots.items()
@@ -214,6 +217,11 @@ def _reason(session: Session, answer: service.Answer | None) -> str:
         if answer.blockers
         else "There is free capacity: it starts in the next scheduling cycle."
     )
+
+
+def _pull(answer: service.Answer | None) -> ImagePullCostView | None:
+    cost = answer.pull if answer else None
+    return None if cost is None else ImagePullCostView.model_validate(cost, from_attributes=True)
 
 
 def _limits(blockers: Sequence[Blocked]) -> list[LimitView]:

@@ -64,6 +64,17 @@ class ChangeView(BaseModel):
     command: str
 
 
+class ImagePullCostView(BaseModel):
+    """nodes: names of those that would have to pull the image of the session, out of so many: where it would start
+    now, or else all that are open to it. size_bytes: about; null: not known.
+    """
+
+    nodes: list[str]
+    out_of: int
+    size_bytes: int | None
+    sentence: str
+
+
 class GroupWhyView(BaseModel):
     """Why a session does not start in one of the groups that it accepts; fields as of `WhyView`."""
 
@@ -86,7 +97,7 @@ class WhyView(BaseModel):
     kind of obstacle; null: none left. also: what would block it next, one sentence each. expected_start: when it
     starts if no sessions are added, all use their full time limits, and those that it is to start after end as it
     needs; or, with a machine, if one takes as long as before. no_estimate: why that is not known, if one of those has
-    no limit or the queue is too long.
+    no limit or the queue is too long. image_pull: null if no node would have to pull its image.
     """
 
     session: SessionId
@@ -103,6 +114,7 @@ class WhyView(BaseModel):
     changes: list[ChangeView]
     expected_start: datetime | None
     no_estimate: str
+    image_pull: ImagePullCostView | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,6 +197,7 @@ class CheckView(BaseModel):
     changes: list[ChangeView]
     expected_start: datetime | None
     no_estimate: str
+    image_pull: ImagePullCostView | None
     slots: dict[str, SlotRoomView]
     scopes: list[ScopeRoom]
     groups: list[GroupRoom]

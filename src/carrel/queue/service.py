@@ -9,13 +9,14 @@ from datetime import datetime, timedelta
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import Clock
-from carrel.core.ids import GroupId
+from carrel.core.ids import GroupId, NodeId
 from carrel.environments import session_images as environments
 from carrel.images import service as images
 from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor
 from carrel.permissions.roles import sees_everything
 from carrel.queue import loading
+from carrel.queue.pull_costs import PullCost, pull_cost
 from carrel.scheduling.awaiting import without_limit
 from carrel.scheduling.changes import SuggestedChange, changes
 from carrel.scheduling.forecast import forecast
@@ -46,7 +47,8 @@ class InQueue:
 class Answer:
     """blockers, position, length: in the preferred group, as in `InQueue`. blockers empty: it starts now. no_estimate:
     why there is no expected start, if that is for the sessions that it waits for or for the length of the queue.
-    queues: of all groups, the preferred first. starts_in: the group in which it starts now.
+    queues: of all groups, the preferred first. starts_in: the group in which it starts now. starts_on: its nodes there.
+    pull: of its image.
     """
 
     blockers: Sequence[Blocked]
@@ -57,6 +59,8 @@ class Answer:
     no_estimate: str = ""
     queues: Sequence[InQueue] = ()
     starts_in: GroupId | None = None
+    starts_on: tuple[NodeId, ...] = ()
+    pull: PullCost | None = None
 
 
 async def why(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> tuple[Session, Answer | None]:
@@ -82,7 +86,8 @@ async def why(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> tuple[S
     least = least_of(image)
     after = await dependencies.of_session(tx, session.id) if one.after else ()
     # A plan takes milliseconds; several of them would block the event loop for too long.
-    return session, await asyncio.to_thread(explain, snapshot, one, offered, least, after)
+    answer = await asyncio.to_thread(explain, snapshot, one, offered, least, after)
+    return session, replace(answer, pull=await pull_cost(tx, snapshot, one, answer.starts_on))
 
 
 async def _machine(tx: AsyncSession, session: Session, now: datetime) -> Answer | None:
@@ -117,8 +122,16 @@ def explain(
     lengths = Counter(refusal.group for refusal in decided.refusals)
     positions = {refusal.group: refusal.position for refusal in decided.refusals if refusal.session == one.id}
     if not positions:
-        starts_in = next(each.group for each in decided.placements if each.session == one.id)
-        return Answer((), None, lengths[one.group], (), snapshot.now, starts_in=starts_in)
+        placed = next(each for each in decided.placements if each.session == one.id)
+        return Answer(
+            (),
+            None,
+            lengths[one.group],
+            (),
+            snapshot.now,
+            starts_in=placed.group,
+            starts_on=tuple(part.node for part in placed.parts),
+        )
     expected = forecast(snapshot, {one.id}, HORIZON)
     start = expected.starts.get(one.id)
     if after and one.aside == dependencies.sentence(after):

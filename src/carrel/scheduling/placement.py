@@ -17,6 +17,7 @@ from carrel.scheduling.free_capacity import FreeCapacity, SlotAmountPairs
 from carrel.scheduling.node_domains import Topology
 from carrel.scheduling.ranking import (
     Indexes,
+    PullsNeeded,
     RequirementsClass,
     RequirementsState,
     UnusedAccelerators,
@@ -52,7 +53,7 @@ class Room:
         self._explained: NDArray[np.bool_] = elastic if elastic.any() else ~elastic
         """Nodes that matter in reasons: in an elastic group its limit, and not the machines that sessions are on."""
         self._requirements: dict[ContainerRequirements, RequirementsState] = {}
-        self._kinds: dict[tuple[_About, tuple[str, ...]], RequirementsClass] = {}
+        self._kinds: dict[tuple[_About, tuple[str, ...], str], RequirementsClass] = {}
         self._spare: dict[frozenset[str], UnusedAccelerators] = {}
         self._admitted: dict[_About, NDArray[np.bool_]] = {}
         self._too_much: dict[_About, list[SlotAmountPairs]] = {}
@@ -317,13 +318,14 @@ class Room:
 
     def _kind(self, container: ContainerRequirements) -> RequirementsClass:
         about, slots = _about(container), tuple([slot for slot, _ in container.slots])
-        kind = self._kinds.get((about, slots))
+        kind = self._kinds.get((about, slots, container.image))
         if kind is None:
-            kind = self._kinds[about, slots] = RequirementsClass(
+            kind = self._kinds[about, slots, container.image] = RequirementsClass(
                 self.group.slot_priority or slots,
                 self._admitting(container),
                 self._spare_for(frozenset(slots)),
                 self._too_much.setdefault(about, []),
+                self._pulls_for(container.image) if container.image else None,
             )
         return kind
 
@@ -349,6 +351,10 @@ class Room:
                 counts, np.array(counts), min(counts, default=0.0)
             )
         return spare
+
+    def _pulls_for(self, image: str) -> PullsNeeded:
+        missing = [float(image not in node.images) for node in self.nodes]
+        return PullsNeeded(missing, np.array(missing))
 
     def _is_too_much(self, requirements: RequirementsState) -> bool:
         """True if it needs at least as much as a requirement known not to fit."""

@@ -27,7 +27,7 @@ from carrel.scheduling.ceilings import Ceilings
 from carrel.scheduling.order import GroupQueue
 from carrel.scheduling.placement import Room
 from carrel.scheduling.reasons import Blocked
-from carrel.scheduling.requirements import DistinctRequirements, SessionRequirements
+from carrel.scheduling.requirements import DistinctRequirements, SessionRequirements, unevenly_held
 from carrel.scheduling.snapshot import (
     Cause,
     ContainerPlacement,
@@ -60,7 +60,9 @@ class Planning:
         for node in snapshot.nodes:
             by_group[node.group].append(node)
         self.rooms = {group.id: Room(group, by_group[group.id]) for group in snapshot.groups}
-        self._requests = requests or DistinctRequirements(devices.units(snapshot.nodes), snapshot.groups)
+        self._requests = requests or DistinctRequirements(
+            devices.units(snapshot.nodes), snapshot.groups, unevenly_held(snapshot.nodes)
+        )
         self._choices: dict[SessionId, Sequence[PendingSession]] = {}
         """A session that accepts several groups as it is in the queue of each."""
         self._keeping: set[SessionId] = set()

@@ -1,7 +1,8 @@
 """Ranking of the nodes that have room, one class for each strategy, without looking at thousands of nodes each time.
 
 Nodes are compared by their free fraction: that of the scarcest slot, or slot by slot where the group sets a slot
-priority. Nodes with accelerators that were not requested come last. Round robin compares nothing.
+priority. Nodes with accelerators that were not requested come last; of nodes that are equal in all that, those that
+have the image come first. Round robin compares nothing.
 
 - "dispersed": one heap for all requests of the same slots, the node with the most free capacity first. A node's rank
   only falls while capacity is only taken, so an outdated entry is put back at its new place.
@@ -35,13 +36,14 @@ class RequirementsClass:
     """What all containers share that request the same slots of the same nodes: nodes rank alike for them.
 
     by: the slots that nodes are compared by. admits: the nodes that are allowed. too_much: amounts, of any slots, for
-    which none of those nodes has room.
+    which none of those nodes has room. pulls: None if all nodes are alike in that.
     """
 
     by: tuple[str, ...]
     admits: NDArray[np.bool_]
     spare: "UnusedAccelerators"
     too_much: list[SlotAmountPairs]
+    pulls: "PullsNeeded | None" = None
 
 
 @dataclass(eq=False, slots=True)
@@ -66,6 +68,14 @@ class UnusedAccelerators:
     of: list[float]
     column: NDArray[np.float64]
     least: float
+
+
+@dataclass(frozen=True)
+class PullsNeeded:
+    """For each node, 1 if it would have to pull the image, otherwise 0."""
+
+    of: list[float]
+    column: NDArray[np.float64]
 
 
 class Ranking(Protocol):
@@ -169,7 +179,8 @@ class _Compared:
         left = [self._capacity.parts(slot)[nodes] for slot in requirements.kind.by]
         if not self._prior and left:
             left = [np.minimum.reduce(left)]
-        return [requirements.kind.spare.column[nodes], *(self._sign * one for one in left)]
+        keys = [requirements.kind.spare.column[nodes], *(self._sign * one for one in left)]
+        return keys if requirements.kind.pulls is None else [*keys, requirements.kind.pulls.column[nodes]]
 
     def _all(self, requirements: RequirementsState, nodes: Indexes) -> list[Key]:
         """`_key` of each of them, vectorised."""
@@ -181,8 +192,10 @@ class _Compared:
         free, capacity = self._capacity.free[index], self._capacity.nodes[index].capacity
         left = [free.get(slot, 0) / (capacity.get(slot) or 1) for slot in requirements.kind.by]
         if not self._prior and left:
-            return (requirements.kind.spare.of[index], self._sign * min(left), index)
-        return (requirements.kind.spare.of[index], *(self._sign * one for one in left), index)
+            left = [min(left)]
+        pulls = requirements.kind.pulls
+        tie = (index,) if pulls is None else (pulls.of[index], index)
+        return (requirements.kind.spare.of[index], *(self._sign * one for one in left), *tie)
 
 
 class Dispersed(_Compared):

@@ -1,14 +1,21 @@
 """Requirements on nodes, shared by sessions with equal requests."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from carrel.core.ids import GroupId, NodeId, SessionId
 from carrel.core.slots import WHOLE
 from carrel.scheduling.ceilings import requested_amounts
-from carrel.scheduling.snapshot import ClusterMode, GroupSnapshot, PendingSession, Slots, Without
+from carrel.scheduling.snapshot import (
+    ClusterMode,
+    GroupSnapshot,
+    NodeSnapshot,
+    PendingSession,
+    Slots,
+    Without,
+)
 
 Amounts = tuple[tuple[str, int], ...]
 """Of slots."""
@@ -19,6 +26,7 @@ Units = Mapping[str, tuple[str, int]]
 class ContainerRequirements(NamedTuple):
     """What a container needs of a node. slots: the required free amounts, sorted.
 
+    image: of equal nodes, those that have it come first; "" if that makes no difference.
     If both whole devices and shares of a family are requested, parts is the sum in thousandths.
     """
 
@@ -28,6 +36,7 @@ class ContainerRequirements(NamedTuple):
     architecture: str = ""
     root: bool = False
     without: Without = ()
+    image: str = ""
 
 
 @dataclass(eq=False, slots=True)
@@ -59,10 +68,18 @@ class SessionRequirements:
 
 
 class DistinctRequirements:
-    """Deduplicated requirements of many sessions. units: of all slots of the nodes. groups: those with a topology."""
+    """Deduplicated requirements of many sessions. units: of all slots of the nodes. groups: those with a topology.
+    images: those that some nodes have and others do not.
+    """
 
-    def __init__(self, units: Units, groups: Iterable[GroupSnapshot] = ()) -> None:
+    def __init__(
+        self,
+        units: Units,
+        groups: Iterable[GroupSnapshot] = (),
+        images: frozenset[str] = frozenset(),
+    ) -> None:
         self._units = units
+        self._images = images
         self._levels = {group.id: group.topology for group in groups}
         # By the other fields, then by slots.
         self._known: defaultdict[tuple[object, ...], dict[Amounts, SessionRequirements]] = defaultdict(dict)
@@ -75,6 +92,7 @@ class DistinctRequirements:
         if self._met.get(one.id) is one:
             return self._of[one.id]
         slots = tuple(one.slots.items())
+        image = one.image if one.image in self._images else ""
         known = self._known[
             one.group,
             tuple([tuple(sizes.items()) for sizes in one.mixed]) or one.count,
@@ -85,10 +103,11 @@ class DistinctRequirements:
             one.root,
             one.without,
             one.within,
+            image,
         ]
         request = known.get(slots)
         if request is None:
-            request = known[slots] = _request(one, slots, self._units, self._levels.get(one.group, ()))
+            request = known[slots] = _request(one, image, slots, self._units, self._levels.get(one.group, ()))
         self._met[one.id], self._of[one.id] = one, request
         return request
 
@@ -99,18 +118,26 @@ def level_of(name: str, levels: Sequence[str]) -> str | None:
     return name if name in levels else short[0] if len(short) == 1 else None
 
 
+def unevenly_held(nodes: Collection[NodeSnapshot]) -> frozenset[str]:
+    """The images that some of the nodes have and others do not."""
+    held = Counter(image for node in nodes for image in node.images)
+    return frozenset(image for image, count in held.items() if count < len(nodes))
+
+
 def _request(
-    one: PendingSession, amounts: Amounts, units: Units, levels: Sequence[str]
+    one: PendingSession, image: str, amounts: Amounts, units: Units, levels: Sequence[str]
 ) -> SessionRequirements:
     narrowest = one.mode is ClusterMode.NARROWEST and bool(levels or one.within)
     together = one.count > 1 and not narrowest and one.mode is not ClusterMode.MULTI_NODE
     slots = tuple(sorted([pair for pair in amounts if pair[1]]))
     container = ContainerRequirements(
-        _needed(slots, units), one.node, one.avoid, one.architecture, one.root, one.without
+        _needed(slots, units), one.node, one.avoid, one.architecture, one.root, one.without, image
     )
     total = _total(container, one.count, units) if together and not one.mixed else None
     mixed = tuple([_member(container, sizes, units) for sizes in one.mixed])
-    elsewhere = _request(replace(one, avoid=frozenset()), amounts, units, levels) if one.avoid else None
+    elsewhere = (
+        _request(replace(one, avoid=frozenset()), image, amounts, units, levels) if one.avoid else None
+    )
     return SessionRequirements(
         one.group,
         slots,

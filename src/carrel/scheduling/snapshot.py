@@ -74,7 +74,7 @@ class NodeSnapshot:
     nothing may be placed here, such as "cordoned" or "not ready"; "" if open. network: containers of one session reach
     each other on nodes with the same one, which have the same storage. root: its sessions can have root inside.
     elastic: no machine, but the limit of an elastic group. domains: its value of each label of its group's topology,
-    "" if it lacks the label.
+    "" if it lacks the label. images: those of pending sessions that it has.
     """
 
     id: NodeId
@@ -89,6 +89,7 @@ class NodeSnapshot:
     root: bool = False
     elastic: bool = False
     domains: tuple[str, ...] = ()
+    images: frozenset[str] = frozenset()
 
     def runs(self, architecture: str, *, root: bool, without: Without = ()) -> bool:
         """True if an image of this architecture runs here, or either architecture is unknown; with root inside, if
@@ -175,7 +176,8 @@ class PendingSession:
     `after` have ended; without either, that is not known. array: that it belongs to. array_most: how many of the array
     may run at once, if that is limited. in_array_queue: it is aside for this only. behind: how many more of its array
     are aside right behind it and not in the snapshot. choices: if it accepts several groups, all of them, the preferred
-    first, which is `group`; it is in the queue of each and starts in one.
+    first, which is `group`; it is in the queue of each and starts in one. image: as of `NodeSnapshot.images`; of equal
+    nodes, those that have it come first.
     """
 
     id: SessionId
@@ -203,6 +205,7 @@ class PendingSession:
     behind: int = 0
     mixed: tuple[Slots, ...] = ()
     choices: tuple[GroupChoice, ...] = ()
+    image: str = ""
 
     @property
     def groups(self) -> tuple[GroupId, ...]:

@@ -62,6 +62,7 @@ from carrel.http.services import install
 from carrel.http.shell import Shell
 from carrel.image_scans import routes as image_scans
 from carrel.images import routes as images
+from carrel.images.node_images import routes as node_images
 from carrel.images.registries import routes as registries
 from carrel.imports import routes as imports
 from carrel.limits import routes as limits
@@ -138,6 +139,7 @@ _ROUTERS = (
     images.router,
     image_scans.router,
     registries.router,
+    node_images.router,
     imports.router,
     nodes.router,
     slot_kinds.router,

@@ -77,6 +77,7 @@ PAGES = (
     "/statistics",
     "/maintenance",
     "/maintenance/consistency",
+    "/maintenance/images",
     "/maintenance/information",
     "/settings/notifications",
 )

@@ -167,6 +167,19 @@ class SiteSettings(BaseModel):
         le=3650,
         description="Days until folders in the trash are deleted permanently; 0: never automatically.",
     )
+    image_cleanup_days: int = Field(
+        default=0,
+        ge=0,
+        le=3650,
+        description="Days without use after which images that Carrel pulled are removed from nodes; 0: never.",
+    )
+    image_cleanup_free_percent: int = Field(
+        default=0,
+        ge=0,
+        le=90,
+        description="Free space of a node's disk, in percent, below which unused images that Carrel pulled are "
+        "removed; 0: never.",
+    )
     slot_prices: dict[SlotName, Price] = Field(
         default={},
         max_length=50,

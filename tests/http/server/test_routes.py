@@ -99,6 +99,8 @@ BODIES: Mapping[str, object] = {
     "groups.update": {"description": "another"},
     "imports.preview": {"url": "https://github.com/acme/work"},
     "keypairs.update": {"name": "another"},
+    "image_pulls.create": {"reference": "debian:12", "nodes": ["machine"]},
+    "images.prune": {"dry_run": True},
     "nodes.drain": {"how": "wait"},
     "nodes.forget": {"confirm": "machine"},
     "nodes.update": {"cordoned": True},
@@ -220,6 +222,7 @@ ANYONES = {
     "policies": "default-user",
     "groups": "default",
     "nodes": "machine",
+    "image_pulls": "pulled",
     "presets": "small",
     "engines": "local",
     "storage_hosts": "local",
@@ -520,6 +523,11 @@ async def test_each_role_gets_at_what_is_nobodys_as_the_table_says(api: Api, rol
     assert (await admin.post("/presets", {"name": "small", "slots": {"cpu": 1000}})).status_code == 201
     await join(api.database, machine("machine"))
     await scan_of_an_image(api)
+    await sql(
+        api.database,
+        "INSERT INTO image_pulls (id, reference, created_at) VALUES ('pulled', 'debian:12', now());"
+        " INSERT INTO node_pulls (pull_id, node_id) SELECT 'pulled', id FROM nodes",
+    )
     names = in_order(
         [name for name, (_, path, _) in operations().items() if "{" not in path or anyones(name)]
     )
@@ -532,6 +540,7 @@ async def test_each_role_gets_at_what_is_nobodys_as_the_table_says(api: Api, rol
             operations()[name][1]
             .replace("{ref}", ref)
             .replace("{id}", ref)
+            .replace("{pull}", ref)
             .replace("{name}", "sso")
             .replace("{engine}", "local")
         )

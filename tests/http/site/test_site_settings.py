@@ -11,6 +11,7 @@ from databases import sql
 from files_kit import folder
 from installation import API, Api, Caller
 from mail_kit import mail_server
+from node_kit import join
 from notifications.test_webhooks import Walk, add
 from people import PASSWORD
 from webhook_receiver import receiver
@@ -19,8 +20,13 @@ from carrel.controllers.housekeeping import Housekeeping
 from carrel.core.clock import SystemClock
 from carrel.core.ids import LOCAL_ENGINE
 from carrel.image_scans import scan_tasks
+from carrel.engines.port import NodeInfo
+from carrel.images.node_images import prune
+from carrel.nodes.host_load import HostLoad
 from carrel.signin.logins import sign_up
+from carrel.site import service as site
 from carrel.site.schemas import SiteUpdate
+from carrel.usage import history
 
 NEW = "Quite another 4ever"
 CHECKS: dict[str, Callable[[Api], Awaitable[None]]] = {}
@@ -278,6 +284,33 @@ async def _statistics_retention(api: Api) -> None:
     assert await kept() == 4
     await set_site(api, statistics_retention_days=30)
     assert await kept() == 2
+
+
+@shows("image_cleanup_days", "image_cleanup_free_percent")
+async def _image_cleanup(api: Api) -> None:
+    """What they remove is in `images/test_node_images.py`."""
+    await join(api.database, NodeInfo("machine", "x86_64", {"cpu": 8000, "mem": 16 << 30}, "Fake 1"))
+    now = api.services.clock.now().replace(second=0, microsecond=0)
+    load = HostLoad(cpu=0, mem=0, received=0, sent=0, read=0, written=0, disk_used=99, disk_size=100)
+
+    async def removes(**settings: int) -> int:
+        await sql(api.database, "DELETE FROM node_images")
+        await sql(
+            api.database,
+            'INSERT INTO node_images (node_id, image_id, "references", names, size_bytes, since, pulled_at)'
+            " SELECT id, 'sha256:1', '{}', '{}', 50, :old, :old FROM nodes",
+            old=now - timedelta(days=2),
+        )
+        await set_site(api, **{"image_cleanup_days": 0, "image_cleanup_free_percent": 0, **settings})
+        async with api.database.transaction() as tx:
+            await history.record(tx, now, {(LOCAL_ENGINE, "machine"): load})
+            return await prune.apply_rules(tx, await site.settings(tx), now)
+
+    assert await removes() == 0
+    assert await removes(image_cleanup_days=3) == 0
+    assert await removes(image_cleanup_days=1) == 1
+    assert await removes(image_cleanup_free_percent=1) == 0
+    assert await removes(image_cleanup_free_percent=10) == 1
 
 
 @shows("upload_most_bytes")

@@ -153,6 +153,7 @@ POLLED = {
 }
 """Lists of which no event says that they have changed."""
 ENDING = {
+    "prune",
     "rm",
     "purge",
     "forget",
@@ -169,6 +170,10 @@ ENDING = {
 }
 """Verbs of what removes, ends or gives something up."""
 KEEPING = {
+    "cancel-pull",
+    "images",
+    "pull",
+    "pulls",
     "save",
     "accept",
     "access",

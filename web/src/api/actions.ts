@@ -484,6 +484,18 @@ export const ACTIONS = {
     domainAdmin: "all",
     superadmin: "all",
   },
+  "image.pull": {
+    user: "none",
+    projectAdmin: "none",
+    domainAdmin: "none",
+    superadmin: "all",
+  },
+  "image.prune": {
+    user: "none",
+    projectAdmin: "none",
+    domainAdmin: "none",
+    superadmin: "all",
+  },
   "node.update": {
     user: "none",
     projectAdmin: "none",
@@ -929,6 +941,8 @@ export const SERVER_SENTENCES: Record<ActionName, string> = {
   "group.update": "Change a resource group, its access list and its fair-share weights.",
   "group.remove": "Remove an empty resource group.",
   "node.read": "See the nodes of resource groups that you may use, if the installation shows nodes.",
+  "image.pull": "Pull images to nodes ahead of sessions.",
+  "image.prune": "Remove unused images from nodes.",
   "node.update": "Move a node to another group, cordon or drain it, reserve resources on it.",
   "engine.read": "See the container engines and their settings.",
   "engine.update": "Add, change, check or remove an engine.",

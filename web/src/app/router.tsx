@@ -466,6 +466,12 @@ const informationRoute = createRoute({
   component: page(() => import("@/features/maintenance/InformationPage"), "InformationPage"),
 });
 
+const nodeImagesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/maintenance/images",
+  component: page(() => import("@/features/maintenance/ImagesPage"), "ImagesPage"),
+});
+
 const registriesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/environments/registries",
@@ -529,6 +535,7 @@ export const router = createRouter({
       quotasRoute,
       checksRoute,
       consistencyRoute,
+      nodeImagesRoute,
       informationRoute,
       registriesRoute,
       imagesRoute,

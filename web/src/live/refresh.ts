@@ -68,6 +68,8 @@ const TOUCHED: Readonly<Record<string, readonly string[]>> = {
   project: ["projects", "users", "domains", "check", "why"],
   domain: ["domains", "projects", "users", "check", "why"],
   node: ["nodes", "groups", "check", "why", "queue", "slot-kinds"],
+  node_image: ["node-images"],
+  image_pull: ["image-pulls", "node-images"],
   engine: ["engines", "nodes"],
   group: ["groups", "nodes", "presets", "check", "why", "queue", "shares"],
   template: ["templates"],

@@ -85,6 +85,8 @@ export const ACTION_SENTENCES: Record<ActionName, MessageDescriptor> = {
   "group.update": msg`Change a resource group, its access list and its fair-share weights.`,
   "group.remove": msg`Remove an empty resource group.`,
   "node.read": msg`See the nodes of resource groups that you may use, if the installation shows nodes.`,
+  "image.pull": msg`Pull images to nodes ahead of sessions.`,
+  "image.prune": msg`Remove unused images from nodes.`,
   "node.update": msg`Move a node to another group, cordon or drain it, reserve resources on it.`,
   "preset.read": msg`See the resource presets for sessions.`,
   "preset.update": msg`Create, change or remove a preset.`,

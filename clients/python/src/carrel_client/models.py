@@ -419,6 +419,7 @@ class CheckView(TypedDict):
     field: str | None
     group: GroupRef
     groups: list[GroupRoom]
+    image_pull: ImagePullCostView | None
     limits: list[LimitView]
     most_rights: Rights
     no_estimate: str
@@ -1528,9 +1529,80 @@ class IdleView(TypedDict):
     session: str
 
 
-class ImageDetail(TypedDict):
-    """labels: those that are understood. label_slots: the minimum by its labels. settings: for those who may change
-    them, otherwise null."""
+class ImageList(TypedDict):
+    items: list[ImageView]
+    next_cursor: str | None
+
+
+class ImagePruneRequest(TypedDict):
+    """Remove images that Carrel pulled and that no session has used for so many days. nodes: ids or names; empty: all.
+    registered: also those that are registered under a name. dry_run: only report what would be removed."""
+
+    dry_run: NotRequired[bool]
+    nodes: NotRequired[list[str]]
+    older_than_days: NotRequired[int]
+    registered: NotRequired[bool]
+
+
+class ImagePruneView(TypedDict):
+    """count, size_bytes: of all that are removed; layers that other images share stay. items: at most 1000 of them,
+    the least recently used first. They are removed in the background."""
+
+    count: int
+    dry_run: bool
+    items: list[PrunedImage]
+    kept: list[KeptImages]
+    size_bytes: int
+
+
+class ImagePullCostView(TypedDict):
+    """nodes: names of those that would have to pull the image of the session, out of so many: where it would start
+    now, or else all that are open to it. size_bytes: about; null: not known."""
+
+    nodes: list[str]
+    out_of: int
+    sentence: str
+    size_bytes: int | None
+
+
+class ImagePullCreate(TypedDict):
+    """nodes: ids or names; or group: all nodes of this resource group, by id or name. project: with the credentials of
+    its registries and of its domain's; omitted: of the installation's."""
+
+    group: NotRequired[str | None]
+    nodes: NotRequired[list[str]]
+    project: NotRequired[str | None]
+    reference: str
+
+
+class ImagePullList(TypedDict):
+    items: list[ImagePullView]
+    next_cursor: str | None
+
+
+class ImagePullView(TypedDict):
+    """state: of all nodes together; failed: on one of them at least. total, done, failed: numbers of nodes. progress:
+    mean of all, 0..1. cancel: it was requested. nodes: those that are not done first; at most 100 in a list."""
+
+    cancel: bool
+    created_at: str
+    done: int
+    ended_at: str | None
+    failed: int
+    id: str
+    nodes: list[NodePullView]
+    progress: float
+    project: ProjectRef | None
+    reference: str
+    requested_by: UserRef | None
+    state: PullState
+    total: int
+
+
+class ImageView(TypedDict):
+    """name: of an image that a scan has added: its reference. architecture: null if it has several. registry_id,
+    digest, layers, scanned_at: of a scanned image; size_bytes is then that of its compressed layers. family, version:
+    group images. contents: versions of what it contains, such as python and cuda; cuda-driver: the least one."""
 
     accelerators: list[str]
     aliases: list[str]
@@ -1777,6 +1849,17 @@ class JoinedSession(TypedDict):
     id: str
     level: AccessLevel | None
     name: str
+
+
+KeptFor = Literal["foreign", "in_use", "needed", "registered", "recent"]
+
+
+class KeptImages(TypedDict):
+    """How many images stay for one reason."""
+
+    cause: KeptFor
+    count: int
+    size_bytes: int
 
 
 class KeypairCreate(TypedDict):
@@ -2119,12 +2202,56 @@ class NodeDetail(TypedDict):
     used: dict[str, int]
 
 
+class NodeImageList(TypedDict):
+    """count, size_bytes: of all images of the node, not only of this page; layers that images share count for each."""
+
+    count: int
+    items: list[NodeImageView]
+    next_cursor: str | None
+    size_bytes: int
+
+
+class NodeImageView(TypedDict):
+    """image_id: of the engine. references: by tag; empty if the tags have moved to newer images. size_bytes: with
+    layers that other images share. since: when it was first seen there. used_at: when a session last used it; null: not
+    since then. in_use: a container uses it. pulled: Carrel pulled it, so that a clean-up may remove it. removing: it is
+    being removed. problem: why that failed."""
+
+    digest: str | None
+    image_id: str
+    in_use: bool
+    problem: str | None
+    pulled: bool
+    references: list[str]
+    removing: bool
+    since: str
+    size_bytes: int
+    used_at: str | None
+
+
 class NodeList(TypedDict):
     items: list[NodeView]
     next_cursor: str | None
 
 
 NodeLoss = Literal["end", "reschedule"]
+
+
+class NodePullView(TypedDict):
+    """progress: 0..1; null: not known. problem: why it failed, or why it is not done yet."""
+
+    ended_at: str | None
+    node: NodeRef
+    problem: str | None
+    progress: float | None
+    size_bytes: int | None
+    started_at: str | None
+    state: PullState
+
+
+class NodeRef(TypedDict):
+    id: str
+    name: str
 
 
 class NodeSession(TypedDict):
@@ -2758,6 +2885,19 @@ class ProviderView(TypedDict):
     server: str
     settings: dict[str, Any]
     sign_ins: int
+
+
+class PrunedImage(TypedDict):
+    """used_at: when it was last used, or else pulled."""
+
+    image_id: str
+    node: NodeRef
+    references: list[str]
+    size_bytes: int
+    used_at: str
+
+
+PullState = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 
 class PurgeOne(TypedDict):
@@ -3589,10 +3729,8 @@ class SiteUpdate(TypedDict):
     api_rate_limit: NotRequired[int]
     audit_retention_days: NotRequired[int]
     currency: NotRequired[str]
-    image_scan_grace_days: NotRequired[int]
-    image_scan_hours: NotRequired[int]
-    image_scan_rule: NotRequired[ScanRule]
-    image_scan_severity: NotRequired[Severity]
+    image_cleanup_days: NotRequired[int]
+    image_cleanup_free_percent: NotRequired[int]
     import_sources: NotRequired[list[str]]
     lock_address_attempts: NotRequired[int]
     lock_attempts: NotRequired[int]
@@ -3634,10 +3772,8 @@ class SiteView(TypedDict):
     api_rate_limit: int
     audit_retention_days: int
     currency: str
-    image_scan_grace_days: int
-    image_scan_hours: int
-    image_scan_rule: ScanRule
-    image_scan_severity: Severity
+    image_cleanup_days: int
+    image_cleanup_free_percent: int
     import_sources: list[str]
     lock_address_attempts: int
     lock_attempts: int
@@ -4773,7 +4909,7 @@ class WhyView(TypedDict):
     kind of obstacle; null: none left. also: what would block it next, one sentence each. expected_start: when it
     starts if no sessions are added, all use their full time limits, and those that it is to start after end as it
     needs; or, with a machine, if one takes as long as before. no_estimate: why that is not known, if one of those has
-    no limit or the queue is too long."""
+    no limit or the queue is too long. image_pull: null if no node would have to pull its image."""
 
     also: list[str]
     alternatives: list[GroupWhyView]
@@ -4781,6 +4917,7 @@ class WhyView(TypedDict):
     changes: list[ChangeView]
     expected_start: str | None
     group: GroupRef
+    image_pull: ImagePullCostView | None
     limits: list[LimitView]
     no_estimate: str
     nodes: list[NodeCauseView]

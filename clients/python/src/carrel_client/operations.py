@@ -1120,6 +1120,44 @@ class ImageScans(Group):
         )
         return answer
 
+class ImagePulls(Group):
+    def cancel(self, pull: str) -> models.ImagePullView:
+        """Cancel a pull on the nodes where it is not done."""
+        answer: models.ImagePullView = self._transport.call("DELETE", f"/api/v1/image-pulls/{segment(pull)}")
+        return answer
+
+    def create(
+        self,
+        *,
+        reference: str,
+        group: str | None = UNSET,
+        nodes: Sequence[str] = UNSET,
+        project: str | None = UNSET,
+    ) -> models.ImagePullView:
+        """Pull an image to nodes, or to all nodes of a resource group, in the background."""
+        answer: models.ImagePullView = self._transport.call(
+            "POST",
+            "/api/v1/image-pulls",
+            body=_given(group=group, nodes=nodes, project=project, reference=reference),
+        )
+        return answer
+
+    def list(
+        self, *, sort: str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> models.ImagePullList:
+        """The pulls of the last 90 days, the latest first."""
+        answer: models.ImagePullList = self._transport.call(
+            "GET", "/api/v1/image-pulls", query={"sort": sort, "limit": limit, "cursor": cursor}
+        )
+        return answer
+
+    def show(self, pull: str) -> models.ImagePullView:
+        """One pull with its progress on each node."""
+        answer: models.ImagePullView = self._transport.call("GET", f"/api/v1/image-pulls/{segment(pull)}")
+        return answer
+
+
+class Images(Group):
     def list(
         self,
         *,
@@ -1267,6 +1305,19 @@ class Images(Group):
                 recommended_slots=recommended_slots,
                 successor=successor,
             ),
+    def prune(
+        self,
+        *,
+        dry_run: bool = UNSET,
+        nodes: Sequence[str] = UNSET,
+        older_than_days: int = UNSET,
+        registered: bool = UNSET,
+    ) -> models.ImagePruneView:
+        """Remove images from nodes that Carrel pulled and no session has used for a while. With `dry_run`, report only."""
+        answer: models.ImagePruneView = self._transport.call(
+            "POST",
+            "/api/v1/images/prune",
+            body=_given(dry_run=dry_run, nodes=nodes, older_than_days=older_than_days, registered=registered),
         )
         return answer
 
@@ -1409,6 +1460,23 @@ class Nodes(Group):
         """Forget a node that is DOWN: its sessions follow the group's node-loss rule, and it is no longer listed."""
         answer: models.Forgotten = self._transport.call(
             "POST", f"/api/v1/nodes/{segment(ref)}/forget", body=_given(confirm=confirm)
+        )
+        return answer
+
+    def images(
+        self,
+        ref: str,
+        *,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        q: str | None = None,
+    ) -> models.NodeImageList:
+        """The images that a node has, with their sizes and when a session last used them; the largest first."""
+        answer: models.NodeImageList = self._transport.call(
+            "GET",
+            f"/api/v1/nodes/{segment(ref)}/images",
+            query={"sort": sort, "limit": limit, "cursor": cursor, "q": q},
         )
         return answer
 
@@ -2673,6 +2741,8 @@ class Site(Group):
         image_scan_hours: int = UNSET,
         image_scan_rule: models.ScanRule = UNSET,
         image_scan_severity: models.Severity = UNSET,
+        image_cleanup_days: int = UNSET,
+        image_cleanup_free_percent: int = UNSET,
         import_sources: Sequence[str] = UNSET,
         lock_address_attempts: int = UNSET,
         lock_attempts: int = UNSET,
@@ -2717,6 +2787,8 @@ class Site(Group):
                 image_scan_hours=image_scan_hours,
                 image_scan_rule=image_scan_rule,
                 image_scan_severity=image_scan_severity,
+                image_cleanup_days=image_cleanup_days,
+                image_cleanup_free_percent=image_cleanup_free_percent,
                 import_sources=import_sources,
                 lock_address_attempts=lock_address_attempts,
                 lock_attempts=lock_attempts,
@@ -3622,6 +3694,7 @@ class Operations:
         self.groups = Groups(transport)
         self.held = Held(transport)
         self.image_scans = ImageScans(transport)
+        self.image_pulls = ImagePulls(transport)
         self.images = Images(transport)
         self.imports = Imports(transport)
         self.invitations = Invitations(transport)

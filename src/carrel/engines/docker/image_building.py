@@ -10,12 +10,12 @@ import aiodocker
 from carrel.engines.docker.api import DockerApi, disk_full, sentences
 from carrel.engines.docker.pull import Pulls
 from carrel.engines.optional import BuildOutput, BuildSink, ImageInfo, StoredImage
-from carrel.engines.port import EngineError, ImageUnusable, ProgressSink
+from carrel.engines.port import EngineError, ImageUnusable, ProgressSink, PullCredentials
 
 _STEP = re.compile(r"^step (\d+)/(\d+)", re.IGNORECASE)
 _BUILD_SHARES = "128"
 """Of a contended CPU; a session has 1024 for each of its own."""
-_UNNAMED = "<none>:<none>"
+_UNNAMED, _NO_DIGEST = "<none>:<none>", "<none>@<none>"
 
 
 class DockerImages:
@@ -29,9 +29,11 @@ class DockerImages:
         with sentences():
             return _info(await self._inspected(reference))
 
-    async def pull_image(self, reference: str, progress: ProgressSink) -> ImageInfo:
+    async def pull_image(
+        self, reference: str, progress: ProgressSink, credentials: PullCredentials | None = None
+    ) -> ImageInfo:
         with sentences():
-            await self._pulls.pull(reference, progress)
+            await self._pulls.pull(reference, progress, credentials)
             return _info(await self._inspected(reference))
 
     async def remove_image(self, reference: str) -> None:
@@ -52,6 +54,12 @@ class DockerImages:
         with sentences():
             rows = await self._api.call("GET", "images/json")
         return tuple(_stored(row) for row in rows)
+
+    async def images_by_node(self) -> Mapping[str, Sequence[StoredImage]]:
+        """Of the daemon's machine."""
+        with sentences():
+            name = (await self._api.call("GET", "info"))["Name"]
+        return {name: await self.images()}
 
     async def build_image(
         self, context: IO[bytes], reference: str, *, arguments: Mapping[str, str], output: BuildSink
@@ -100,7 +108,8 @@ def _unusable(reference: str) -> ImageUnusable:
 
 def _stored(row: Any) -> StoredImage:
     references = tuple(tag for tag in row.get("RepoTags") or () if tag != _UNNAMED)
-    return StoredImage(row["Id"], references, row["Size"], row.get("Labels") or {})
+    digests = tuple(name for name in row.get("RepoDigests") or () if name != _NO_DIGEST)
+    return StoredImage(row["Id"], references, row["Size"], row.get("Labels") or {}, digests)
 
 
 def _report(reference: str, line: Any, output: BuildSink) -> None:

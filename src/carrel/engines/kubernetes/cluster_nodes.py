@@ -84,7 +84,8 @@ def trimmed(machine: Mapping[str, Any]) -> Mapping[str, Any]:
     """A node with only what is read of it: each has up to 50 images, most of which all of them have."""
     metadata, spec, status = machine["metadata"], machine["spec"], machine["status"]
     images = [
-        {"names": [sys.intern(name) for name in one.get("names") or ()]} for one in status.get("images") or ()
+        {"names": [sys.intern(name) for name in one.get("names") or ()], "sizeBytes": one.get("sizeBytes", 0)}
+        for one in status.get("images") or ()
     ]
     return {
         "metadata": {"name": metadata["name"], "labels": metadata.get("labels") or {}},

@@ -40,7 +40,7 @@ from carrel.engines.kubernetes.runtime_classes import RuntimeClass, without_over
 from carrel.engines.kubernetes.self_test import SelfTest
 from carrel.engines.kubernetes.taints import Toleration
 from carrel.engines.label_claim import LabelClaim
-from carrel.engines.optional import FORWARDED, NETWORK_POLICY, USER_NAMESPACES
+from carrel.engines.optional import FORWARDED, NETWORK_POLICY, USER_NAMESPACES, StoredImage
 from carrel.engines.port import (
     Claimant,
     ContainerGone,
@@ -130,6 +130,12 @@ class KubernetesEngine:
             replace(node, capabilities=node.capabilities | shared | self._of_runtimes(machine))
             for node, machine in zip(nodes, machines, strict=True)
         )
+
+    async def images_by_node(self) -> Mapping[str, Sequence[StoredImage]]:
+        """Each kubelet reports its largest images, 50 by default."""
+        with sentences():
+            machines = await self._nodes.all()
+        return {one["metadata"]["name"]: pod_answers.images(one) for one in machines}
 
     async def ensure(
         self, spec: ContainerSpec, progress: ProgressSink, permit: Permit | None = None

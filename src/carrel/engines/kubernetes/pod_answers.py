@@ -11,6 +11,7 @@ from carrel.engines.kubernetes import pod_events, pod_folders, taints
 from carrel.engines.kubernetes.pods import LABEL_EPOCH, LABEL_ID, OCCUPIED, PREPARE, SESSION
 from carrel.engines.kubernetes.quantities import quantity
 from carrel.engines.kubernetes.taints import Toleration
+from carrel.engines.optional import StoredImage
 from carrel.engines.port import (
     ELASTIC,
     IDLE,
@@ -263,6 +264,19 @@ def _node(
         closed=taints.closed(machine, tolerations),
         ending=taints.ending(machine),
     )
+
+
+def images(machine: Mapping[str, Any]) -> tuple[StoredImage, ...]:
+    """The images on a node, identified by their first digest: the cluster does not tell their ids."""
+    stored = []
+    for one in machine["status"].get("images", ()):
+        names = one.get("names") or ()
+        digests = tuple(name for name in names if "@" in name)
+        references = tuple(name for name in names if "@" not in name)
+        if names:
+            key = digests[0].partition("@")[2] if digests else names[0]
+            stored.append(StoredImage(key, references, one["sizeBytes"], digests=digests))
+    return tuple({one.id: one for one in stored}.values())
 
 
 def reservation(pod: Mapping[str, Any]) -> Reservation:

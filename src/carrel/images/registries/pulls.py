@@ -14,6 +14,7 @@ from carrel.engines.references import on_registry, registry_of, repository_of
 from carrel.images import availability
 from carrel.images.registries import service
 from carrel.tables.registries import ImageRegistry, PrivateRepository
+from carrel.tables.tenancy import Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +27,27 @@ class PullSource:
 
 
 async def source(
-    tx: AsyncSession, seal: SecretBox, reference: str, *, project: ProjectId, domain: DomainId
+    tx: AsyncSession,
+    seal: SecretBox,
+    reference: str,
+    *,
+    project: ProjectId | None,
+    domain: DomainId | None = None,
 ) -> PullSource:
     """Where a session of the project gets an image from; stores for whom it is pulled, if that is not everybody.
+
+    domain: of the project; None: look it up. project None: only by registries of the installation.
 
     By the registry of the project, otherwise of the domain, otherwise of the installation; of several, the one with the
     longest namespace. A registry of a project or domain counts only if its mirror is one that the domain permits.
     """
+    if project and domain is None:
+        domain = (await tx.execute(select(Project.domain_id).where(Project.id == project))).scalar_one()
     best = await _registry(tx, reference, project, domain)
     image = reference
     if best and best.mirror:
         image = on_registry(reference, urlsplit(best.mirror).netloc)
-        if _scope(best) and not await availability.may_pull(tx, domain, image):
+        if domain and _scope(best) and not await availability.may_pull(tx, domain, image):
             best, image = None, reference
     always = await _others_have(tx, image, project, domain)
     secret = service.secret_of(seal, best) if best else None
@@ -50,16 +60,13 @@ async def source(
 
 
 async def _registry(
-    tx: AsyncSession, reference: str, project: ProjectId, domain: DomainId
+    tx: AsyncSession, reference: str, project: ProjectId | None, domain: DomainId | None
 ) -> ImageRegistry | None:
+    of_all = and_(ImageRegistry.project_id.is_(None), ImageRegistry.domain_id.is_(None))
+    theirs = or_(ImageRegistry.project_id == project, ImageRegistry.domain_id == domain)
     rows = await tx.execute(
         select(ImageRegistry).where(
-            ImageRegistry.host == registry_of(reference),
-            or_(
-                ImageRegistry.project_id == project,
-                ImageRegistry.domain_id == domain,
-                and_(ImageRegistry.project_id.is_(None), ImageRegistry.domain_id.is_(None)),
-            ),
+            ImageRegistry.host == registry_of(reference), or_(of_all, theirs) if project else of_all
         )
     )
     repository = repository_of(reference)
@@ -73,10 +80,10 @@ async def _registry(
     )
 
 
-async def _others_have(tx: AsyncSession, image: str, project: ProjectId, domain: DomainId) -> bool:
+async def _others_have(tx: AsyncSession, image: str, project: ProjectId | None, domain: DomainId | None) -> bool:
     """True if it may be on nodes because somebody else's credentials have pulled it."""
     others = select(PrivateRepository.name).where(
-        PrivateRepository.name == _name(image), PrivateRepository.scope_id.not_in((project, domain))
+        PrivateRepository.name == _name(image), PrivateRepository.scope_id.not_in([one for one in (project, domain) if one])
     )
     return (await tx.execute(others.limit(1))).first() is not None
 

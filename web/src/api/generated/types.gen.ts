@@ -1073,6 +1073,7 @@ export type CheckView = {
      * Groups
      */
     groups: Array<GroupRoom>;
+    image_pull: ImagePullCostView | null;
     /**
      * Limits
      */
@@ -1311,9 +1312,7 @@ export type ContainerUsageView = {
  * name: the value for `?container=` and `--container`: main, sub1, sub2 ... host: its name in the network of the
  * session. id: part of the container's name on the engine. state: EXITED means stopped and not restarted, GONE means
  * removed, ABANDONED means that its session was ended by force and that the engine has not confirmed its removal.
- * exit_code: of its main process, if known. resize: the slots that it will have, while they change. image_digest: in
- * its registry, of what it ran at its last start: image@digest starts the same again; null: not started, or built
- * here. image_id: the engine's own id of it.
+ * exit_code: of its main process, if known. resize: the slots that it will have, while they change.
  */
 export type ContainerView = {
     /**
@@ -1336,14 +1335,6 @@ export type ContainerView = {
      * Image
      */
     image: string;
-    /**
-     * Image Digest
-     */
-    image_digest: string | null;
-    /**
-     * Image Id
-     */
-    image_id: string | null;
     /**
      * Index
      */
@@ -1658,18 +1649,6 @@ export type DependencyView = {
     name: string | null;
     result: Result | null;
     state: SessionState;
-};
-
-/**
- * DeprecatedImage
- *
- * successor: the name of the image to use instead; null: none is named.
- */
-export type DeprecatedImage = {
-    /**
-     * Successor
-     */
-    successor: string | null;
 };
 
 /**
@@ -3850,172 +3829,6 @@ export type IdleView = {
 };
 
 /**
- * ImageDetail
- *
- * labels: those that are understood. label_slots: the minimum by its labels. settings: for those who may change
- * them, otherwise null.
- */
-export type ImageDetail = {
-    /**
-     * Accelerators
-     */
-    accelerators: Array<string>;
-    /**
-     * Aliases
-     */
-    aliases: Array<string>;
-    /**
-     * Apps
-     */
-    apps: Array<AppRef>;
-    /**
-     * Architecture
-     */
-    architecture: string | null;
-    /**
-     * Architectures
-     */
-    architectures: Array<string>;
-    /**
-     * Built At
-     */
-    built_at: string | null;
-    /**
-     * Contents
-     */
-    contents: {
-        [key: string]: string;
-    };
-    /**
-     * Deprecated
-     */
-    deprecated: boolean;
-    /**
-     * Description
-     */
-    description: string;
-    /**
-     * Digest
-     */
-    digest: string | null;
-    /**
-     * Enabled
-     */
-    enabled: boolean;
-    /**
-     * Family
-     */
-    family: string;
-    /**
-     * Hidden
-     */
-    hidden: boolean;
-    /**
-     * Id
-     */
-    id: string;
-    /**
-     * Label Slots
-     */
-    label_slots: {
-        [key: string]: number;
-    };
-    /**
-     * Labels
-     */
-    labels: {
-        [key: string]: string;
-    };
-    /**
-     * Layers
-     */
-    layers: number | null;
-    /**
-     * Licenses
-     */
-    licenses: string;
-    min_slots: AllSlotAmounts;
-    /**
-     * Name
-     */
-    name: string;
-    /**
-     * Preferred
-     */
-    preferred: boolean;
-    /**
-     * Present
-     */
-    present: boolean;
-    /**
-     * Recommended Slots
-     */
-    recommended_slots: {
-        [key: string]: number;
-    };
-    /**
-     * Reference
-     */
-    reference: string;
-    /**
-     * Registry Id
-     */
-    registry_id: string | null;
-    /**
-     * Scanned At
-     */
-    scanned_at: string | null;
-    settings: ImageSettingsView | null;
-    /**
-     * Size Bytes
-     */
-    size_bytes: number | null;
-    /**
-     * Successor
-     */
-    successor: string | null;
-    /**
-     * Title
-     */
-    title: string;
-    /**
-     * Version
-     */
-    version: string;
-};
-
-/**
- * ImageFamily
- *
- * versions: number of images. default: what the name of the family means.
- */
-export type ImageFamily = {
-    default: ImageView;
-    /**
-     * Family
-     */
-    family: string;
-    /**
-     * Versions
-     */
-    versions: number;
-};
-
-/**
- * ImageFamilyList
- */
-export type ImageFamilyList = {
-    /**
-     * Items
-     */
-    items: Array<ImageFamily>;
-    /**
-     * Next Cursor
-     */
-    next_cursor: string | null;
-};
-
-/**
  * ImageList
  */
 export type ImageList = {
@@ -4030,114 +3843,173 @@ export type ImageList = {
 };
 
 /**
- * ImageScopeRef
+ * ImagePruneRequest
+ *
+ * Remove images that Carrel pulled and that no session has used for so many days. nodes: ids or names; empty: all.
+ * registered: also those that are registered under a name. dry_run: only report what would be removed.
  */
-export type ImageScopeRef = {
+export type ImagePruneRequest = {
+    /**
+     * Dry Run
+     */
+    dry_run?: boolean;
+    /**
+     * Nodes
+     */
+    nodes?: Array<string>;
+    /**
+     * Older Than Days
+     */
+    older_than_days?: number;
+    /**
+     * Registered
+     */
+    registered?: boolean;
+};
+
+/**
+ * ImagePruneView
+ *
+ * count, size_bytes: of all that are removed; layers that other images share stay. items: at most 1000 of them,
+ * the least recently used first. They are removed in the background.
+ */
+export type ImagePruneView = {
+    /**
+     * Count
+     */
+    count: number;
+    /**
+     * Dry Run
+     */
+    dry_run: boolean;
+    /**
+     * Items
+     */
+    items: Array<PrunedImage>;
+    /**
+     * Kept
+     */
+    kept: Array<KeptImages>;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number;
+};
+
+/**
+ * ImagePullCostView
+ *
+ * nodes: names of those that would have to pull the image of the session, out of so many: where it would start
+ * now, or else all that are open to it. size_bytes: about; null: not known.
+ */
+export type ImagePullCostView = {
+    /**
+     * Nodes
+     */
+    nodes: Array<string>;
+    /**
+     * Out Of
+     */
+    out_of: number;
+    /**
+     * Sentence
+     */
+    sentence: string;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number | null;
+};
+
+/**
+ * ImagePullCreate
+ *
+ * nodes: ids or names; or group: all nodes of this resource group, by id or name. project: with the credentials of
+ * its registries and of its domain's; omitted: of the installation's.
+ */
+export type ImagePullCreate = {
+    /**
+     * Group
+     */
+    group?: string | null;
+    /**
+     * Nodes
+     */
+    nodes?: Array<string>;
+    /**
+     * Project
+     */
+    project?: string | null;
+    /**
+     * Reference
+     */
+    reference: string;
+};
+
+/**
+ * ImagePullList
+ */
+export type ImagePullList = {
+    /**
+     * Items
+     */
+    items: Array<ImagePullView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * ImagePullView
+ *
+ * state: of all nodes together; failed: on one of them at least. total, done, failed: numbers of nodes. progress:
+ * mean of all, 0..1. cancel: it was requested. nodes: those that are not done first; at most 100 in a list.
+ */
+export type ImagePullView = {
+    /**
+     * Cancel
+     */
+    cancel: boolean;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Done
+     */
+    done: number;
+    /**
+     * Ended At
+     */
+    ended_at: string | null;
+    /**
+     * Failed
+     */
+    failed: number;
     /**
      * Id
      */
     id: string;
     /**
-     * Name
+     * Nodes
      */
-    name: string;
-};
-
-/**
- * ImageSettingsView
- *
- * What is set for an image. enabled: null: as its registry has it. min_slots: instead of those of its labels.
- * domains, projects, groups: those that may use it; domains and projects both empty: all, groups empty: all.
- */
-export type ImageSettingsView = {
+    nodes: Array<NodePullView>;
     /**
-     * Domains
+     * Progress
      */
-    domains: Array<ImageScopeRef>;
+    progress: number;
+    project: ProjectRef | null;
     /**
-     * Enabled
+     * Reference
      */
-    enabled: boolean | null;
+    reference: string;
+    requested_by: UserRef | null;
+    state: PullState;
     /**
-     * Groups
+     * Total
      */
-    groups: Array<ImageScopeRef>;
-    /**
-     * Min Slots
-     */
-    min_slots: {
-        [key: string]: number;
-    };
-    /**
-     * Projects
-     */
-    projects: Array<ImageScopeRef>;
-};
-
-/**
- * ImageState
- *
- * limited: to some domains, projects or resource groups.
- */
-export type ImageState = 'enabled' | 'disabled' | 'hidden' | 'deprecated' | 'limited';
-
-/**
- * ImageUpdate
- *
- * Omitted fields keep their values. enabled: null: as its registry has it. successor: name or id of an image to use
- * instead, for a deprecated one; null: none. preferred: the name of its family means this version, and no other.
- * aliases, domains, projects, groups, min_slots, recommended_slots: replace the present ones. domains, projects,
- * groups: ids or names. min_slots: instead of those of its labels.
- */
-export type ImageUpdate = {
-    /**
-     * Aliases
-     */
-    aliases?: Array<string>;
-    /**
-     * Deprecated
-     */
-    deprecated?: boolean;
-    /**
-     * Domains
-     */
-    domains?: Array<string>;
-    /**
-     * Enabled
-     */
-    enabled?: boolean | null;
-    /**
-     * Groups
-     */
-    groups?: Array<string>;
-    /**
-     * Hidden
-     */
-    hidden?: boolean;
-    /**
-     * Min Slots
-     */
-    min_slots?: {
-        [key: string]: unknown | number;
-    };
-    /**
-     * Preferred
-     */
-    preferred?: boolean;
-    /**
-     * Projects
-     */
-    projects?: Array<string>;
-    /**
-     * Recommended Slots
-     */
-    recommended_slots?: {
-        [key: string]: unknown | number;
-    };
-    /**
-     * Successor
-     */
-    successor?: string | null;
+    total: number;
 };
 
 /**
@@ -4146,19 +4018,12 @@ export type ImageUpdate = {
  * name: of an image that a scan has added: its reference. architecture: null if it has several. registry_id,
  * digest, layers, scanned_at: of a scanned image; size_bytes is then that of its compressed layers. family, version:
  * group images. contents: versions of what it contains, such as python and cuda; cuda-driver: the least one.
- * min_slots: of its sessions; recommended_slots: to begin with. hidden: users are not offered it, and can start it by
- * name. deprecated: it still starts; successor: the name of the image to use instead. aliases: further names.
- * preferred: the name of its family means this version; without one, the newest.
  */
 export type ImageView = {
     /**
      * Accelerators
      */
     accelerators: Array<string>;
-    /**
-     * Aliases
-     */
-    aliases: Array<string>;
     /**
      * Apps
      */
@@ -4182,10 +4047,6 @@ export type ImageView = {
         [key: string]: string;
     };
     /**
-     * Deprecated
-     */
-    deprecated: boolean;
-    /**
      * Description
      */
     description: string;
@@ -4194,17 +4055,9 @@ export type ImageView = {
      */
     digest: string | null;
     /**
-     * Enabled
-     */
-    enabled: boolean;
-    /**
      * Family
      */
     family: string;
-    /**
-     * Hidden
-     */
-    hidden: boolean;
     /**
      * Id
      */
@@ -4223,19 +4076,9 @@ export type ImageView = {
      */
     name: string;
     /**
-     * Preferred
-     */
-    preferred: boolean;
-    /**
      * Present
      */
     present: boolean;
-    /**
-     * Recommended Slots
-     */
-    recommended_slots: {
-        [key: string]: number;
-    };
     /**
      * Reference
      */
@@ -4252,10 +4095,6 @@ export type ImageView = {
      * Size Bytes
      */
     size_bytes: number | null;
-    /**
-     * Successor
-     */
-    successor: string | null;
     /**
      * Title
      */
@@ -4556,6 +4395,32 @@ export type JoinedSession = {
      * Name
      */
     name: string;
+};
+
+/**
+ * KeptFor
+ *
+ * Why an image stays. FOREIGN: Carrel did not pull it. IN_USE: a container uses it. NEEDED: a session that has not
+ * ended, an open pull, an environment or Carrel itself needs it. REGISTERED: sessions start from it by name. RECENT:
+ * it was used more recently than the rule allows, or the disk has enough space.
+ */
+export type KeptFor = 'foreign' | 'in_use' | 'needed' | 'registered' | 'recent';
+
+/**
+ * KeptImages
+ *
+ * How many images stay for one reason.
+ */
+export type KeptImages = {
+    cause: KeptFor;
+    /**
+     * Count
+     */
+    count: number;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number;
 };
 
 /**
@@ -5465,6 +5330,81 @@ export type NodeDetail = {
 };
 
 /**
+ * NodeImageList
+ *
+ * count, size_bytes: of all images of the node, not only of this page; layers that images share count for each.
+ */
+export type NodeImageList = {
+    /**
+     * Count
+     */
+    count: number;
+    /**
+     * Items
+     */
+    items: Array<NodeImageView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number;
+};
+
+/**
+ * NodeImageView
+ *
+ * image_id: of the engine. references: by tag; empty if the tags have moved to newer images. size_bytes: with
+ * layers that other images share. since: when it was first seen there. used_at: when a session last used it; null: not
+ * since then. in_use: a container uses it. pulled: Carrel pulled it, so that a clean-up may remove it. removing: it is
+ * being removed. problem: why that failed.
+ */
+export type NodeImageView = {
+    /**
+     * Digest
+     */
+    digest: string | null;
+    /**
+     * Image Id
+     */
+    image_id: string;
+    /**
+     * In Use
+     */
+    in_use: boolean;
+    /**
+     * Problem
+     */
+    problem: string | null;
+    /**
+     * Pulled
+     */
+    pulled: boolean;
+    /**
+     * References
+     */
+    references: Array<string>;
+    /**
+     * Removing
+     */
+    removing: boolean;
+    /**
+     * Since
+     */
+    since: string;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number;
+    /**
+     * Used At
+     */
+    used_at: string | null;
+};
+
+/**
  * NodeList
  */
 export type NodeList = {
@@ -5484,6 +5424,50 @@ export type NodeList = {
  * Handling of sessions whose node has been gone for longer than `node_loss_s`.
  */
 export type NodeLoss = 'end' | 'reschedule';
+
+/**
+ * NodePullView
+ *
+ * progress: 0..1; null: not known. problem: why it failed, or why it is not done yet.
+ */
+export type NodePullView = {
+    /**
+     * Ended At
+     */
+    ended_at: string | null;
+    node: NodeRef;
+    /**
+     * Problem
+     */
+    problem: string | null;
+    /**
+     * Progress
+     */
+    progress: number | null;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number | null;
+    /**
+     * Started At
+     */
+    started_at: string | null;
+    state: PullState;
+};
+
+/**
+ * NodeRef
+ */
+export type NodeRef = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+};
 
 /**
  * NodeSession
@@ -7143,6 +7127,36 @@ export type ProviderView = {
 };
 
 /**
+ * PrunedImage
+ *
+ * used_at: when it was last used, or else pulled.
+ */
+export type PrunedImage = {
+    /**
+     * Image Id
+     */
+    image_id: string;
+    node: NodeRef;
+    /**
+     * References
+     */
+    references: Array<string>;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number;
+    /**
+     * Used At
+     */
+    used_at: string;
+};
+
+/**
+ * PullState
+ */
+export type PullState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
+
+/**
  * PurgeOne
  *
  * user: id or e-mail. confirm: the e-mail.
@@ -7394,8 +7408,7 @@ export type RegistryCheckStep = {
  * and pulled instead; it receives the credentials. repositories, tags: allow-lists of globs; empty: all. repositories
  * are without the namespace; names without * ? [ are also used where the registry cannot be listed. domain, project:
  * id or name of the one for which it is; omitted: what the creator administers: the installation, their domain or
- * their only project. images_enabled: whether images that its scans add can be used unless a superadmin says
- * otherwise.
+ * their only project.
  */
 export type RegistryCreate = {
     /**
@@ -7406,10 +7419,6 @@ export type RegistryCreate = {
      * Domain
      */
     domain?: string | null;
-    /**
-     * Images Enabled
-     */
-    images_enabled?: boolean;
     kind?: RegistryKind;
     /**
      * Mirror
@@ -7569,10 +7578,6 @@ export type RegistryUpdate = {
      */
     ca_pem?: string;
     /**
-     * Images Enabled
-     */
-    images_enabled?: boolean;
-    /**
      * Mirror
      */
     mirror?: string | null;
@@ -7635,10 +7640,6 @@ export type RegistryView = {
      * Id
      */
     id: string;
-    /**
-     * Images Enabled
-     */
-    images_enabled: boolean;
     kind: RegistryKind;
     /**
      * Mirror
@@ -8327,8 +8328,7 @@ export type SessionCreate = {
  * sessions that start after it and that you may see, the newest 100. bootstrap: shown to the owner; others see
  * ********. disk_bytes: as requested; disk_limit_bytes: what applies to each container, with the default of the
  * policy; null: no limit. accepted_groups: the preferred first; `group` is the one in which it was placed, or the
- * preferred one while it is pending. may_leave: it is shared with you personally or by a link. image_deprecated: null
- * if it is not.
+ * preferred one while it is pending. may_leave: it is shared with you personally or by a link.
  */
 export type SessionDetail = {
     /**
@@ -8416,7 +8416,6 @@ export type SessionDetail = {
      * Image
      */
     image: string;
-    image_deprecated: DeprecatedImage | null;
     /**
      * Image Name
      */
@@ -9116,6 +9115,18 @@ export type SiteUpdate = {
      */
     currency?: string;
     /**
+     * Image Cleanup Days
+     *
+     * Days without use after which images that Carrel pulled are removed from nodes; 0: never.
+     */
+    image_cleanup_days?: number;
+    /**
+     * Image Cleanup Free Percent
+     *
+     * Free space of a node's disk, in percent, below which unused images that Carrel pulled are removed; 0: never.
+     */
+    image_cleanup_free_percent?: number;
+    /**
      * Import Sources
      *
      * Hosts that Import & Run accepts: github.com, github.com/acme, *.example.org; empty: all.
@@ -9325,6 +9336,18 @@ export type SiteView = {
      * Currency of the prices.
      */
     currency?: string;
+    /**
+     * Image Cleanup Days
+     *
+     * Days without use after which images that Carrel pulled are removed from nodes; 0: never.
+     */
+    image_cleanup_days?: number;
+    /**
+     * Image Cleanup Free Percent
+     *
+     * Free space of a node's disk, in percent, below which unused images that Carrel pulled are removed; 0: never.
+     */
+    image_cleanup_free_percent?: number;
     /**
      * Import Sources
      *
@@ -12371,7 +12394,7 @@ export type Whom = 'nobody' | 'administrators' | 'everybody';
  * kind of obstacle; null: none left. also: what would block it next, one sentence each. expected_start: when it
  * starts if no sessions are added, all use their full time limits, and those that it is to start after end as it
  * needs; or, with a machine, if one takes as long as before. no_estimate: why that is not known, if one of those has
- * no limit or the queue is too long.
+ * no limit or the queue is too long. image_pull: null if no node would have to pull its image.
  */
 export type WhyView = {
     /**
@@ -12392,6 +12415,7 @@ export type WhyView = {
      */
     expected_start: string | null;
     group: GroupRef;
+    image_pull: ImagePullCostView | null;
     /**
      * Limits
      */
@@ -15316,7 +15340,7 @@ export type HeldListResponses = {
 
 export type HeldListResponse = HeldListResponses[keyof HeldListResponses];
 
-export type ImagesFamiliesData = {
+export type ImagePullsListData = {
     body?: never;
     path?: never;
     query?: {
@@ -15334,17 +15358,11 @@ export type ImagesFamiliesData = {
          * Cursor
          */
         cursor?: string | null;
-        /**
-         * Q
-         *
-         * part of the name or title of an image
-         */
-        q?: string | null;
     };
-    url: '/api/v1/image-families';
+    url: '/api/v1/image-pulls';
 };
 
-export type ImagesFamiliesErrors = {
+export type ImagePullsListErrors = {
     /**
      * Refused: `code` says why, `hint` what to do
      */
@@ -15355,16 +15373,117 @@ export type ImagesFamiliesErrors = {
     '5XX': Problem;
 };
 
-export type ImagesFamiliesError = ImagesFamiliesErrors[keyof ImagesFamiliesErrors];
+export type ImagePullsListError = ImagePullsListErrors[keyof ImagePullsListErrors];
 
-export type ImagesFamiliesResponses = {
+export type ImagePullsListResponses = {
     /**
      * Successful Response
      */
-    200: ImageFamilyList;
+    200: ImagePullList;
 };
 
-export type ImagesFamiliesResponse = ImagesFamiliesResponses[keyof ImagesFamiliesResponses];
+export type ImagePullsListResponse = ImagePullsListResponses[keyof ImagePullsListResponses];
+
+export type ImagePullsCreateData = {
+    body: ImagePullCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/image-pulls';
+};
+
+export type ImagePullsCreateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImagePullsCreateError = ImagePullsCreateErrors[keyof ImagePullsCreateErrors];
+
+export type ImagePullsCreateResponses = {
+    /**
+     * Successful Response
+     */
+    202: ImagePullView;
+};
+
+export type ImagePullsCreateResponse = ImagePullsCreateResponses[keyof ImagePullsCreateResponses];
+
+export type ImagePullsCancelData = {
+    body?: never;
+    path: {
+        /**
+         * Pull
+         *
+         * The id of a pull.
+         */
+        pull: string;
+    };
+    query?: never;
+    url: '/api/v1/image-pulls/{pull}';
+};
+
+export type ImagePullsCancelErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImagePullsCancelError = ImagePullsCancelErrors[keyof ImagePullsCancelErrors];
+
+export type ImagePullsCancelResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImagePullView;
+};
+
+export type ImagePullsCancelResponse = ImagePullsCancelResponses[keyof ImagePullsCancelResponses];
+
+export type ImagePullsShowData = {
+    body?: never;
+    path: {
+        /**
+         * Pull
+         *
+         * The id of a pull.
+         */
+        pull: string;
+    };
+    query?: never;
+    url: '/api/v1/image-pulls/{pull}';
+};
+
+export type ImagePullsShowErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImagePullsShowError = ImagePullsShowErrors[keyof ImagePullsShowErrors];
+
+export type ImagePullsShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImagePullView;
+};
+
+export type ImagePullsShowResponse = ImagePullsShowResponses[keyof ImagePullsShowResponses];
 
 export type ImagesListData = {
     body?: never;
@@ -15384,22 +15503,6 @@ export type ImagesListData = {
          * Cursor
          */
         cursor?: string | null;
-        /**
-         * Name
-         *
-         * a name, reference, alias or family: only the image that it means; other filters have no effect
-         */
-        name?: string | null;
-        /**
-         * Offered
-         *
-         * true: for administrators too, only images that they can start and that are not hidden
-         */
-        offered?: boolean;
-        /**
-         * State
-         */
-        state?: ImageState | null;
         /**
          * Q
          *
@@ -15448,21 +15551,14 @@ export type ImagesListResponses = {
 
 export type ImagesListResponse = ImagesListResponses[keyof ImagesListResponses];
 
-export type ImagesShowData = {
-    body?: never;
-    path: {
-        /**
-         * Ref
-         *
-         * An id, name, reference, alias or family.
-         */
-        ref: string;
-    };
+export type ImagesPruneData = {
+    body: ImagePruneRequest;
+    path?: never;
     query?: never;
-    url: '/api/v1/images/{ref}';
+    url: '/api/v1/images/prune';
 };
 
-export type ImagesShowErrors = {
+export type ImagesPruneErrors = {
     /**
      * Refused: `code` says why, `hint` what to do
      */
@@ -15473,52 +15569,16 @@ export type ImagesShowErrors = {
     '5XX': Problem;
 };
 
-export type ImagesShowError = ImagesShowErrors[keyof ImagesShowErrors];
+export type ImagesPruneError = ImagesPruneErrors[keyof ImagesPruneErrors];
 
-export type ImagesShowResponses = {
+export type ImagesPruneResponses = {
     /**
      * Successful Response
      */
-    200: ImageDetail;
+    200: ImagePruneView;
 };
 
-export type ImagesShowResponse = ImagesShowResponses[keyof ImagesShowResponses];
-
-export type ImagesUpdateData = {
-    body: ImageUpdate;
-    path: {
-        /**
-         * Ref
-         *
-         * An id, name, reference, alias or family.
-         */
-        ref: string;
-    };
-    query?: never;
-    url: '/api/v1/images/{ref}';
-};
-
-export type ImagesUpdateErrors = {
-    /**
-     * Refused: `code` says why, `hint` what to do
-     */
-    '4XX': Problem;
-    /**
-     * The server failed, or a service it depends on does not respond
-     */
-    '5XX': Problem;
-};
-
-export type ImagesUpdateError = ImagesUpdateErrors[keyof ImagesUpdateErrors];
-
-export type ImagesUpdateResponses = {
-    /**
-     * Successful Response
-     */
-    200: ImageDetail;
-};
-
-export type ImagesUpdateResponse = ImagesUpdateResponses[keyof ImagesUpdateResponses];
+export type ImagesPruneResponse = ImagesPruneResponses[keyof ImagesPruneResponses];
 
 export type ImportsPreviewData = {
     body: ImportRequest;
@@ -16294,6 +16354,63 @@ export type NodesForgetResponses = {
 };
 
 export type NodesForgetResponse = NodesForgetResponses[keyof NodesForgetResponses];
+
+export type NodesImagesData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; prefix - for descending order
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
+         * Q
+         *
+         * part of a reference
+         */
+        q?: string | null;
+    };
+    url: '/api/v1/nodes/{ref}/images';
+};
+
+export type NodesImagesErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type NodesImagesError = NodesImagesErrors[keyof NodesImagesErrors];
+
+export type NodesImagesResponses = {
+    /**
+     * Successful Response
+     */
+    200: NodeImageList;
+};
+
+export type NodesImagesResponse = NodesImagesResponses[keyof NodesImagesResponses];
 
 export type NotificationsShowData = {
     body?: never;
@@ -18999,14 +19116,7 @@ export type SessionsAgainData = {
          */
         ref: string;
     };
-    query?: {
-        /**
-         * Exact Image
-         *
-         * With the digests of the images that it ran, whatever their tags mean now.
-         */
-        exact_image?: boolean;
-    };
+    query?: never;
     url: '/api/v1/sessions/{ref}/again';
 };
 

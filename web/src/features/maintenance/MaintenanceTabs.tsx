@@ -10,6 +10,7 @@ export function MaintenanceTabs() {
       tabs={[
         { to: "/maintenance", label: t`Checks` },
         { to: "/maintenance/consistency", label: t`Consistency` },
+        { to: "/maintenance/images", label: t`Images` },
         { to: "/maintenance/information", label: t`Information` },
       ]}
     />

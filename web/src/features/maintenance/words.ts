@@ -1,5 +1,6 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
+import type { ImagePruneView } from "@/api/types";
 
 /** What each check is about. */
 export const CHECKS: Readonly<Record<string, MessageDescriptor>> = {
@@ -46,4 +47,13 @@ export const DIFFERENCES: Readonly<Record<string, MessageDescriptor>> = {
   overfull: msg`More is held on the node than it offers`,
   device: msg`More than a whole device is held`,
   mount: msg`Ended session that still reserves a folder`,
+};
+
+/** Why images stay on nodes. */
+export const KEPT_FOR: Record<ImagePruneView["kept"][number]["cause"], MessageDescriptor> = {
+  foreign: msg`Stay, not pulled by Carrel`,
+  in_use: msg`Stay, in use by a container`,
+  needed: msg`Stay, needed by a session, a pull, an environment or Carrel`,
+  registered: msg`Stay, registered under a name`,
+  recent: msg`Stay, used more recently`,
 };

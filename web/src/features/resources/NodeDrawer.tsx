@@ -100,7 +100,7 @@ function Detail({ node, tab, onTab }: { node: NodeDetail } & Pick<Props, "tab" |
           {
             name: "images",
             label: t`Images (${node.images})`,
-            content: <NodeImages names={node.image_names} />,
+            content: <NodeImages node={node} />,
           },
         ]}
       />

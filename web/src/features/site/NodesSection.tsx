@@ -3,6 +3,7 @@ import { Switch, TagsInput } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import { DefaultHint } from "./DefaultHint";
 import type { SiteValues } from "./defaults";
+import { NumberField } from "./NumberSections";
 import { BELOW, Section } from "./Section";
 
 /** From where sources are imported. */
@@ -22,7 +23,7 @@ export function ImportsSection({ form }: { form: UseFormReturnType<SiteValues> }
   );
 }
 
-/** Who may see the nodes. */
+/** Who may see the nodes, and when images are removed from them. */
 export function NodesSection({ form }: { form: UseFormReturnType<SiteValues> }) {
   const { t } = useLingui();
   return (
@@ -31,6 +32,20 @@ export function NodesSection({ form }: { form: UseFormReturnType<SiteValues> }) 
         label={t`Show nodes to users who can use them`}
         description={<DefaultHint form={form} name="nodes_visible" text={<Trans>off</Trans>} />}
         {...form.getInputProps("nodes_visible", { type: "checkbox" })}
+      />
+      <NumberField
+        form={form}
+        name="image_cleanup_days"
+        label={t`Days without use after which images are removed (0: never)`}
+        min={0}
+        max={3650}
+      />
+      <NumberField
+        form={form}
+        name="image_cleanup_free_percent"
+        label={t`Free space of the disk, in percent, below which unused images are removed (0: never)`}
+        min={0}
+        max={90}
       />
     </Section>
   );

@@ -36,6 +36,8 @@ export const SITE_DEFAULTS: Required<Pick<Site, SiteSetting>> = {
   statistics_retention_days: 0,
   upload_most_bytes: 0,
   trash_days: 30,
+  image_cleanup_days: 0,
+  image_cleanup_free_percent: 0,
   slot_prices: {},
   currency: "EUR",
   session_metrics: false,

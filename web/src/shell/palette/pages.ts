@@ -425,6 +425,13 @@ export const PAGES: readonly PageEntry[] = [
   },
   {
     ...MAINTENANCE,
+    id: "maintenance:images",
+    to: "/maintenance/images",
+    title: msg`Clean up images`,
+    synonyms: ["prune", "pull images", "disk space", "docker images"],
+  },
+  {
+    ...MAINTENANCE,
     id: "maintenance:information",
     to: "/maintenance/information",
     title: msg`Information`,

@@ -75,6 +75,16 @@ export const SITE_SETTINGS: Record<SiteSetting | "mail_password", SettingEntry> 
     section: USAGE,
     synonyms: ["retention"],
   },
+  image_cleanup_days: {
+    title: msg`Days without use after which images are removed (0: never)`,
+    section: msg`Nodes`,
+    synonyms: ["prune images"],
+  },
+  image_cleanup_free_percent: {
+    title: msg`Free space of the disk, in percent, below which unused images are removed (0: never)`,
+    section: msg`Nodes`,
+    synonyms: ["prune images", "disk full"],
+  },
   trash_days: { title: msg`Days in the trash (0: no automatic deletion)`, section: FOLDERS },
   upload_most_bytes: {
     title: msg`Maximum size of an uploaded file`,

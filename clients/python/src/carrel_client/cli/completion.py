@@ -214,6 +214,9 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
         return images | {one["image"]: one["description"] for one in own if one["default_version"]}
     if action.dest in ("catalogue_image", "successor"):
         return _images(current)
+    if action.dest == "pull":
+        pulls = _client().image_pulls.list(limit=20)["items"]
+        return {one["id"]: one["reference"] for one in pulls if one["ended_at"] is None}
     if action.dest in ("registry", "registries"):
         return {each["name"]: each["url"] for each in _client().registries.list(limit=200)["items"]}
     if action.dest == "project":

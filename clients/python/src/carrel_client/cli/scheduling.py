@@ -42,7 +42,7 @@ def why(args: argparse.Namespace, context: Context) -> int:
             )
             places = [] if response["cause"] == "machine" else [("place", place)]
             facts = [("group", response["group"]["name"]), *places, *facts]
-        print_facts([*facts, *_rest(response, response["expected_start"])])
+        print_facts([*facts, *_rest(response, response["expected_start"]), *_pull(response["image_pull"])])
         _print_obstacles(response["limits"], response["nodes"])
         _print_alternatives(response["alternatives"])
 
@@ -81,7 +81,7 @@ def _print_check(response: models.CheckView) -> None:
         facts.append(("place", str(response["position"])))
     expected = response["expected_start"] if response["verdict"] == "waits" else None
     facts += [("warning", f"{one['message']} {one['hint']}") for one in response["warnings"]]
-    print_facts([*facts, *_rest(response, expected)])
+    print_facts([*facts, *_rest(response, expected), *_pull(response["image_pull"])])
     _print_obstacles(response["limits"], response["nodes"])
     _print_alternatives(response["alternatives"])
     print_line("")
@@ -101,6 +101,10 @@ def _print_check(response: models.CheckView) -> None:
             for one in response["presets"]
         ]
         print_table([Column("PRESET"), Column("SLOTS"), Column("VERDICT"), Column("WHY")], presets)
+
+
+def _pull(cost: models.ImagePullCostView | None) -> list[tuple[str, str]]:
+    return [("image", cost["sentence"])] if cost else []
 
 
 def _print_alternatives(groups: Sequence[models.GroupWhyView]) -> None:

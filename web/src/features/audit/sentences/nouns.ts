@@ -59,6 +59,8 @@ const LABELS: Readonly<Record<string, MessageDescriptor>> = {
   "file.remove": msg`Delete files`,
   "file.upload": msg`Upload files`,
   "file.write": msg`Edit files`,
+  "image.prune": msg`Clean up images`,
+  "image.pull": msg`Pull image to nodes`,
   "keypair.limit": msg`Set rate limit`,
   "keypair.rotate": msg`Rotate secret`,
   "login.remove": msg`End sign-ins`,

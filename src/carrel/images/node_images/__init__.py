@@ -1,0 +1,1 @@
+"""Images on nodes: what they hold, pulls ahead of sessions, and clean-up."""
