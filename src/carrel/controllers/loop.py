@@ -16,6 +16,7 @@ import psycopg
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.builds.building import BuildRules
 from carrel.controllers import metrics
 from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError, NotFound, Unavailable
@@ -60,7 +61,8 @@ class LayerRecipe(Protocol):
 @dataclass(frozen=True)
 class Tools:
     """Shared tools of controllers. placing: lock around placements and around blocking them. public_url: where links in
-    mails and webhooks lead. app_layer: None if sessions are not to have any.
+    mails and webhooks lead. app_layer: None if sessions are not to have any. builds: rules of
+    builds of environments.
     """
 
     database: Database
@@ -73,6 +75,7 @@ class Tools:
     placing: asyncio.Lock = field(default_factory=asyncio.Lock)
     public_url: str = ""
     app_layer: LayerRecipe | None = None
+    builds: BuildRules = field(default_factory=BuildRules)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
