@@ -45,11 +45,11 @@ class EnvironmentBuild(BaseModel):
 
 
 class EnvironmentRebuild(BaseModel):
-    """version: default: the next number."""
+    """new_version: default: the next number."""
 
     model_config = {"extra": "forbid"}
 
-    version: VersionName | None = None
+    new_version: VersionName | None = None
     note: Note = ""
 
 

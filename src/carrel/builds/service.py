@@ -94,7 +94,7 @@ async def rebuild(
     former, _ = await _built(tx, environment, name)
     fields = ("kind", "file", "base", "source", "dockerfile", "files", "added", "context_id")
     row = tables.EnvironmentBuild(**{field: getattr(former, field) for field in fields})
-    return await _enqueue(tx, clock, actor, environment, row, request.version, request.note)
+    return await _enqueue(tx, clock, actor, environment, row, request.new_version, request.note)
 
 
 async def recipe(tx: AsyncSession, actor: Actor, ref: str, name: str) -> BuildRecipe:

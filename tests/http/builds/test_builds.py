@@ -59,7 +59,7 @@ def tar(files: dict[str, bytes]) -> bytes:
 async def test_an_environment_is_built_shown_rebuilt_and_started_from(living: Api) -> None:
     user = await living.as_("user")
     living.engine.world.local_images.add("docker.io/library/debian:12")
-    made = await asked(user, files=REQUIREMENTS, base="debian:12", note="first")
+    made = await asked(user, files=REQUIREMENTS, file="requirements.txt", base="debian:12", note="first")
     assert made["versions"][0]["recipe"] == "requirements"
     version = await settled(user, "torch")
     assert version["state"] == "ready", version

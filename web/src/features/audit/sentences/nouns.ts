@@ -45,6 +45,7 @@ const LABELS: Readonly<Record<string, MessageDescriptor>> = {
   "auth.recover": msg`Reset password`,
   "auth.sign_up": msg`Sign up`,
   "maintenance.bundle": msg`Download support bundle`,
+  "environment.build": msg`Build`,
   "environment.share": msg`Share`,
   "factor.reset": msg`Reset two-factor authentication`,
   "factor.update": msg`Change two-factor authentication`,
