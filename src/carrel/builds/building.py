@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.builds import contexts
 from carrel.builds import dockerfile as dockerfiles
-from carrel.builds.recipes import OWN
+from carrel.builds.build_recipes import OWN
 from carrel.engines.optional import BuildLimits
 from carrel.environments import making
 from carrel.tables.builds import BuildContext, BuildLog, EnvironmentBuild

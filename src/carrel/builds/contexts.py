@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from carrel.builds.recipes import OWN
+from carrel.builds.build_recipes import OWN
 from carrel.core.errors import Invalid, TooLarge
 
 LARGEST_BYTES = 32 << 20
@@ -61,17 +61,17 @@ def listing(content: bytes) -> Collection[str]:
 
 def texts(content: bytes, wanted: Collection[str]) -> Mapping[str, str]:
     """Those of these files that a kept context has. Raises: Invalid if one is no text."""
-    found = {}
+    texts_by_path = {}
     with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
         for entry in archive:
             if entry.name in wanted and entry.isfile():
-                found[entry.name] = _text(entry.name, _content(archive, entry))
-    return found
+                texts_by_path[entry.name] = _text(entry.name, _content(archive, entry))
+    return texts_by_path
 
 
 def for_engine(content: bytes | None, added: Mapping[str, bytes]) -> io.BytesIO:
     """What a builder reads: a kept context with further files, which come before its own. Times are left out, so that
-    the same files are found in the builder's cache.
+    the same files are texts_by_path in the builder's cache.
     """
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as archive:

@@ -144,7 +144,7 @@ def words_of(command: Iterable[str]) -> str:
 
 def _instructions(name: str, text: str) -> list[Instruction]:
     """One for each instruction, its lines joined as a builder joins them."""
-    found: list[Instruction] = []
+    instructions: list[Instruction] = []
     parts: list[str] = []
     first = 0
     for number, line in enumerate(text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n"), start=1):
@@ -157,11 +157,11 @@ def _instructions(name: str, text: str) -> list[Instruction]:
         if line.rstrip().endswith("\\"):
             parts.append(line.rstrip()[:-1])
             continue
-        found.append(_instruction(name, first, "".join([*parts, line])))
+        instructions.append(_instruction(name, first, "".join([*parts, line])))
         parts = []
     if parts:
-        found.append(_instruction(name, first, "".join(parts)))
-    return found
+        instructions.append(_instruction(name, first, "".join(parts)))
+    return instructions
 
 
 def _require_directive(name: str, number: int, directive: "re.Match[str]") -> None:

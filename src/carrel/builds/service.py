@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.builds import contexts, recipes
+from carrel.builds import build_recipes as recipes
+from carrel.builds import contexts
 from carrel.builds import dockerfile as dockerfiles
 from carrel.builds.schemas import (
     BuildContextView,

@@ -35,7 +35,7 @@ _PAUSE_S = 5.0
 _SWEEP_EVERY = timedelta(minutes=10)
 _MOST_LOG = 1 << 20
 _TAIL_LINES = 100
-_TOLD_LINES = 5
+_SHOWN_LINES = 5
 _NOISE = re.compile(r"^(?:---> |Removing intermediate container|Successfully (?:built|tagged) )")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _NOT_HERE = "The engine cannot build images."
@@ -88,8 +88,8 @@ class _Attempt:
             return cause
         number, steps, text = self.step.step, self.step.steps, self.step.text.partition(" : ")[2][:200]
         where = f"Step {number} of {steps} failed ({text}): {cause}"
-        told = [line[:300] for line in list(self.tail)[-_TOLD_LINES:]]
-        return where + (" Its last lines: " + " / ".join(told) if told else "")
+        lines = [line[:300] for line in list(self.tail)[-_SHOWN_LINES:]]
+        return where + (" Its last lines: " + " / ".join(lines) if lines else "")
 
 
 class EnvironmentBuilds:

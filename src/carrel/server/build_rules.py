@@ -33,8 +33,8 @@ def _authorities() -> bytes:
     if not extra:
         return b""
     public = Path(ssl.get_default_verify_paths().openssl_cafile)
-    found = (public, Path("/etc/ssl/certs/ca-certificates.crt"), Path("/etc/pki/tls/certs/ca-bundle.crt"))
-    bundle = next((path.read_bytes() for path in found if path.is_file()), b"")
+    bundles = (public, Path("/etc/ssl/certs/ca-certificates.crt"), Path("/etc/pki/tls/certs/ca-bundle.crt"))
+    bundle = next((path.read_bytes() for path in bundles if path.is_file()), b"")
     return bundle + b"\n" + b"".join(extra.values())
 
 

@@ -17,7 +17,6 @@ from carrel.engines.docker.container_config import (
     LABEL_COMMIT,
     LABEL_COMMIT_OF,
     LABEL_SCRATCH,
-    LABEL_USER,
     Names,
 )
 from carrel.engines.docker.image_building import report_build
@@ -69,7 +68,7 @@ class Builds:
             params = {
                 "t": reference,
                 "buildargs": json.dumps(dict(arguments)),
-                "labels": json.dumps(labels | {LABEL_USER: ""}),
+                "labels": json.dumps(labels),
                 "rm": "1",
                 "forcerm": "1",
                 "networkmode": network,
@@ -99,14 +98,14 @@ class Builds:
     async def pull(self, image: str, credentials: PullCredentials | None, output: BuildSink) -> int:
         """Implements `LimitedBuilding.build_base`. Raises: DockerError."""
         try:
-            found = await self._api.call("GET", f"images/{image}/json")
+            inspected = await self._api.call("GET", f"images/{image}/json")
         except aiodocker.DockerError as error:
             if error.status != 404:
                 raise
             output(BuildOutput(f"Pulling {image}"))
             await self._pulls.pull(image, _ignored, credentials)
-            found = await self._api.call("GET", f"images/{image}/json")
-        return int(found["Size"])
+            inspected = await self._api.call("GET", f"images/{image}/json")
+        return int(inspected["Size"])
 
     async def groups(self) -> Collection[str]:
         """Implements `LimitedBuilding.builds`."""

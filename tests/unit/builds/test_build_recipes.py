@@ -2,8 +2,9 @@
 
 import pytest
 
-from carrel.builds import dockerfile, recipes
-from carrel.builds.recipes import RecipeKind
+from carrel.builds import build_recipes as recipes
+from carrel.builds import dockerfile
+from carrel.builds.build_recipes import RecipeKind
 from carrel.core.errors import Invalid
 
 

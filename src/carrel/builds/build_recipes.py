@@ -62,7 +62,10 @@ _LOCAL = re.compile(
 _RUNTIME = re.compile(r"python-(\d+\.\d+)(?:\.\d+)?")
 _SOURCE = "/srv/repository"
 _FILES = "/tmp/recipe"
-_PIP = "PIP_BREAK_SYSTEM_PACKAGES=1 PIP_ROOT_USER_ACTION=ignore PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1"
+_PIP = (
+    "PYTHONDONTWRITEBYTECODE=1 PIP_BREAK_SYSTEM_PACKAGES=1 PIP_ROOT_USER_ACTION=ignore PIP_NO_CACHE_DIR=1"
+    " PIP_DISABLE_PIP_VERSION_CHECK=1"
+)
 _OWNED = (
     "prefix=\"$(python3 -c 'import sys; print(sys.prefix)')\" && "
     'if [ "$prefix" != /usr ]; then chown -R --from=root --reference="$prefix" "$prefix"; fi'
