@@ -207,9 +207,9 @@ def _runtime(text: str) -> str:
     match = _RUNTIME.fullmatch(text.strip())
     if match is None:
         raise _bad(f"runtime.txt: {text.strip()[:60]} is not supported.", "Write it as python-3.12.")
-    asked = f"It asks for Python {match[1]}: choose a base image that has it."
+    needs = f"It asks for Python {match[1]}: choose a base image that has it."
     check = f"python3 -c 'import sys; sys.exit(sys.version_info[:2] != ({match[1].replace('.', ', ')}))'"
-    return f'RUN {check} || {{ echo "{asked}" >&2; exit 1; }}'
+    return f'RUN {check} || {{ echo "{needs}" >&2; exit 1; }}'
 
 
 def _post_build(path: str) -> list[str]:

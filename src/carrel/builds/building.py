@@ -14,7 +14,7 @@ from carrel.builds import dockerfile as dockerfiles
 from carrel.builds.build_recipes import OWN
 from carrel.engines.optional import BuildLimits
 from carrel.environments import making
-from carrel.tables.builds import BuildContext, BuildLog, EnvironmentBuild
+from carrel.tables.builds import BuildContext, BuildLog, BuiltVersion
 from carrel.tables.environments import Environment, EnvironmentVersion, VersionState
 
 ATTEMPTS = 3
@@ -74,11 +74,11 @@ def startable(
     return chosen
 
 
-async def begin(tx: AsyncSession, version: str) -> EnvironmentBuild | None:
+async def begin(tx: AsyncSession, version: str) -> BuiltVersion | None:
     """The build, now running, with an empty log; None if it is no longer to be built."""
     if await making.begin(tx, version) is None:
         return None
-    build = await tx.get_one(EnvironmentBuild, version, populate_existing=True)
+    build = await tx.get_one(BuiltVersion, version, populate_existing=True)
     build.attempts += 1
     await tx.execute(delete(BuildLog).where(BuildLog.version_id == version))
     if build.attempts > 1:
@@ -91,7 +91,7 @@ async def begin(tx: AsyncSession, version: str) -> EnvironmentBuild | None:
 
 async def add_to_log(tx: AsyncSession, version: str, text: str) -> None:
     """Add a part to the log, as long as there is the build."""
-    if not text or await tx.get(EnvironmentBuild, version) is None:
+    if not text or await tx.get(BuiltVersion, version) is None:
         return
     last = select(func.coalesce(func.max(BuildLog.number), 0)).where(BuildLog.version_id == version)
     number = (await tx.execute(last)).scalar_one() + 1
@@ -113,11 +113,11 @@ async def kept(tx: AsyncSession) -> set[str]:
 
 async def remove_old_contexts(tx: AsyncSession, now: datetime) -> None:
     """Delete contexts that no build uses."""
-    used = exists().where(EnvironmentBuild.context_id == BuildContext.id)
+    used = exists().where(BuiltVersion.context_id == BuildContext.id)
     await tx.execute(delete(BuildContext).where(~used, BuildContext.created_at < now - _CONTEXT_KEPT))
 
 
-async def context_of(tx: AsyncSession, build: EnvironmentBuild) -> bytes | None:
+async def context_of(tx: AsyncSession, build: BuiltVersion) -> bytes | None:
     """The files that the person sent; None: none."""
     if build.context_id is None:
         return None
@@ -132,7 +132,7 @@ def arguments_of(rules: BuildRules) -> Mapping[str, str]:
 
 
 def input_of(
-    build: EnvironmentBuild,
+    build: BuiltVersion,
     content: bytes | None,
     rules: BuildRules,
     *,

@@ -59,12 +59,12 @@ def listing(content: bytes) -> Collection[str]:
         return [entry.name for entry in archive]
 
 
-def texts(content: bytes, wanted: Collection[str]) -> Mapping[str, str]:
+def texts(content: bytes, chosen: Collection[str]) -> Mapping[str, str]:
     """Those of these files that a kept context has. Raises: Invalid if one is no text."""
     texts_by_path = {}
     with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
         for entry in archive:
-            if entry.name in wanted and entry.isfile():
+            if entry.name in chosen and entry.isfile():
                 texts_by_path[entry.name] = _text(entry.name, _content(archive, entry))
     return texts_by_path
 

@@ -73,7 +73,7 @@ async def build(tx: AsyncSession, clock: Clock, actor: Actor, request: Environme
     if request.project is not None:
         project = await tx.get_one(Project, await resolution.project_of(tx, actor, request.project))
     environment = await environments.for_saving(tx, actor, request.name, project, clock.now())
-    row = tables.EnvironmentBuild(
+    row = tables.BuiltVersion(
         kind=recipe.kind,
         file=request.file,
         base=request.base,
@@ -94,7 +94,7 @@ async def rebuild(
     require(actor, "environment.build", Target(actor.user_id, domain_id=actor.domain_id))
     former, _ = await _built(tx, environment, name)
     fields = ("kind", "file", "base", "source", "dockerfile", "files", "added", "context_id")
-    row = tables.EnvironmentBuild(**{field: getattr(former, field) for field in fields})
+    row = tables.BuiltVersion(**{field: getattr(former, field) for field in fields})
     return await _enqueue(tx, clock, actor, environment, row, request.new_version, request.note)
 
 
@@ -130,9 +130,9 @@ async def log(tx: AsyncSession, actor: Actor, ref: str, name: str, after: int) -
 
 async def _built(
     tx: AsyncSession, environment: Environment, name: str
-) -> tuple[tables.EnvironmentBuild, EnvironmentVersion]:
+) -> tuple[tables.BuiltVersion, EnvironmentVersion]:
     version = await access.version_of(tx, environment, name)
-    row = await tx.get(tables.EnvironmentBuild, version.id)
+    row = await tx.get(tables.BuiltVersion, version.id)
     if row is None:
         raise NotFound(
             "environment.not_built",
@@ -158,9 +158,9 @@ async def _files(
         )
     stored = select(BuildContext.content).where(BuildContext.id == row.id)
     content = (await tx.execute(stored)).scalar_one()
-    wanted = {*recipes.candidates(), *([request.file] if request.file else [])}
+    chosen = {*recipes.candidates(), *([request.file] if request.file else [])}
     listing = {*contexts.listing(content), *request.files}
-    return {**contexts.texts(content, wanted), **request.files}, sorted(listing)
+    return {**contexts.texts(content, chosen), **request.files}, sorted(listing)
 
 
 async def _default_base(tx: AsyncSession, actor: Actor, files: Mapping[str, str], chosen: str | None) -> str:
@@ -204,7 +204,7 @@ async def _enqueue(
     clock: Clock,
     actor: Actor,
     environment: Environment,
-    row: tables.EnvironmentBuild,
+    row: tables.BuiltVersion,
     name: str | None,
     note: str,
 ) -> EnvironmentView:
@@ -253,5 +253,5 @@ async def _node(tx: AsyncSession, references: Mapping[str, str]) -> Node:
     raise Conflict(
         "build.no_engine",
         "No engine of this installation that is reachable now builds images.",
-        hint="Docker engines do: see `carrel engine ls`. Save a running session instead.",
+        hint="See `carrel engine ls`. Save a running session instead.",
     )

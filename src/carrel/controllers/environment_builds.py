@@ -25,7 +25,7 @@ from carrel.engines.references import LOCAL, registry_of
 from carrel.environments import making
 from carrel.images.registries import pulls
 from carrel.nodes.engines.connections import in_time
-from carrel.tables.builds import BUILDS_TOPIC, EnvironmentBuild
+from carrel.tables.builds import BUILDS_TOPIC, BuiltVersion
 from carrel.tables.environments import TOPIC, Environment, EnvironmentVersion, VersionState
 
 log = structlog.get_logger()
@@ -44,7 +44,7 @@ _UNEXPECTED = "The image could not be built; Carrel's log has the reason."
 
 
 @dataclass
-class _Attempt:
+class _BuildAttempt:
     """pending: output that is not stored yet. tail: the last of it; of a long log, only this is stored at the end.
     step: the step that runs.
     """
@@ -137,7 +137,7 @@ class EnvironmentBuilds:
             content = await building.context_of(tx, build) if build else None
         if build is None:
             return
-        attempt = _Attempt()
+        attempt = _BuildAttempt()
         try:
             engine = await self._engine(version)
             if engine is None:
@@ -160,10 +160,10 @@ class EnvironmentBuilds:
     async def _attempt(
         self,
         version: EnvironmentVersion,
-        build: EnvironmentBuild,
+        build: BuiltVersion,
         content: bytes | None,
         engine: LimitedBuilding,
-        attempt: _Attempt,
+        attempt: _BuildAttempt,
     ) -> None:
         # The process may have been suspended since the transaction before.
         await self._tools.confirm()
@@ -195,10 +195,10 @@ class EnvironmentBuilds:
     async def _built(
         self,
         version: EnvironmentVersion,
-        build: EnvironmentBuild,
+        build: BuiltVersion,
         content: bytes | None,
         engine: LimitedBuilding,
-        attempt: _Attempt,
+        attempt: _BuildAttempt,
     ) -> CommittedImage:
         # 1. The images below, pulled by us: the builder has no credentials.
         images, sizes = dict[str, str](), dict[str, int]()
@@ -241,7 +241,7 @@ class EnvironmentBuilds:
     async def _report(
         self,
         version: EnvironmentVersion,
-        attempt: _Attempt,
+        attempt: _BuildAttempt,
         work: "asyncio.Task[CommittedImage]",
         storing: asyncio.Lock,
     ) -> None:
@@ -256,7 +256,9 @@ class EnvironmentBuilds:
             log.warning("builds.not_stored", version=version.id, error=str(error))
         work.cancel()
 
-    async def _store(self, version: EnvironmentVersion, attempt: _Attempt, *, closing: bool = False) -> bool:
+    async def _store(
+        self, version: EnvironmentVersion, attempt: _BuildAttempt, *, closing: bool = False
+    ) -> bool:
         """True if it is no longer to be built. closing: the log is complete."""
         text = attempt.taken()
         if closing and attempt.stored >= _MOST_LOG:

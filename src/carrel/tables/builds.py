@@ -27,7 +27,7 @@ class BuildContext(Table):
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
 
 
-class EnvironmentBuild(Table):
+class BuiltVersion(Table):
     """How a version is built. kind, file, base, source: as requested. dockerfile: before its images are named as they
     are for an engine. files: texts by path that a person wrote. added: those that the context has besides. images:
     references by their names in the Dockerfile. below: name of the one below the result; None: scratch. attempts:

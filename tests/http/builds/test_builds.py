@@ -28,7 +28,7 @@ async def settled(caller: Caller, name: str, version: str | None = None) -> dict
     return await eventually(ended)  # type: ignore[no-any-return]
 
 
-async def asked(caller: Caller, **body: Any) -> dict[str, Any]:
+async def requested(caller: Caller, **body: Any) -> dict[str, Any]:
     """The answer to a request for a build, which is accepted once the engine is known."""
 
     async def accepted() -> dict[str, Any] | None:
@@ -59,7 +59,7 @@ def tar(files: dict[str, bytes]) -> bytes:
 async def test_an_environment_is_built_shown_rebuilt_and_started_from(living: Api) -> None:
     user = await living.as_("user")
     living.engine.world.local_images.add("docker.io/library/debian:12")
-    made = await asked(user, files=REQUIREMENTS, file="requirements.txt", base="debian:12", note="first")
+    made = await requested(user, files=REQUIREMENTS, file="requirements.txt", base="debian:12", note="first")
     assert made["versions"][0]["recipe"] == "requirements"
     version = await settled(user, "torch")
     assert version["state"] == "ready", version
@@ -95,7 +95,7 @@ async def test_a_context_is_sent_once_and_its_recipe_found(living: Api) -> None:
     assert sent.status_code == 201, sent.text
     context = sent.json()["id"]
     assert sent.json()["files"] == 2
-    await asked(user, context=context, source="https://git.example.org/lab/tools")
+    await requested(user, context=context, source="https://git.example.org/lab/tools")
     assert (await settled(user, "torch"))["state"] == "ready"
     recipe = (await user.get("/environments/torch/versions/1/recipe")).json()
     assert (recipe["context_files"], recipe["source"]) == (2, "https://git.example.org/lab/tools")
@@ -108,7 +108,7 @@ async def test_a_context_is_sent_once_and_its_recipe_found(living: Api) -> None:
 async def test_a_step_that_fails_is_named_with_its_cause(living: Api) -> None:
     user = await living.as_("user")
     living.engine.world.local_images.add("docker.io/library/debian:12")
-    await asked(user, files={"Dockerfile": "FROM debian:12\nRUN false\n"})
+    await requested(user, files={"Dockerfile": "FROM debian:12\nRUN false\n"})
     version = await settled(user, "torch")
     assert version["state"] == "failed"
     assert re.match(r"Step \d+ of \d+ failed \(RUN false\): ", version["problem"])
@@ -122,8 +122,8 @@ async def test_a_build_is_cancelled_and_leaves_nothing(living: Api) -> None:
     world = living.engine.world
     world.local_images.add("docker.io/library/debian:12")
     world.build_s = 3600
-    await asked(user, files=DOCKERFILE)
-    await asked(user, files=DOCKERFILE)
+    await requested(user, files=DOCKERFILE)
+    await requested(user, files=DOCKERFILE)
 
     async def running() -> bool:
         log = (await user.get("/environments/torch/versions/1/log")).json()
@@ -143,11 +143,11 @@ async def test_what_environments_take_is_limited_before_and_after_a_build(living
     user = await living.as_("user")
     living.engine.world.local_images.add("docker.io/library/debian:12")
     await limit(living.database, 1500)
-    await asked(user, files=DOCKERFILE)
+    await requested(user, files=DOCKERFILE)
     assert (await settled(user, "torch"))["state"] == "ready"
     [quota] = (await user.get("/environment-quotas")).json()["items"]
     assert (quota["used_bytes"], quota["limit_bytes"], quota["project"]) == (1000, 1500, None)
-    await asked(user, files=DOCKERFILE)
+    await requested(user, files=DOCKERFILE)
     version = await settled(user, "torch", "2")
     assert version["state"] == "failed"
     assert "take 1000" in version["problem"]
@@ -182,7 +182,7 @@ async def test_images_below_are_those_that_the_person_may_use(living: Api) -> No
 async def test_others_learn_nothing_of_a_build(living: Api) -> None:
     user = await living.as_("user")
     living.engine.world.local_images.add("docker.io/library/debian:12")
-    id_ = (await asked(user, files=DOCKERFILE))["id"]
+    id_ = (await requested(user, files=DOCKERFILE))["id"]
     await settled(user, "torch")
     for name in ("colleague", "stranger", "foreigner"):
         other = await living.as_(name)
@@ -198,9 +198,9 @@ async def test_others_learn_nothing_of_a_build(living: Api) -> None:
 async def test_an_environment_that_was_built_is_a_base_of_another(living: Api) -> None:
     user = await living.as_("user")
     living.engine.world.local_images.add("docker.io/library/debian:12")
-    await asked(user, files=DOCKERFILE)
+    await requested(user, files=DOCKERFILE)
     await settled(user, "torch")
-    await asked(user, name="more", files={"Dockerfile": "FROM env:torch:1\nRUN true"})
+    await requested(user, name="more", files={"Dockerfile": "FROM env:torch:1\nRUN true"})
     version = await settled(user, "more")
     assert (version["state"], version["base"]) == ("ready", "env:torch:1")
     session = await user.post("/sessions/check", {"image": "env:more", "slots": SMALL})

@@ -54,7 +54,7 @@ def test_nothing_is_added_to_scratch_but_the_marks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "reason"),
     [
         ("RUN true", "before the first FROM"),
         ("", "no FROM"),
@@ -88,9 +88,9 @@ def test_nothing_is_added_to_scratch_but_the_marks() -> None:
         ("FROM a\nRUN " + "x" * 70_000, "64 KiB"),
     ],
 )
-def test_what_a_builder_would_take_in_another_way_is_refused(text: str, said: str) -> None:
+def test_what_a_builder_would_take_in_another_way_is_refused(text: str, reason: str) -> None:
     with pytest.raises(Invalid) as refused:
         dockerfile.read(text)
     assert refused.value.code == "build.bad_dockerfile"
-    assert said in refused.value.message
+    assert reason in refused.value.message
     assert refused.value.hint

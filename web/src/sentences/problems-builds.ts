@@ -17,7 +17,10 @@ export const BUILD_PROBLEMS: Record<string, Sentences> = {
     hint: msg`See the documentation of environments for what is supported.`,
   },
   "build.bad_recipe": { detail: msg`The recipe cannot be read, or asks for nothing.` },
-  "build.context_not_found": { detail: msg`The files of the build were not found.`, hint: msg`Send them again.` },
+  "build.context_not_found": {
+    detail: msg`The files of the build were not found.`,
+    hint: msg`Send them again.`,
+  },
   "build.context_too_large": {
     detail: msg`The files of the build are too large.`,
     hint: msg`Leave out what the build does not need, and keep data in folders.`,
