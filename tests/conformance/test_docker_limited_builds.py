@@ -126,11 +126,13 @@ async def test_a_step_that_fails_takes_too_long_or_too_much_memory_ends_the_buil
     group, key = new_id(), new_id()
     reference = f"localhost/x/{key}:1"
     output: list[BuildOutput] = []
-    failing = build(docker_engine, reference, key, group, "RUN echo no >&2 && exit 3", output=output)
+    failing = build(
+        docker_engine, reference, key, group, "RUN echo reason-$((3+4)) >&2 && exit 3", output=output
+    )
     error = await refused(EngineError, failing)
     assert error.code == "build_failed"
     assert "returned a non-zero code: 3" in error.message
-    assert "no" in [line.text for line in output]
+    assert any("reason-7" in line.text for line in output)
     brief = BuildLimits(cpu_millis=500, mem_bytes=64 << 20, disk_bytes=1 << 30, time_s=2)
     error = await refused(
         EngineError, build(docker_engine, reference, key, group, "RUN sleep 60", limits=brief)

@@ -81,7 +81,9 @@ async def test_an_environment_is_built_shown_rebuilt_and_started_from(living: Ap
     assert (await user.get("/environments/torch/versions/2/recipe")).json() == recipe
     session = await user.start(image="env:torch")
     assert (await living.until(user, session["id"], "RUNNING"))["image_name"] == "env:torch:2"
-    rows = await sql(living.database, "SELECT action FROM audit WHERE action = 'environment.build'")
+    rows = await sql(
+        living.database, "SELECT action FROM audit WHERE action = 'environment.build' AND outcome = 'done'"
+    )
     assert len(rows) == 2
 
     assert (await user.delete("/environments/torch/versions/1")).status_code == 204
