@@ -7,7 +7,7 @@ from carrel.permissions.decide import Actor
 
 
 async def add_environment(database: Database, environment: str, owner: Actor, name: str = "torch") -> None:
-    """An environment of the owner with the versions 1 and 2."""
+    """An environment of the owner with the versions 1 and 2, of which there are recipes."""
     await sql(
         database,
         f"""
@@ -18,6 +18,9 @@ async def add_environment(database: Database, environment: str, owner: Actor, na
         SELECT 'v' || n || '{environment}', '{environment}', n, '', 'ready',
             'localhost/carrel/environments/v' || n || '{environment}:' || n, 'local', 'desk', 'c', 'debian:12', '[]',
             '{{"cpu": 10, "mem": 1}}', now()
-        FROM generate_series(1, 2) n
+        FROM generate_series(1, 2) n;
+        INSERT INTO environment_builds (version_id, kind, dockerfile, files, added, images)
+        SELECT id, 'dockerfile', 'FROM scratch', '{{}}', '{{}}', '{{}}' FROM environment_versions
+        WHERE environment_id = '{environment}'
         """,
     )

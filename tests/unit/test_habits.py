@@ -326,6 +326,8 @@ def test_nothing_is_left_to_be_done_later():
 # A registry and its media types, which each engine has.
 _REGISTRY = re.compile(
     r"docker[ _]?hub|docker\.(?:io|com)\b|vnd\.docker|docker_(?:list|manifest)|docker-content-digest"
+    # A file format, and conventions of repositories.
+    r"|dockerfile|dockerignore|repo2docker"
 )
 
 

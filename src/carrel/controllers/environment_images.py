@@ -14,7 +14,7 @@ import structlog
 
 from carrel.controllers.active_tasks import ActiveTasks, Work
 from carrel.controllers.loop import Tools, beside, end
-from carrel.core.errors import NotFound, Unavailable
+from carrel.core.errors import NotFound, Refused, Unavailable
 from carrel.core.ids import EngineId
 from carrel.db.leader import LeadershipLost
 from carrel.engines import left_out
@@ -106,7 +106,7 @@ class EnvironmentImages:
                 await self._hindered(version, error.message)
             except ContainerGone:
                 await self._give_up(version, VersionState.FAILED, _GONE)
-            except EngineError as error:
+            except (EngineError, Refused) as error:
                 await self._give_up(version, VersionState.FAILED, error.message)
             except (LookupError, RecursionError, TypeError, ValueError):
                 # The engine's answers have labels of images, which anybody may have written.

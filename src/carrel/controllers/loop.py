@@ -16,6 +16,7 @@ import psycopg
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.builds.building import BuildRules
 from carrel.controllers import metrics
 from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError, NotFound, Unavailable
@@ -62,7 +63,7 @@ class LayerRecipe(Protocol):
 class Tools:
     """Shared tools of controllers. placing: lock around placements and around blocking them. public_url: where links in
     mails and webhooks lead. app_layer: None if sessions are not to have any. key: the installation's. scanner: of
-    images; None: none is set up.
+    images; None: none is set up. builds: rules of builds of environments.
     """
 
     database: Database
@@ -77,6 +78,7 @@ class Tools:
     app_layer: LayerRecipe | None = None
     key: bytes = b""
     scanner: Scanner | None = None
+    builds: BuildRules = field(default_factory=BuildRules)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:

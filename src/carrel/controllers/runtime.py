@@ -10,6 +10,7 @@ from carrel.controllers.dependencies import Dependencies
 from carrel.controllers.disk_limits import DiskLimits
 from carrel.controllers.disk_space import DiskSpaceWatch
 from carrel.controllers.drain import Drain
+from carrel.controllers.environment_builds import EnvironmentBuilds
 from carrel.controllers.environment_images import EnvironmentImages
 from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
@@ -57,6 +58,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         StorageMonitor(tools),
         FolderTasks(tools),
         EnvironmentImages(tools),
+        EnvironmentBuilds(tools),
         RegistryScans(tools),
         ImageScanning(tools),
         ImageInventory(tools),

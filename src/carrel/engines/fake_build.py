@@ -1,6 +1,8 @@
-"""Builds of the fake engine: ARG, FROM, LABEL and COPY of a Dockerfile take effect; other lines are ignored."""
+"""Builds of the fake engine: ARG, FROM, LABEL and COPY of a Dockerfile take effect, and RUN false fails; other lines
+are ignored."""
 
 import hashlib
+import json
 import tarfile
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
@@ -35,8 +37,11 @@ def build(
         elif word == "LABEL":
             name, _, value = rest.partition("=")
             labels[name] = value
+        elif word == "RUN":
+            _require(rest != "false", "the command 'false' returned a non-zero code: 1")
         elif word == "COPY":
-            _require(rest.split()[0] in files, f"{rest.split()[0]} is not in the context")
+            source = json.loads(rest)[0] if rest.startswith("[") else rest.split()[0]
+            _require(source == "." or source in files, f"{source} is not in the context")
     content = repr((sorted(files.items()), sorted(arguments.items())))
     return BuiltImage(f"fake:{hashlib.sha256(content.encode()).hexdigest()}", labels)
 

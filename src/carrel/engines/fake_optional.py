@@ -10,6 +10,8 @@ from typing import IO, TypeVar
 from carrel.engines import fake_build
 from carrel.engines.fake_world import FakeContainer, FakeWorld
 from carrel.engines.optional import (
+    BuildLimits,
+    BuildOutput,
     BuildSink,
     CommittedImage,
     DiskSpace,
@@ -125,6 +127,40 @@ class FakeAdjusting:
                 del self.world.commits[key]
 
         await self.step("discard_commit", discard)
+
+    def build_marks(self, group: str) -> str:
+        return f"LABEL carrel.build={group}"
+
+    async def build_base(self, image: str, credentials: PullCredentials | None, output: BuildSink) -> int:
+        if image not in self.world.local_images:
+            output(BuildOutput(f"Pulling {image}"))
+            await self.fetch(image, lambda _: None, step="build_base")
+        return _SIZE
+
+    async def build(
+        self,
+        context: IO[bytes],
+        reference: str,
+        key: str,
+        *,
+        group: str,
+        arguments: Mapping[str, str],
+        limits: BuildLimits,
+        output: BuildSink,
+    ) -> CommittedImage:
+        self.world.builds.add(group)
+        output(BuildOutput("building"))
+        if self.world.build_s:
+            await self.world.sleep(self.world.build_s)
+        image = await self.build_image(context, reference, arguments=arguments, output=output)
+        self.world.commits[key] = reference
+        return CommittedImage(image, _SIZE + self.world.build_adds_bytes)
+
+    async def builds(self) -> Collection[str]:
+        return await self.step("builds", lambda: set(self.world.builds))
+
+    async def discard_builds(self, group: str) -> None:
+        await self.step("discard_builds", lambda: self.world.builds.discard(group))
 
     async def set_limits(self, container: str, slots: Mapping[str, int]) -> None:
         await self.step("set_limits", lambda: self._set_limits(container, slots))

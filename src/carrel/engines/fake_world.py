@@ -19,7 +19,7 @@ from carrel.core.clock import Clock, SystemClock
 from carrel.engines import barrier, fake_files, fake_shell, runtimes
 from carrel.engines.accelerated import attachment_of, node_with
 from carrel.engines.hints import Hints
-from carrel.engines.optional import COMMITS, LIVE_LIMITS, DiskSpace, HostUsage
+from carrel.engines.optional import BUILDS, COMMITS, LIVE_LIMITS, DiskSpace, HostUsage
 from carrel.engines.port import (
     DISK_LIMIT,
     IDLE,
@@ -41,7 +41,7 @@ from carrel.engines.port import (
 )
 from carrel.engines.volumes import require_directories
 
-CAPABILITIES = frozenset({"fake", COMMITS, IN_PLACE_RESTART, LIVE_LIMITS, LOG_STREAMS, OOM_EVENTS})
+CAPABILITIES = frozenset({"fake", BUILDS, COMMITS, IN_PLACE_RESTART, LIVE_LIMITS, LOG_STREAMS, OOM_EVENTS})
 """Of its nodes, unless a test changes them."""
 KILLED_BY_SIGKILL = 137
 _MIB = 1 << 20
@@ -192,6 +192,10 @@ class FakeWorld:
         self.commits: dict[str, str] = {}
         """Images of commits by key."""
         self.commit_s = 0.0
+        self.builds: set[str] = set()
+        """Groups of limited builds."""
+        self.build_s = 0.0
+        self.build_adds_bytes = 1000
         self.accelerators: dict[str, Accelerators] = {}
         """By node."""
         self.unknown_images: set[str] = set()

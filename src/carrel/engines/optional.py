@@ -12,6 +12,9 @@ EngineUnavailable if the engine does not respond. Behaviour at the edges, tested
     tag_image       no-op                    ImageUnusable
     commit          replaces the reference   ContainerGone
     discard_commit  success                  success; EngineError (image_in_use) while a container needs it
+    build_base      no-op                    ImageUnusable
+    build           replaces the reference   EngineError (build_failed)
+    discard_builds  success                  success
     prepare_layer   no-op                    ImageUnusable
     remove_layers   success                  success; those in use stay
     set_limits      no-op                    ContainerGone
@@ -153,6 +156,62 @@ class Committing(Protocol):
 
     async def discard_commit(self, key: str) -> None:
         """Remove the image of the commit and what is unfinished of it. Raises: EngineError (image_in_use)."""
+        ...
+
+
+BUILDS = "builds"
+"""Capability of nodes whose engine builds images of files that users wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildLimits:
+    """cpu_millis, mem_bytes, disk_bytes: of each step. time_s: of the whole build."""
+
+    cpu_millis: int
+    mem_bytes: int
+    disk_bytes: int
+    time_s: int
+
+
+@runtime_checkable
+class LimitedBuilding(Committing, Protocol):
+    """Builds images of files that users wrote. The image is that of a commit: `commits`, `discard_commit`.
+
+    group: of builds that share cached steps, and no others do.
+    """
+
+    def build_marks(self, group: str) -> str:
+        """The line of a Dockerfile with which each of its stages begins after FROM, so that nothing of it is lost."""
+        ...
+
+    async def build_base(self, image: str, credentials: PullCredentials | None, output: BuildSink) -> int:
+        """Have an image for FROM ready; its size in bytes. Raises: ImageUnusable, EngineError."""
+        ...
+
+    async def build(
+        self,
+        context: IO[bytes],
+        reference: str,
+        key: str,
+        *,
+        group: str,
+        arguments: Mapping[str, str],
+        limits: BuildLimits,
+        output: BuildSink,
+    ) -> CommittedImage:
+        """Build the Dockerfile of a tar within limits, with the network of a session, and tag it with the reference.
+
+        added_bytes: with the image below. Cancelled, or its process killed: no step goes on. Raises: EngineError
+        (build_failed, disk_full).
+        """
+        ...
+
+    async def builds(self) -> Collection[str]:
+        """The groups of this installation of which there are cached steps, or anything unfinished."""
+        ...
+
+    async def discard_builds(self, group: str) -> None:
+        """Remove what is unfinished of a group, and cached steps of which there is no image."""
         ...
 
 

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, select, text
+from sqlalchemy import delete, or_, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.db.database import notify
 from carrel.engines.optional import CommittedImage
 from carrel.engines.port import Progress
 from carrel.environments import environment_events as recipients
+from carrel.environments import quota
 from carrel.tables.environments import (
     OPEN,
     TOPIC,
@@ -27,8 +28,9 @@ _PRESENT = text("""
 
 
 async def to_do(tx: AsyncSession) -> list[EnvironmentVersion]:
-    """Versions that are to be made or removed, oldest first."""
-    statement = select(EnvironmentVersion).where(EnvironmentVersion.state.in_(OPEN))
+    """Versions that are to be saved from sessions, or removed, oldest first."""
+    saved = or_(EnvironmentVersion.recipe.is_(None), EnvironmentVersion.state == VersionState.REMOVING)
+    statement = select(EnvironmentVersion).where(EnvironmentVersion.state.in_(OPEN), saved)
     return list(
         (await tx.execute(statement.order_by(EnvironmentVersion.created_at, EnvironmentVersion.id))).scalars()
     )
@@ -75,10 +77,20 @@ async def hindered(tx: AsyncSession, version: str, problem: str) -> None:
 
 
 async def made(tx: AsyncSession, version: str, image: CommittedImage, now: datetime) -> bool:
-    """Complete the version. False if it is no longer needed, so that its image is to be removed."""
+    """Complete the version. False if it is no longer needed, so that its image is to be removed.
+
+    Raises: Refused if that exceeds the quota.
+    """
     row = await _locked(tx, version)
     if row is None or row.state != VersionState.RUNNING or row.cancel:
         return False
+    environment = await tx.get_one(Environment, row.environment_id)
+    await quota.require_room(
+        tx,
+        owner=environment.owner_id,
+        project=environment.project_id,
+        added_bytes=image.added_bytes,
+    )
     row.architecture, row.size_bytes, row.added_bytes = (
         image.image.architecture,
         image.image.size_bytes,

@@ -6,10 +6,11 @@ from fastapi import APIRouter, Path, Query
 
 from carrel.environments import environment_access as access
 from carrel.environments import environment_views as views
-from carrel.environments import service
+from carrel.environments import quota, service
 from carrel.environments.schemas import (
     EnvironmentList,
     EnvironmentQuery,
+    EnvironmentQuotaList,
     EnvironmentShareCreate,
     EnvironmentShareList,
     EnvironmentShareView,
@@ -164,3 +165,15 @@ async def unshare(
     """Sessions that were started already are unaffected."""
     async with services.database.transaction() as tx:
         await service.revoke(tx, actor, ref, share)
+
+
+@router.get(
+    "/environment-quotas",
+    operation_id="environments.quotas",
+    summary="List quotas of environments",
+    openapi_extra=names("environment.read"),
+)
+async def quotas(services: ServicesOf[Services], actor: CurrentActor) -> EnvironmentQuotaList:
+    """How much your environments take, and those of your projects, of how much."""
+    async with services.database.transaction() as tx:
+        return await quota.quotas(tx, actor)

@@ -64,7 +64,7 @@ class SavePreview(BaseModel):
 
 
 class VersionProgress(BaseModel):
-    """phase: copy, read or commit. fraction: 0..1, if known."""
+    """phase: copy, read or commit; of a build, a step. fraction: 0..1, if known."""
 
     phase: str
     fraction: float | None = None
@@ -73,7 +73,7 @@ class VersionProgress(BaseModel):
 class VersionView(BaseModel):
     """reference: of its image. base: name or reference of the image below it. size_bytes: with the image below;
     added_bytes: without. engine, node: where the image is, so that its sessions start only there. session: where it was
-    saved from. used_by: live sessions with it.
+    saved from; recipe: kind of what it was built from instead. used_by: live sessions with it.
     """
 
     id: EnvironmentVersionId
@@ -89,6 +89,7 @@ class VersionView(BaseModel):
     node: str | None
     session_id: SessionId | None
     session: str
+    recipe: str | None
     architecture: str | None
     min_slots: SlotAmounts
     apps: list[str]
@@ -181,3 +182,17 @@ class EnvironmentShareView(BaseModel):
 
 class EnvironmentShareList(BaseModel):
     items: list[EnvironmentShareView]
+
+
+class EnvironmentQuota(BaseModel):
+    """project: whose it is; null: yours. used_bytes: what versions add to the images below. limit_bytes: null:
+    unlimited.
+    """
+
+    project: ProjectRef | None
+    used_bytes: int
+    limit_bytes: int | None
+
+
+class EnvironmentQuotaList(BaseModel):
+    items: list[EnvironmentQuota]

@@ -141,21 +141,25 @@ class KeypairLimits(_Limits):
 
 
 class UserLimits(_Limits):
-    """Limits of one user over all keypairs. slots: as for a keypair. folders: most that they may own."""
+    """Limits of one user over all keypairs. slots: as for a keypair. folders: most that they may own.
+    environment_bytes: what the versions of their environments may add in total to the images below.
+    """
 
     slots: SlotLimits
     sessions: Most
     folders: Most
     folder_bytes: Most
+    environment_bytes: Most = "unlimited"
 
 
 class ProjectLimits(_Limits):
-    """Limits of the folders of one project, and max_rights: the most that its sessions may have inside, if the
-    policies of their keypairs allow it. Its sessions are further limited by its ceilings.
+    """Limits of the folders and environments of one project, and max_rights: the most that its sessions may have
+    inside, if the policies of their keypairs allow it. Its sessions are further limited by its ceilings.
     """
 
     folders: Most
     folder_bytes: Most
+    environment_bytes: Most = "unlimited"
     max_rights: Rights = Rights.ROOT
 
 
@@ -186,6 +190,7 @@ class LimitsChange(_Limits):
     max_disk_bytes: DiskBytes = "unlimited"
     folders: Most = 0
     folder_bytes: Most = 0
+    environment_bytes: Most = 0
 
     def given(self) -> dict[str, Any]:
         """The limits to change."""

@@ -277,6 +277,9 @@ ACTIONS = {
         _member(
             "environment.read", "See your environments, those of your projects, and those shared with you."
         ),
+        _personal(
+            "environment.build", "Build an environment from a recipe, of your own or of your projects."
+        ),
         _own("environment.update", "Change an environment, and stop making a version of it."),
         _own("environment.share", "Share an environment, see with whom, and revoke shares."),
         _own("environment.remove", "Delete an environment or a version of it."),

@@ -28,6 +28,7 @@ from carrel.apps.terminals import Terminals
 from carrel.audit import routes as audit
 from carrel.audit.middleware import NoteRefusals
 from carrel.audit.refusals import Refusals
+from carrel.builds import routes as builds
 from carrel.controllers import loop, runtime
 from carrel.core.clock import Clock, SystemClock
 from carrel.db.database import Database
@@ -80,6 +81,7 @@ from carrel.queue.queue import Plans
 from carrel.server import api_document, build, greeting, metrics, page, ssh_routes
 from carrel.server import routes as server
 from carrel.server.bootstrap.layer_recipe import AppLayerRecipe
+from carrel.server.build_rules import build_rules
 from carrel.server.maintenance import routes as maintenance
 from carrel.server.services import ApiServices
 from carrel.server.settings import Settings
@@ -154,6 +156,7 @@ _ROUTERS = (
     session_shares.router,
     templates.router,
     environments.router,
+    builds.router,
     saving.router,
     vfolders.router,
     shares.router,
@@ -326,6 +329,7 @@ async def controllers(
             app_layer=AppLayerRecipe() if settings.app_layer else None,
             key=settings.key(),
             scanner=settings.scanner(),
+            builds=build_rules(settings),
         )
         return list(runtime.controllers(tools))
 

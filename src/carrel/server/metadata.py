@@ -6,6 +6,7 @@ import carrel.db.leader
 import carrel.http.rate_limits
 import carrel.tables.apps
 import carrel.tables.audit
+import carrel.tables.builds
 import carrel.tables.dependencies
 import carrel.tables.dotfiles
 import carrel.tables.engines

@@ -147,6 +147,17 @@ class Settings(BaseSettings):
     image_scanner_memory_bytes: int = Field(
         default=4 << 30, ge=64 << 20, description="Most memory of each process of the scanner."
     )
+    builds: int = Field(
+        default=2, ge=0, le=100, description="Builds of environments at once, one for each person; 0: none."
+    )
+    build_cpus: float = Field(default=2.0, gt=0, le=256, description="CPUs that a step of a build may use.")
+    build_mem_mib: int = Field(
+        default=4096, ge=64, le=1 << 22, description="Memory that a step of a build may use, in MiB."
+    )
+    build_disk_mib: int = Field(
+        default=20480, ge=64, le=1 << 26, description="Disk space that a step of a build may write, in MiB."
+    )
+    build_minutes: int = Field(default=60, ge=1, le=10080, description="Minutes that a build may take.")
     fake_accelerators: int = Field(
         default=0, ge=0, le=64, description="Number of simulated accelerators, for testing only."
     )

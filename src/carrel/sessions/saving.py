@@ -9,7 +9,7 @@ from carrel.engines import left_out
 from carrel.engines.optional import COMMITS
 from carrel.engines.port import BOOTSTRAP, WORK_HOME
 from carrel.environments import environment_views as views
-from carrel.environments import service
+from carrel.environments import quota, service
 from carrel.environments import session_images as environment_images
 from carrel.environments.schemas import EnvironmentView, LeftOutPaths, SavePreview, SessionSave
 from carrel.images import service as images
@@ -57,7 +57,8 @@ async def save(
 ) -> EnvironmentView:
     """Have the running session saved as a version of an environment, of the actor or of one of their projects.
 
-    Raises: NotFound, Forbidden; Conflict if it does not run, its engine cannot make images, or the version exists.
+    Raises: NotFound, Forbidden; Conflict if it does not run, its engine cannot make images, or the version exists;
+    Refused over the quota.
     """
     session, container, node = await _running(tx, actor, ref)
     engine = await tx.get_one(EngineRow, node.engine_id)
@@ -74,6 +75,7 @@ async def save(
     base = listed or await environment_images.of_reference(tx, session.image)
     now = clock.now()
     environment = await service.for_saving(tx, actor, request.name, project, now)
+    await quota.require_room(tx, owner=environment.owner_id, project=environment.project_id)
     version = EnvironmentVersion(
         note=request.note,
         state=VersionState.WAITING,

@@ -89,6 +89,7 @@ class Environment(Table):
 class EnvironmentVersion(Table):
     """An image, and the task that makes it. Immutable once it is ready, but for its note.
 
+    recipe: kind of what it is built from; None: it is saved from a session.
     reference: of the image, which is on the engine. session_id, container_id: where it is saved from. base: name or
     reference of the image below. apps, min_slots: of that. progress: of the task, 0..1, with its phase. cancel: it was
     requested. problem: why it failed, or why it is blocked. size_bytes: with the image below; added_bytes: without.
@@ -107,6 +108,7 @@ class EnvironmentVersion(Table):
     name: Mapped[str] = mapped_column(String(18))
     note: Mapped[str] = mapped_column(String(500))
     state: Mapped[VersionState] = mapped_column(String(10))
+    recipe: Mapped[str | None] = mapped_column(String(20))
     reference: Mapped[str] = mapped_column(String(512))
     engine_id: Mapped[EngineId] = mapped_column(String, ForeignKey("engines.id"))
     node_id: Mapped[NodeId | None] = mapped_column(String, ForeignKey("nodes.id"))

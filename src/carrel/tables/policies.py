@@ -48,6 +48,7 @@ class UserPolicy:
     sessions: int | None
     folders: int | None
     folder_bytes: int | None
+    environment_bytes: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +57,7 @@ class ProjectPolicy:
 
     folders: int | None
     folder_bytes: int | None
+    environment_bytes: int | None
     max_rights: Rights
 
 
@@ -91,6 +93,7 @@ def user_policy(limits: Mapping[str, Any]) -> UserPolicy:
         sessions=most(limits["sessions"]),
         folders=most(limits["folders"]),
         folder_bytes=most(limits["folder_bytes"]),
+        environment_bytes=environment_bytes(limits),
     )
 
 
@@ -99,6 +102,7 @@ def project_policy(limits: Mapping[str, Any]) -> ProjectPolicy:
     return ProjectPolicy(
         folders=most(limits["folders"]),
         folder_bytes=most(limits["folder_bytes"]),
+        environment_bytes=environment_bytes(limits),
         max_rights=Rights(limits["max_rights"]),
     )
 
@@ -106,6 +110,11 @@ def project_policy(limits: Mapping[str, Any]) -> ProjectPolicy:
 def folder_policy(kind: str, limits: Mapping[str, Any]) -> FolderPolicy:
     """kind: "user" or "project"."""
     return project_policy(limits) if kind == "project" else user_policy(limits)
+
+
+def environment_bytes(limits: Mapping[str, Any]) -> int | None:
+    """limits: of a row of a user or project; older ones lack it."""
+    return most(limits.get("environment_bytes", UNLIMITED))
 
 
 def most(limit: int | str) -> int | None:

@@ -27,8 +27,14 @@ KEYPAIR = {
     "storage_hosts": "unlimited",
     "log_bytes": 67108864,
 }
-USER = {"slots": {"*": "unlimited"}, "sessions": 3, "folders": 10, "folder_bytes": "unlimited"}
-PROJECT = {"folders": 10, "folder_bytes": 1 << 40, "max_rights": "plain"}
+USER = {
+    "slots": {"*": "unlimited"},
+    "sessions": 3,
+    "folders": 10,
+    "folder_bytes": "unlimited",
+    "environment_bytes": 9,
+}
+PROJECT = {"folders": 10, "folder_bytes": 1 << 40, "environment_bytes": 1 << 30, "max_rights": "plain"}
 
 
 async def made(admin: Caller, kind: str = "keypair", name: str = "small", **limits: object) -> dict:  # type: ignore[type-arg]
@@ -113,7 +119,7 @@ async def test_every_limit_is_written_out_and_makes_sense(api: Api):
         "/policies", {"kind": "project", "name": "odd", "limits": {**PROJECT, "slots": {}}}
     )
     assert status_and_code(wrong) == (422, "policy.no_such_limit")
-    assert wrong.json()["hint"] == "It has folders, folder_bytes, max_rights."
+    assert wrong.json()["hint"] == "It has folders, folder_bytes, environment_bytes, max_rights."
     await made(admin, "project", "folders")
     wrong = await admin.patch("/policies/folders", {"limits": {"sessions": 1}})
     assert (status_and_code(wrong), wrong.json()["field"]) == (

@@ -74,10 +74,12 @@ def test_limits_of_a_keypair_are_read():
 
 
 def test_limits_of_people_and_projects_are_read():
-    assert user_policy(USER) == UserPolicy(slots={}, sessions=0, folders=None, folder_bytes=7)
+    known = UserPolicy(slots={}, sessions=0, folders=None, folder_bytes=7, environment_bytes=None)
+    assert user_policy(USER) == known, "older rows have no limit of environments"
+    assert user_policy({**USER, "environment_bytes": 9}).environment_bytes == 9
     assert folder_policy("user", USER) == user_policy(USER)
     project = {"folders": 0, "folder_bytes": "unlimited", "max_rights": "plain"}
-    read = ProjectPolicy(folders=0, folder_bytes=None, max_rights=Rights.PLAIN)
+    read = ProjectPolicy(folders=0, folder_bytes=None, environment_bytes=None, max_rights=Rights.PLAIN)
     assert folder_policy("project", project) == project_policy(project) == read
     assert (most("unlimited"), most(0)) == (None, 0)
 

@@ -760,6 +760,12 @@ export const ACTIONS = {
     domainAdmin: "domain",
     superadmin: "all",
   },
+  "environment.build": {
+    user: "own",
+    projectAdmin: "own",
+    domainAdmin: "own",
+    superadmin: "own",
+  },
   "environment.update": {
     user: "own",
     projectAdmin: "project",
@@ -987,6 +993,7 @@ export const SERVER_SENTENCES: Record<ActionName, string> = {
   "schedule.run": "Run your schedules on request.",
   "schedule.remove": "Delete a schedule.",
   "environment.read": "See your environments, those of your projects, and those shared with you.",
+  "environment.build": "Build an environment from a recipe, of your own or of your projects.",
   "environment.update": "Change an environment, and stop making a version of it.",
   "environment.share": "Share an environment, see with whom, and revoke shares.",
   "environment.remove": "Delete an environment or a version of it.",

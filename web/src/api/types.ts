@@ -39,6 +39,7 @@ export type {
   EngineSettings,
   EngineUpdate,
   EngineView as Engine,
+  EnvironmentBuild,
   EnvironmentShareCreate,
   EnvironmentShareView as EnvironmentShare,
   EnvironmentUpdate,

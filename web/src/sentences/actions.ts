@@ -116,6 +116,7 @@ export const ACTION_SENTENCES: Record<ActionName, MessageDescriptor> = {
   "schedule.run": msg`Run your schedules on request.`,
   "schedule.remove": msg`Delete a schedule.`,
   "environment.read": msg`See your environments, those of your projects, and those shared with you.`,
+  "environment.build": msg`Build an environment from a recipe, of your own or of your projects.`,
   "environment.update": msg`Change an environment, and stop making a version of it.`,
   "environment.share": msg`Share an environment, see with whom, and revoke shares.`,
   "environment.remove": msg`Delete an environment or a version of it.`,

@@ -1,5 +1,6 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
+import { BUILD_PROBLEMS } from "./problems-builds";
 import { FILE_PROBLEMS } from "./problems-files";
 import { FOLDER_PROBLEMS } from "./problems-folders";
 import { LIMIT_PROBLEMS } from "./problems-limits";
@@ -518,6 +519,7 @@ export const PROBLEMS: Record<string, Sentences> = {
   "user.unconfirmed": { detail: msg`The confirmation does not match the user's e-mail.` },
   ...LIMIT_PROBLEMS,
   ...FOLDER_PROBLEMS,
+  ...BUILD_PROBLEMS,
   ...FILE_PROBLEMS,
 };
 

@@ -340,6 +340,39 @@ class AuditObject(TypedDict):
     name: str
 
 
+class BuildContextView(TypedDict):
+    """size_bytes: of its files. It is deleted a day after its last use."""
+
+    files: int
+    id: str
+    size_bytes: int
+
+
+class BuildLogView(TypedDict):
+    """text: after the part `after`. next: for the next request. complete: the build has ended, and this is the rest of
+    its log."""
+
+    complete: bool
+    next: int
+    state: VersionState
+    text: str
+
+
+class BuildRecipe(TypedDict):
+    """kind: dockerfile, requirements, pyproject or repository. file: that is the recipe; null: by convention. files:
+    texts by path that were written by a person. dockerfile: what is built. images: references of the images in it.
+    context_files: number of files of the context."""
+
+    base: str | None
+    context_files: int
+    dockerfile: str
+    file: str | None
+    files: dict[str, str]
+    images: list[str]
+    kind: str
+    source: str
+
+
 By = Literal["node", "group", "user", "keypair", "project", "domain"]
 
 
@@ -989,12 +1022,49 @@ class EngineView(TypedDict):
     state_since: str
 
 
+class EnvironmentBuild(TypedDict):
+    """name, version, project: as for a saved session. file: which is the recipe: a Dockerfile, requirements.txt or
+    pyproject.toml; default: by the conventions of repo2docker. files: texts by path, instead of those of the context.
+    context: id of one that you sent. base: image below, for recipes that name none; default: the starter image. source:
+    where the files are from, for people."""
+
+    base: NotRequired[str | None]
+    context: NotRequired[str | None]
+    file: NotRequired[str | None]
+    files: NotRequired[dict[str, str]]
+    name: str
+    note: NotRequired[str]
+    project: NotRequired[str | None]
+    source: NotRequired[str]
+    version: NotRequired[str | None]
+
+
 class EnvironmentList(TypedDict):
     items: list[EnvironmentView]
     next_cursor: str | None
 
 
 EnvironmentOwner = Literal["me", "usable", "all"]
+
+
+class EnvironmentQuota(TypedDict):
+    """project: whose it is; null: yours. used_bytes: what versions add to the images below. limit_bytes: null:
+    unlimited."""
+
+    limit_bytes: int | None
+    project: ProjectRef | None
+    used_bytes: int
+
+
+class EnvironmentQuotaList(TypedDict):
+    items: list[EnvironmentQuota]
+
+
+class EnvironmentRebuild(TypedDict):
+    """new_version: default: the next number."""
+
+    new_version: NotRequired[str | None]
+    note: NotRequired[str]
 
 
 class EnvironmentShareCreate(TypedDict):
@@ -1973,6 +2043,7 @@ class LimitsChange(TypedDict):
 
     containers_per_session: NotRequired[int | Literal["unlimited"]]
     default_disk_bytes: NotRequired[int | Literal["unlimited"]]
+    environment_bytes: NotRequired[int | Literal["unlimited"]]
     folder_bytes: NotRequired[int | Literal["unlimited"]]
     folders: NotRequired[int | Literal["unlimited"]]
     idle_timeout_s: NotRequired[int | Literal["unlimited"]]
@@ -2720,9 +2791,10 @@ class ProjectCreate(TypedDict):
 
 
 class ProjectLimits(TypedDict):
-    """Limits of the folders of one project, and max_rights: the most that its sessions may have inside, if the
-    policies of their keypairs allow it. Its sessions are further limited by its ceilings."""
+    """Limits of the folders and environments of one project, and max_rights: the most that its sessions may have
+    inside, if the policies of their keypairs allow it. Its sessions are further limited by its ceilings."""
 
+    environment_bytes: NotRequired[int | Literal["unlimited"]]
     folder_bytes: int | Literal["unlimited"]
     folders: int | Literal["unlimited"]
     max_rights: NotRequired[Rights]
@@ -4444,8 +4516,10 @@ class UserDetail(TypedDict):
 
 
 class UserLimits(TypedDict):
-    """Limits of one user over all keypairs. slots: as for a keypair. folders: most that they may own."""
+    """Limits of one user over all keypairs. slots: as for a keypair. folders: most that they may own.
+    environment_bytes: what the versions of their environments may add in total to the images below."""
 
+    environment_bytes: NotRequired[int | Literal["unlimited"]]
     folder_bytes: int | Literal["unlimited"]
     folders: int | Literal["unlimited"]
     sessions: int | Literal["unlimited"]
@@ -4691,7 +4765,7 @@ class VerifyRequest(TypedDict):
 
 
 class VersionProgress(TypedDict):
-    """phase: copy, read or commit. fraction: 0..1, if known."""
+    """phase: copy, read or commit; of a build, a step. fraction: 0..1, if known."""
 
     fraction: float | None
     phase: str
@@ -4707,7 +4781,7 @@ class VersionUpdate(TypedDict):
 class VersionView(TypedDict):
     """reference: of its image. base: name or reference of the image below it. size_bytes: with the image below;
     added_bytes: without. engine, node: where the image is, so that its sessions start only there. session: where it was
-    saved from. used_by: live sessions with it."""
+    saved from; recipe: kind of what it was built from instead. used_by: live sessions with it."""
 
     added_bytes: int | None
     apps: list[str]
@@ -4727,6 +4801,7 @@ class VersionView(TypedDict):
     note: str
     problem: str | None
     progress: VersionProgress | None
+    recipe: str | None
     reference: str
     session: str
     session_id: str | None

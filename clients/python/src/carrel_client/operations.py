@@ -648,6 +648,38 @@ class Environments(Group):
         )
         return answer
 
+    def build(
+        self,
+        *,
+        name: str,
+        base: str | None = UNSET,
+        context: str | None = UNSET,
+        file: str | None = UNSET,
+        files: dict[str, str] = UNSET,
+        note: str = UNSET,
+        project: str | None = UNSET,
+        source: str = UNSET,
+        version: str | None = UNSET,
+    ) -> models.EnvironmentView:
+        """Build a version from a Dockerfile, requirements.txt, pyproject.toml, or a directory by the conventions of
+        repo2docker. The first of its versions is the new one; its state tells how far it is."""
+        answer: models.EnvironmentView = self._transport.call(
+            "POST",
+            "/api/v1/environments/builds",
+            body=_given(
+                base=base,
+                context=context,
+                file=file,
+                files=files,
+                name=name,
+                note=note,
+                project=project,
+                source=source,
+                version=version,
+            ),
+        )
+        return answer
+
     def cancel(self, ref: str, version: str) -> None:
         """No effect on a version that is ready."""
         self._transport.call(
@@ -676,6 +708,38 @@ class Environments(Group):
                 "q": q,
                 "project": project,
             },
+        )
+        return answer
+
+    def log(self, ref: str, version: str, *, after: int | None = None) -> models.BuildLogView:
+        """While it is built, ask again for what follows; `complete` tells when that is all."""
+        answer: models.BuildLogView = self._transport.call(
+            "GET",
+            f"/api/v1/environments/{segment(ref)}/versions/{segment(version)}/log",
+            query={"after": after},
+        )
+        return answer
+
+    def quotas(self) -> models.EnvironmentQuotaList:
+        """How much your environments take, and those of your projects, of how much."""
+        answer: models.EnvironmentQuotaList = self._transport.call("GET", "/api/v1/environment-quotas")
+        return answer
+
+    def rebuild(
+        self, ref: str, version: str, *, new_version: str | None = UNSET, note: str = UNSET
+    ) -> models.EnvironmentView:
+        """Build another version from the same recipe and files, with the packages and images of now."""
+        answer: models.EnvironmentView = self._transport.call(
+            "POST",
+            f"/api/v1/environments/{segment(ref)}/versions/{segment(version)}/rebuild",
+            body=_given(new_version=new_version, note=note),
+        )
+        return answer
+
+    def recipe(self, ref: str, version: str) -> models.BuildRecipe:
+        """The files that made it, and the Dockerfile that follows from them."""
+        answer: models.BuildRecipe = self._transport.call(
+            "GET", f"/api/v1/environments/{segment(ref)}/versions/{segment(version)}/recipe"
         )
         return answer
 

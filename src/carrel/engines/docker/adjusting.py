@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import IO
 
 import aiodocker
 
@@ -9,12 +10,13 @@ from carrel.engines.docker import answers, host
 from carrel.engines.docker.api import DockerApi, sentences
 from carrel.engines.docker.committing import Commits
 from carrel.engines.docker.container_config import Names, limits
-from carrel.engines.docker.image_building import DockerImages
+from carrel.engines.docker.image_building import DockerImages, build_errors
 from carrel.engines.docker.layers import LayerVolumes
+from carrel.engines.docker.limited_builds import Builds
 from carrel.engines.docker.pull import Pulls
 from carrel.engines.label_claim import LabelClaim
-from carrel.engines.optional import CommittedImage, HostUsage, limits_below_use
-from carrel.engines.port import ContainerGone, EngineError, ProgressSink
+from carrel.engines.optional import BuildLimits, BuildSink, CommittedImage, HostUsage, limits_below_use
+from carrel.engines.port import ContainerGone, EngineError, ProgressSink, PullCredentials
 
 
 class Adjusting(DockerImages):
@@ -25,6 +27,7 @@ class Adjusting(DockerImages):
         self._names = names
         self._layers = LayerVolumes(api)
         self._commits = Commits(api, names)
+        self._builds = Builds(api, names, self._pulls)
         self.claim = claim
 
     async def prepare_layer(self, reference: str) -> None:
@@ -53,6 +56,41 @@ class Adjusting(DockerImages):
         with sentences():
             await self.claim.require()
             await self._commits.discard(key)
+
+    def build_marks(self, group: str) -> str:
+        return self._builds.marks(group)
+
+    async def build_base(self, image: str, credentials: PullCredentials | None, output: BuildSink) -> int:
+        with sentences():
+            await self.claim.require()
+            return await self._builds.pull(image, credentials, output)
+
+    async def build(
+        self,
+        context: IO[bytes],
+        reference: str,
+        key: str,
+        *,
+        group: str,
+        arguments: Mapping[str, str],
+        limits: BuildLimits,
+        output: BuildSink,
+    ) -> CommittedImage:
+        with build_errors(reference):
+            await self.claim.require()
+            return await self._builds.build(
+                context, reference, key, group=group, arguments=arguments, limits=limits, output=output
+            )
+
+    async def builds(self) -> Collection[str]:
+        with sentences():
+            await self.claim.require()
+            return await self._builds.groups()
+
+    async def discard_builds(self, group: str) -> None:
+        with sentences():
+            await self.claim.require()
+            await self._builds.discard(group)
 
     async def set_limits(self, container: str, slots: Mapping[str, int]) -> None:
         with sentences(), _there(container):

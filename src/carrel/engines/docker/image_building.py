@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import IO, Any
 
 import aiodocker
@@ -72,13 +73,11 @@ class DockerImages:
             # Builds give way to sessions.
             "cpushares": _BUILD_SHARES,
         }
+        with build_errors(reference):
+            async with self._api.stream("POST", "build", params=params, body=context) as lines:
+                async for line in lines:
+                    report_build(reference, json.loads(line), output)
         with sentences():
-            try:
-                async with self._api.stream("POST", "build", params=params, body=context) as lines:
-                    async for line in lines:
-                        _report(reference, json.loads(line), output)
-            except aiodocker.DockerError as error:
-                raise _build_error(reference, error.message) from error
             return _info(await self._inspected(reference))
 
     async def tag_image(self, reference: str, new: str) -> None:
@@ -112,7 +111,17 @@ def _stored(row: Any) -> StoredImage:
     return StoredImage(row["Id"], references, row["Size"], row.get("Labels") or {}, digests)
 
 
-def _report(reference: str, line: Any, output: BuildSink) -> None:
+@contextmanager
+def build_errors(reference: str) -> Iterator[None]:
+    """Translate the daemon's refusal of a build to an `EngineError`."""
+    try:
+        yield
+    except aiodocker.DockerError as error:
+        raise _build_error(reference, error.message) from error
+
+
+def report_build(reference: str, line: Any, output: BuildSink) -> None:
+    """Pass on a line of the daemon's answer to a build. Raises: EngineError (build_failed)."""
     if error := line.get("error"):
         raise _build_error(reference, str(error))
     if text := str(line.get("stream", "")).strip():

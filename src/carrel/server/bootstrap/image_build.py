@@ -20,14 +20,14 @@ _REGISTRY_BASE = f"debian:{debian.RELEASE}-slim"
 _OWN_BASE = "localhost/carrel/debian"
 _FORMER_OWN_BASE = "carrel/debian"
 _MIRROR = "http://deb.debian.org/debian"
-_INDEX = "https://pypi.org/simple"
+PUBLIC_INDEX = "https://pypi.org/simple"
 _REGISTRY_ANSWERS_S = 25.0
 _PROXY_VARIABLES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 
 
 def mirrors(say: Say) -> dict[str, str]:
     """Build arguments that name the sources of packages."""
-    return {"DEBIAN_MIRROR": _mirror(), "PYPI_INDEX": _index(say)}
+    return {"DEBIAN_MIRROR": _mirror(), "PYPI_INDEX": python_index(say)}
 
 
 async def has_image(engine: ImageBuilding, repository: str, tag: str, *, formerly: str) -> bool:
@@ -58,7 +58,7 @@ async def build(
     async with progress(say, title) as shown:
         base = await _ensure_base(engine, shown, consent=consent, say=say)
         with io.BytesIO(_archive(context)) as archive:
-            everything = {**arguments, **_proxies(), "BASE": base}
+            everything = {**arguments, **proxies(), "BASE": base}
             await _build(engine, archive, reference, everything, shown, titles=step_titles(context))
 
 
@@ -181,16 +181,17 @@ def _mirror() -> str:
     return os.environ.get("CARREL_DEBIAN_MIRROR", _MIRROR).rstrip("/")
 
 
-def _index(say: Say) -> str:
+def python_index(say: Say) -> str:
     """The Python index of this machine; one with a password is omitted, since images store build arguments."""
     for name in ("UV_DEFAULT_INDEX", "PIP_INDEX_URL"):
         url = os.environ.get(name)
         if url and "@" in url:
-            say(f"{name} holds a password, so the starter image is made from {_INDEX}")
+            say(f"{name} holds a password, so the starter image is made from {PUBLIC_INDEX}")
         elif url:
             return url.rstrip("/")
-    return _INDEX
+    return PUBLIC_INDEX
 
 
-def _proxies() -> dict[str, str]:
+def proxies() -> dict[str, str]:
+    """Build arguments that every builder knows."""
     return {name: os.environ[name] for name in _PROXY_VARIABLES if name in os.environ}

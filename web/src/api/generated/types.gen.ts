@@ -864,6 +864,92 @@ export type AuditObject = {
 };
 
 /**
+ * BuildContextView
+ *
+ * size_bytes: of its files. It is deleted a day after its last use.
+ */
+export type BuildContextView = {
+    /**
+     * Files
+     */
+    files: number;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number;
+};
+
+/**
+ * BuildLogView
+ *
+ * text: after the part `after`. next: for the next request. complete: the build has ended, and this is the rest of
+ * its log.
+ */
+export type BuildLogView = {
+    /**
+     * Complete
+     */
+    complete: boolean;
+    /**
+     * Next
+     */
+    next: number;
+    state: VersionState;
+    /**
+     * Text
+     */
+    text: string;
+};
+
+/**
+ * BuildRecipe
+ *
+ * kind: dockerfile, requirements, pyproject or repository. file: that is the recipe; null: by convention. files:
+ * texts by path that were written by a person. dockerfile: what is built. images: references of the images in it.
+ * context_files: number of files of the context.
+ */
+export type BuildRecipe = {
+    /**
+     * Base
+     */
+    base: string | null;
+    /**
+     * Context Files
+     */
+    context_files: number;
+    /**
+     * Dockerfile
+     */
+    dockerfile: string;
+    /**
+     * File
+     */
+    file: string | null;
+    /**
+     * Files
+     */
+    files: {
+        [key: string]: string;
+    };
+    /**
+     * Images
+     */
+    images: Array<string>;
+    /**
+     * Kind
+     */
+    kind: string;
+    /**
+     * Source
+     */
+    source: string;
+};
+
+/**
  * By
  *
  * Grouping of allocation sums.
@@ -2513,6 +2599,55 @@ export type EngineView = {
 };
 
 /**
+ * EnvironmentBuild
+ *
+ * name, version, project: as for a saved session. file: which is the recipe: a Dockerfile, requirements.txt or
+ * pyproject.toml; default: by the conventions of repo2docker. files: texts by path, instead of those of the context.
+ * context: id of one that you sent. base: image below, for recipes that name none; default: the starter image. source:
+ * where the files are from, for people.
+ */
+export type EnvironmentBuild = {
+    /**
+     * Base
+     */
+    base?: string | null;
+    /**
+     * Context
+     */
+    context?: string | null;
+    /**
+     * File
+     */
+    file?: string | null;
+    /**
+     * Files
+     */
+    files?: {
+        [key: string]: unknown | string;
+    };
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Note
+     */
+    note?: string;
+    /**
+     * Project
+     */
+    project?: string | null;
+    /**
+     * Source
+     */
+    source?: string;
+    /**
+     * Version
+     */
+    version?: string | null;
+};
+
+/**
  * EnvironmentList
  */
 export type EnvironmentList = {
@@ -2532,6 +2667,50 @@ export type EnvironmentList = {
  * ME: yours. USABLE: those that you may start from. ALL: every one that you may see.
  */
 export type EnvironmentOwner = 'me' | 'usable' | 'all';
+
+/**
+ * EnvironmentQuota
+ *
+ * project: whose it is; null: yours. used_bytes: what versions add to the images below. limit_bytes: null:
+ * unlimited.
+ */
+export type EnvironmentQuota = {
+    /**
+     * Limit Bytes
+     */
+    limit_bytes: number | null;
+    project: ProjectRef | null;
+    /**
+     * Used Bytes
+     */
+    used_bytes: number;
+};
+
+/**
+ * EnvironmentQuotaList
+ */
+export type EnvironmentQuotaList = {
+    /**
+     * Items
+     */
+    items: Array<EnvironmentQuota>;
+};
+
+/**
+ * EnvironmentRebuild
+ *
+ * new_version: default: the next number.
+ */
+export type EnvironmentRebuild = {
+    /**
+     * New Version
+     */
+    new_version?: string | null;
+    /**
+     * Note
+     */
+    note?: string;
+};
 
 /**
  * EnvironmentShareCreate
@@ -4706,6 +4885,10 @@ export type LimitsChange = {
      */
     default_disk_bytes?: number | 'unlimited';
     /**
+     * Environment Bytes
+     */
+    environment_bytes?: number | 'unlimited';
+    /**
      * Folder Bytes
      */
     folder_bytes?: number | 'unlimited';
@@ -6683,10 +6866,14 @@ export type ProjectCreate = {
 /**
  * ProjectLimits
  *
- * Limits of the folders of one project, and max_rights: the most that its sessions may have inside, if the
- * policies of their keypairs allow it. Its sessions are further limited by its ceilings.
+ * Limits of the folders and environments of one project, and max_rights: the most that its sessions may have
+ * inside, if the policies of their keypairs allow it. Its sessions are further limited by its ceilings.
  */
 export type ProjectLimits = {
+    /**
+     * Environment Bytes
+     */
+    environment_bytes?: number | 'unlimited';
     /**
      * Folder Bytes
      */
@@ -11244,8 +11431,13 @@ export type UserDetail = {
  * UserLimits
  *
  * Limits of one user over all keypairs. slots: as for a keypair. folders: most that they may own.
+ * environment_bytes: what the versions of their environments may add in total to the images below.
  */
 export type UserLimits = {
+    /**
+     * Environment Bytes
+     */
+    environment_bytes?: number | 'unlimited';
     /**
      * Folder Bytes
      */
@@ -11863,7 +12055,7 @@ export type VerifyRequest = {
 /**
  * VersionProgress
  *
- * phase: copy, read or commit. fraction: 0..1, if known.
+ * phase: copy, read or commit; of a build, a step. fraction: 0..1, if known.
  */
 export type VersionProgress = {
     /**
@@ -11899,7 +12091,7 @@ export type VersionUpdate = {
  *
  * reference: of its image. base: name or reference of the image below it. size_bytes: with the image below;
  * added_bytes: without. engine, node: where the image is, so that its sessions start only there. session: where it was
- * saved from. used_by: live sessions with it.
+ * saved from; recipe: kind of what it was built from instead. used_by: live sessions with it.
  */
 export type VersionView = {
     /**
@@ -11968,6 +12160,10 @@ export type VersionView = {
      */
     problem: string | null;
     progress: VersionProgress | null;
+    /**
+     * Recipe
+     */
+    recipe: string | null;
     /**
      * Reference
      */
@@ -14156,6 +14352,35 @@ export type EnginesCheckResponses = {
 
 export type EnginesCheckResponse = EnginesCheckResponses[keyof EnginesCheckResponses];
 
+export type EnvironmentsQuotasData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/environment-quotas';
+};
+
+export type EnvironmentsQuotasErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsQuotasError = EnvironmentsQuotasErrors[keyof EnvironmentsQuotasErrors];
+
+export type EnvironmentsQuotasResponses = {
+    /**
+     * Successful Response
+     */
+    200: EnvironmentQuotaList;
+};
+
+export type EnvironmentsQuotasResponse = EnvironmentsQuotasResponses[keyof EnvironmentsQuotasResponses];
+
 export type EnvironmentsListData = {
     body?: never;
     path?: never;
@@ -14212,6 +14437,64 @@ export type EnvironmentsListResponses = {
 };
 
 export type EnvironmentsListResponse = EnvironmentsListResponses[keyof EnvironmentsListResponses];
+
+export type EnvironmentsBuildData = {
+    body: EnvironmentBuild;
+    path?: never;
+    query?: never;
+    url: '/api/v1/environments/builds';
+};
+
+export type EnvironmentsBuildErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsBuildError = EnvironmentsBuildErrors[keyof EnvironmentsBuildErrors];
+
+export type EnvironmentsBuildResponses = {
+    /**
+     * Successful Response
+     */
+    202: EnvironmentView;
+};
+
+export type EnvironmentsBuildResponse = EnvironmentsBuildResponses[keyof EnvironmentsBuildResponses];
+
+export type EnvironmentsSendContextData = {
+    body?: Blob | File;
+    path?: never;
+    query?: never;
+    url: '/api/v1/environments/contexts';
+};
+
+export type EnvironmentsSendContextErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsSendContextError = EnvironmentsSendContextErrors[keyof EnvironmentsSendContextErrors];
+
+export type EnvironmentsSendContextResponses = {
+    /**
+     * Successful Response
+     */
+    201: BuildContextView;
+};
+
+export type EnvironmentsSendContextResponse = EnvironmentsSendContextResponses[keyof EnvironmentsSendContextResponses];
 
 export type EnvironmentsRemoveData = {
     body?: never;
@@ -14560,6 +14843,139 @@ export type EnvironmentsCancelResponses = {
 };
 
 export type EnvironmentsCancelResponse = EnvironmentsCancelResponses[keyof EnvironmentsCancelResponses];
+
+export type EnvironmentsLogData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+        /**
+         * Version
+         *
+         * The name of a version.
+         */
+        version: string;
+    };
+    query?: {
+        /**
+         * After
+         *
+         * `next` of the part before; 0: all
+         */
+        after?: number;
+    };
+    url: '/api/v1/environments/{ref}/versions/{version}/log';
+};
+
+export type EnvironmentsLogErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsLogError = EnvironmentsLogErrors[keyof EnvironmentsLogErrors];
+
+export type EnvironmentsLogResponses = {
+    /**
+     * Successful Response
+     */
+    200: BuildLogView;
+};
+
+export type EnvironmentsLogResponse = EnvironmentsLogResponses[keyof EnvironmentsLogResponses];
+
+export type EnvironmentsRebuildData = {
+    body: EnvironmentRebuild;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+        /**
+         * Version
+         *
+         * The name of a version.
+         */
+        version: string;
+    };
+    query?: never;
+    url: '/api/v1/environments/{ref}/versions/{version}/rebuild';
+};
+
+export type EnvironmentsRebuildErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsRebuildError = EnvironmentsRebuildErrors[keyof EnvironmentsRebuildErrors];
+
+export type EnvironmentsRebuildResponses = {
+    /**
+     * Successful Response
+     */
+    202: EnvironmentView;
+};
+
+export type EnvironmentsRebuildResponse = EnvironmentsRebuildResponses[keyof EnvironmentsRebuildResponses];
+
+export type EnvironmentsRecipeData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+        /**
+         * Version
+         *
+         * The name of a version.
+         */
+        version: string;
+    };
+    query?: never;
+    url: '/api/v1/environments/{ref}/versions/{version}/recipe';
+};
+
+export type EnvironmentsRecipeErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsRecipeError = EnvironmentsRecipeErrors[keyof EnvironmentsRecipeErrors];
+
+export type EnvironmentsRecipeResponses = {
+    /**
+     * Successful Response
+     */
+    200: BuildRecipe;
+};
+
+export type EnvironmentsRecipeResponse = EnvironmentsRecipeResponses[keyof EnvironmentsRecipeResponses];
 
 export type EventsListData = {
     body?: never;

@@ -3,7 +3,7 @@ import { Group, Select } from "@mantine/core";
 import { IconPlayerPlay, IconTrash } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { useCallback, useDeferredValue } from "react";
+import { useCallback, useDeferredValue, useState } from "react";
 import type { Environment } from "@/api/types";
 import { mayBeyondOwn } from "@/me/may";
 import { useMe } from "@/me/use-me";
@@ -15,8 +15,10 @@ import { ListPage } from "@/ui/table/ListPage";
 import { RowTool } from "@/ui/table/RowTool";
 import { useRows } from "@/ui/table/use-rows";
 import { ENVIRONMENT_COLUMNS, ENVIRONMENT_FIELDS } from "./environment-columns";
+import { QuotaBars } from "./QuotaBars";
 import { useRemovals } from "./use-removals";
 
+const BuildDialog = part(() => import("./BuildDialog").then((m) => m.BuildDialog));
 const EnvironmentDrawer = part(() => import("./EnvironmentDrawer").then((m) => m.EnvironmentDrawer));
 
 const route = getRouteApi("/shell/my-environments");
@@ -32,6 +34,7 @@ export function EnvironmentsPage() {
   const navigate = useNavigate();
   const me = useMe();
   const removals = useRemovals();
+  const [building, setBuilding] = useState(false);
   const sort = SORTED.find((key) => key === search.sort) ?? "name";
   const filter: EnvironmentFilter = {
     owner: search.owner ?? "usable",
@@ -105,16 +108,23 @@ export function EnvironmentsPage() {
           onChange={(owner) => change({ owner: owner === "me" || owner === "all" ? owner : undefined })}
         />
       }
+      make={{ label: t`Build`, refusal: null, onClick: () => setBuilding(true) }}
       counted={<Plural value={rows.length} one="# environment" other="# environments" />}
       empty={
         search.q || search.owner
           ? { title: t`No environments match the filter` }
           : {
               title: t`No environments yet`,
-              text: t`An environment is an image of your own. Install what you need in a running session, then choose “Save as environment” in its details.`,
+              text: t`An environment is an image of your own. Build one from a list of packages or a Dockerfile, or install what you need in a running session and choose “Save as environment” in its details.`,
             }
       }
     >
+      <QuotaBars />
+      <BuildDialog
+        opened={building}
+        onClose={() => setBuilding(false)}
+        onBuilt={(id) => change({ open: id })}
+      />
       <LazyDrawer value={search.open}>
         {(id, opened) => (
           <EnvironmentDrawer id={id} opened={opened} onClose={() => change({ open: undefined })} />

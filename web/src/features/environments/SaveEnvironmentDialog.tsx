@@ -12,6 +12,7 @@ import { FormModal } from "@/ui/form/FormDrawer";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { SavedParts } from "./SavedParts";
+import { NAME, VERSION } from "./words";
 
 interface Props {
   session: SessionDetail;
@@ -35,8 +36,6 @@ export function SaveEnvironmentDialog({ session, opened, onClose }: Props) {
   );
 }
 
-const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,38}[A-Za-z0-9]$/;
-const VERSION = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,17})?$/;
 const LASTS_MS = 15_000;
 
 function SaveForm({ session, onDone }: { session: SessionDetail; onDone: () => void }) {

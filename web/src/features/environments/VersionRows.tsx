@@ -5,6 +5,7 @@ import type { Environment, EnvironmentVersion } from "@/api/types";
 import { useCancelVersion } from "@/queries/environments";
 import { formatInstant, formatSize } from "@/ui/format";
 import { RowTool } from "@/ui/table/RowTool";
+import { BuildDetails } from "./BuildDetails";
 import { useRemovals } from "./use-removals";
 import { VersionBadge } from "./VersionBadge";
 import { isMaking } from "./words";
@@ -55,9 +56,15 @@ function VersionRow({ environment, version, onStart }: Props & { version: Enviro
           </Text>
         )}
         <Text size="xs" c="dimmed">
-          <Trans>
-            From {session}, {at}, on {where}
-          </Trans>
+          {version.recipe ? (
+            <Trans>
+              Built, {at}, on {where}
+            </Trans>
+          ) : (
+            <Trans>
+              From {session}, {at}, on {where}
+            </Trans>
+          )}
           {added !== null && (
             <>
               {" · "}
@@ -73,6 +80,7 @@ function VersionRow({ environment, version, onStart }: Props & { version: Enviro
             </>
           )}
         </Text>
+        {version.recipe && <BuildDetails version={version} mayChange={environment.may_change} />}
       </Stack>
       <Group gap={0} wrap="nowrap">
         {version.state === "ready" && environment.may_start && (

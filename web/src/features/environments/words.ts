@@ -3,11 +3,14 @@ import { msg } from "@lingui/core/macro";
 import type { EnvironmentVersion, SavePreview } from "@/api/types";
 import type { StateLook } from "@/ui/state-looks";
 
+export const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,38}[A-Za-z0-9]$/;
+export const VERSION = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,17})?$/;
+
 type VersionState = EnvironmentVersion["state"];
 
 export const VERSION_STATES: Record<VersionState, { title: MessageDescriptor; look: StateLook }> = {
   waiting: { title: msg`waiting`, look: "waiting" },
-  running: { title: msg`being saved`, look: "working" },
+  running: { title: msg`being made`, look: "working" },
   ready: { title: msg`ready`, look: "ok" },
   failed: { title: msg`failed`, look: "failed" },
   cancelled: { title: msg`canceled`, look: "cancelled" },
@@ -18,6 +21,7 @@ export const SAVE_PHASES: Record<string, MessageDescriptor> = {
   copy: msg`Copying its files`,
   read: msg`Leaving out caches and secrets`,
   commit: msg`Writing the image`,
+  build: msg`Building`,
 };
 
 export const LEFT_OUT: Record<SavePreview["left_out"][number]["kind"], MessageDescriptor> = {

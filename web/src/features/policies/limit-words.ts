@@ -32,6 +32,7 @@ export const LIMIT_TITLES: Record<LimitName, MessageDescriptor> = {
   max_disk_bytes: msg`Largest disk`,
   folders: msg`Folders`,
   folder_bytes: msg`Total folder size`,
+  environment_bytes: msg`Total environment size`,
   log_bytes: msg`Log size`,
 };
 
@@ -56,5 +57,6 @@ export const LIMIT_TEXTS: Record<LimitName, MessageDescriptor> = {
   max_disk_bytes: msg`The most that a session can request for each of its containers.`,
   folders: msg`The number of folders, including those in the trash.`,
   folder_bytes: msg`The total of all sessions.`,
+  environment_bytes: msg`What all versions of environments add to the images below them.`,
   log_bytes: msg`Kept of the log of each container, compressed: its beginning and its end.`,
 };

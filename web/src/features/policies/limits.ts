@@ -41,10 +41,12 @@ export const LIMITS = {
     ["sessions", "count"],
     ["folders", "count"],
     ["folder_bytes", "bytes"],
+    ["environment_bytes", "bytes"],
   ],
   project: [
     ["folders", "count"],
     ["folder_bytes", "bytes"],
+    ["environment_bytes", "bytes"],
     ["max_rights", "rights"],
   ],
 } as const satisfies Record<PolicyKind, readonly (readonly [string, Measure])[]>;
@@ -165,6 +167,7 @@ const OPTIONS: Record<LimitName, string> = {
   max_disk_bytes: "--max-disk",
   folders: "--folders",
   folder_bytes: "--folder-size",
+  environment_bytes: "--environment-size",
   log_bytes: "--log-size",
 };
 

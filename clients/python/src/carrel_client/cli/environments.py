@@ -1,4 +1,4 @@
-"""Commands for environments: images of one's own, saved from sessions."""
+"""Commands for environments: images of one's own."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ def save(args: argparse.Namespace, context: Context) -> int:
         shown = context.client.sessions.save_preview(args.id)
         context.answer(shown, lambda: _print_preview(shown))
         return 0
-    name, version = _parts(args.new_name)
+    name, version = parts(args.new_name)
     more: dict[str, Any] = {"version": version} if version else {}
     made = context.client.sessions.save(args.id, name=name, **more, **given(args, "note", "project"))
     latest = made["versions"][0]
     if args.wait:
         latest = _made(context, made["id"], latest["id"])
-    context.answer(latest, lambda: print_line(_sentence(latest)))
+    context.answer(latest, lambda: print_line(sentence(latest)))
     return 0 if latest["state"] in ("waiting", "running", "ready") else 1
 
 
@@ -93,18 +93,20 @@ def _made(context: Context, environment: str, version: str) -> models.VersionVie
             time.sleep(_EVERY_S)
 
 
-def _sentence(one: models.VersionView) -> str:
+def sentence(one: models.VersionView) -> str:
+    """How far it is, or how it ended."""
     name = f"{one['environment']}:{one['name']}"
+    made = "built" if one["recipe"] else "saved"
     match one["state"]:
         case "ready":
             added = format_size(one["added_bytes"] or 0)
-            return f"{name} is saved: {format_size(one['size_bytes'] or 0)}, {added} more than {one['base']}"
+            return f"{name} is {made}: {format_size(one['size_bytes'] or 0)}, {added} more than {one['base']}"
         case "failed":
-            return f"{name} was not saved: {one['problem']}"
+            return f"{name} was not {made}: {one['problem']}"
         case "cancelled":
             return f"{name} was canceled"
         case _:
-            return f"{name} is being saved"
+            return f"{name} is being {made}"
 
 
 def _print_preview(one: models.SavePreview) -> None:
@@ -163,6 +165,28 @@ def ls(args: argparse.Namespace, context: Context) -> int:
         for one in response["items"]
     ]
     context.answer(response, lambda: print_table([Column(title) for title in titles], rows))
+    return 0
+
+
+def quota_arguments(parser: Arguments) -> None:
+    parser.explain("Show how much your environments take, and those of your projects, of how much.")
+    parser.example("carrel environment quota", "carrel environment quota -o json")
+
+
+def quota(args: argparse.Namespace, context: Context) -> int:
+    """Show quotas of environments."""
+    response = context.client.environments.quotas()
+    rows = [
+        [
+            f"project {one['project']['name']}" if one["project"] else "you",
+            format_size(one["used_bytes"]),
+            "unlimited" if one["limit_bytes"] is None else format_size(one["limit_bytes"]),
+        ]
+        for one in response["items"]
+    ]
+    context.answer(
+        response, lambda: print_table([Column(title) for title in ("OWNER", "USED", "LIMIT")], rows)
+    )
     return 0
 
 
@@ -227,7 +251,7 @@ def edit_arguments(parser: Arguments) -> None:
 
 def edit(args: argparse.Namespace, context: Context) -> int:
     """Change an environment."""
-    name, version = _parts(args.environment)
+    name, version = parts(args.environment)
     fields = given(args, "name", "description", "default_version")
     if args.note is not None:
         if not version:
@@ -311,7 +335,7 @@ def cancel(args: argparse.Namespace, context: Context) -> int:
         return 1
 
     def one(ref: str) -> tuple[object, str]:
-        name, version = _parts(ref)
+        name, version = parts(ref)
         context.client.environments.cancel(name, version or "")
         return {"environment": ref, "canceled": True}, f"{ref} is being canceled"
 
@@ -333,7 +357,7 @@ def rm(args: argparse.Namespace, context: Context) -> int:
         return 1
 
     def one(ref: str) -> tuple[object, str]:
-        name, version = _parts(ref)
+        name, version = parts(ref)
         if version:
             context.client.environments.remove_version(name, version)
         else:
@@ -343,7 +367,7 @@ def rm(args: argparse.Namespace, context: Context) -> int:
     return each(context, args.environments, one)
 
 
-def _parts(ref: str) -> tuple[str, str | None]:
+def parts(ref: str) -> tuple[str, str | None]:
     """Environment and version of NAME[:VERSION]."""
     name, _, version = ref.removeprefix("env:").partition(":")
     return name, version or None

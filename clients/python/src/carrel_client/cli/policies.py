@@ -48,8 +48,14 @@ _FULL: dict[str, dict[str, Any]] = {
         "sessions": UNLIMITED,
         "folders": UNLIMITED,
         "folder_bytes": UNLIMITED,
+        "environment_bytes": UNLIMITED,
     },
-    "project": {"folders": UNLIMITED, "folder_bytes": UNLIMITED, "max_rights": "root"},
+    "project": {
+        "folders": UNLIMITED,
+        "folder_bytes": UNLIMITED,
+        "environment_bytes": UNLIMITED,
+        "max_rights": "root",
+    },
 }
 """Defaults of a new policy."""
 
@@ -329,6 +335,13 @@ def _limit_arguments(parser: Arguments) -> None:
         help='total size of all folders, as 500g, or "unlimited"',
     )
     parser.add_argument(
+        "--environment-size",
+        dest="environment_bytes",
+        metavar="SIZE",
+        type=reading(partial(_or_unlimited, parse_size)),
+        help='total size of what environments add to the images below, as 20g, or "unlimited"',
+    )
+    parser.add_argument(
         "--log-size",
         dest="log_bytes",
         metavar="SIZE",
@@ -419,6 +432,7 @@ def _limits_text(limits: Mapping[str, Any]) -> str:
         "max_disk_bytes": "disk",
         "folders": "folders",
         "folder_bytes": "folder size",
+        "environment_bytes": "environment size",
         "log_bytes": "log size",
     }
     parts = [

@@ -49,6 +49,7 @@ const LABELS: Readonly<Record<string, MessageDescriptor>> = {
   "image.scan": msg`Scan image`,
   "auth.sign_up": msg`Sign up`,
   "maintenance.bundle": msg`Download support bundle`,
+  "environment.build": msg`Build`,
   "environment.share": msg`Share`,
   "factor.reset": msg`Reset two-factor authentication`,
   "factor.update": msg`Change two-factor authentication`,

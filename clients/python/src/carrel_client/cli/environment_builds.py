@@ -1,0 +1,217 @@
+"""Commands for builds of environments from recipes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+from carrel_client.cli.context import Context
+from carrel_client.cli.environments import parts, sentence
+from carrel_client.cli.output import print_facts, print_line
+from carrel_client.cli.parser import Arguments
+from carrel_client.cli.people import given
+from carrel_client.errors import CarrelError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from carrel_client import models
+
+_VERSION = "environment and version that was built; default version: what sessions start from"
+_EVERY_S = 0.7
+
+
+def build_arguments(parser: Arguments) -> None:
+    parser.add_argument("new_name", metavar="NAME[:VERSION]", help="environment, created if there is none")
+    parser.add_argument("directory", metavar="CONTEXT", nargs="?", type=Path, help="directory with its files")
+    parser.add_argument(
+        "-f",
+        "--file",
+        type=Path,
+        metavar="FILE",
+        help="Dockerfile, requirements.txt or pyproject.toml (with its uv.lock); with CONTEXT: a path in it",
+    )
+    parser.add_argument("--git", metavar="URL", help="repository to build; it is cloned by your own git")
+    parser.add_argument("--ref", metavar="REF", help="branch, tag or commit of the repository")
+    parser.add_argument(
+        "--base", metavar="IMAGE", dest="image", help="image to build on, for recipes that name none"
+    )
+    parser.add_argument("--note", metavar="TEXT", help="what this version has")
+    parser.add_argument("--project", metavar="PROJECT", help="it belongs to this project instead of you")
+    _wait_argument(parser)
+    parser.explain(
+        "Build an environment from a Dockerfile, requirements.txt or pyproject.toml, or from a directory or a Git\n"
+        "repository by the conventions of repo2docker: binder/, Dockerfile, requirements.txt, pyproject.toml,\n"
+        "apt.txt, runtime.txt, postBuild. Nothing secret should be in the files: all of them may be in the image."
+    )
+    parser.example(
+        "carrel environment build torch -f requirements.txt",
+        "carrel environment build torch:2 -f Dockerfile . --wait",
+        "carrel environment build lab --git https://git.example.org/lab/tools --ref v1.2",
+    )
+
+
+def build(args: argparse.Namespace, context: Context) -> int:
+    """Build an environment."""
+    if sum(one is not None for one in (args.git, args.directory)) > 1 or not (
+        args.git or args.directory or args.file
+    ):
+        raise CarrelError(
+            "client.no_recipe",
+            "Give what to build: a file by -f, a directory, or a repository by --git.",
+            status=422,
+            hint="See `carrel environment build --help`.",
+        )
+    if args.ref and not args.git:
+        raise CarrelError("client.no_git", "--ref belongs to --git.", status=422, hint="Give both.")
+    name, version = parts(args.new_name)
+    fields: dict[str, Any] = given(args, "note", "project") | ({"version": version} if version else {})
+    if args.image:
+        fields["base"] = args.image
+    made = context.client.environments.build(name=name, **fields, **_sent(args, context))
+    return _followed(made, context, wait=args.wait)
+
+
+def _sent(args: argparse.Namespace, context: Context) -> dict[str, Any]:
+    from carrel_client import build_contexts
+
+    if not args.git and not args.directory:
+        files = {args.file.name: _text(args.file)}
+        lock = args.file.with_name("uv.lock")
+        if args.file.suffix == ".toml" and lock.is_file():
+            files["uv.lock"] = _text(lock)
+        return {"files": files, "file": args.file.name}
+    more: dict[str, Any] = {}
+    with ExitStack() as stack:
+        directory = args.directory
+        if args.git:
+            directory, commit = stack.enter_context(build_contexts.cloned(args.git, args.ref))
+            more["source"] = f"{args.git}@{commit}"
+        if args.file:
+            inside = args.file
+            if args.directory and inside.is_file() and not (directory / inside).is_file():
+                inside = inside.resolve().relative_to(directory.resolve())
+            more["file"] = inside.as_posix()
+        packed = build_contexts.pack(directory)
+    _, text = context.client.transport.exchange(
+        "POST", "/api/v1/environments/contexts", headers={"Content-Type": "application/x-tar"}, body=packed
+    )
+    return {"context": json.loads(text)["id"], **more}
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CarrelError("client.no_file", f"{path} cannot be read: {error}.", status=422) from error
+
+
+def rebuild_arguments(parser: Arguments) -> None:
+    parser.add_argument("environment", metavar="ENVIRONMENT:VERSION", help="version that was built")
+    parser.add_argument(
+        "--as", dest="new_version", metavar="VERSION", help="new version (default: the next number)"
+    )
+    parser.add_argument("--note", metavar="TEXT", help="what the new version has")
+    _wait_argument(parser)
+    parser.explain(
+        "Build another version from the same recipe and files, with the packages and images of now."
+    )
+    parser.example(
+        "carrel environment rebuild torch:1", "carrel environment rebuild torch:1 --as 2026-11 --wait"
+    )
+
+
+def rebuild(args: argparse.Namespace, context: Context) -> int:
+    """Build a version again."""
+    name, version = _one(args.environment, context)
+    made = context.client.environments.rebuild(name, version, **given(args, "new_version", "note"))
+    return _followed(made, context, wait=args.wait)
+
+
+def log_arguments(parser: Arguments) -> None:
+    parser.add_argument("environment", metavar="ENVIRONMENT[:VERSION]", help=_VERSION)
+    parser.add_argument(
+        "-f", "--follow", action="store_true", help="wait for what follows, until the build ends"
+    )
+    parser.example("carrel environment log torch:2", "carrel environment log torch:2 -f")
+
+
+def log(args: argparse.Namespace, context: Context) -> int:
+    """Print the log of a build."""
+    name, version = _one(args.environment, context)
+    _print_log(context, name, version, follow=args.follow)
+    return 0
+
+
+def recipe_arguments(parser: Arguments) -> None:
+    parser.add_argument("environment", metavar="ENVIRONMENT[:VERSION]", help=_VERSION)
+    parser.add_argument("--dockerfile", action="store_true", help="print only the Dockerfile that was built")
+    parser.example(
+        "carrel environment recipe torch:2", "carrel environment recipe torch:2 --dockerfile > Dockerfile"
+    )
+
+
+def recipe(args: argparse.Namespace, context: Context) -> int:
+    """Show what a version was built from."""
+    shown = context.client.environments.recipe(*_one(args.environment, context))
+    context.answer(shown, lambda: _print_recipe(shown, only=args.dockerfile))
+    return 0
+
+
+def _print_recipe(shown: models.BuildRecipe, *, only: bool) -> None:
+    if not only:
+        print_facts(
+            [
+                ("recipe", shown["file"] or shown["kind"]),
+                *([("source", shown["source"])] if shown["source"] else []),
+                ("images", ", ".join(shown["images"])),
+                ("files of the context", str(shown["context_files"])),
+            ]
+        )
+        for path, text in shown["files"].items():
+            print_line(f"\n--- {path}\n{text.rstrip()}")
+        print_line("\n--- Dockerfile that was built")
+    print_line(shown["dockerfile"].rstrip())
+
+
+def _followed(made: models.EnvironmentView, context: Context, *, wait: bool) -> int:
+    latest = made["versions"][0]
+    if wait:
+        _print_log(context, made["id"], latest["name"], follow=True, quiet=context.structured)
+        versions = context.client.environments.show(made["id"])["versions"]
+        latest = next((one for one in versions if one["id"] == latest["id"]), latest)
+    context.answer(latest, lambda: print_line(sentence(latest)))
+    return 0 if latest["state"] in ("waiting", "running", "ready") else 1
+
+
+def _print_log(context: Context, name: str, version: str, *, follow: bool, quiet: bool = False) -> None:
+    after = 0
+    while True:
+        part = context.client.environments.log(name, version, after=after)
+        if part["text"] and not quiet:
+            print_line(part["text"].rstrip("\n"))
+        more, after = part["next"] > after, part["next"]
+        if part["complete"] or not (follow or more):
+            return
+        if not more:
+            time.sleep(_EVERY_S)
+
+
+def _one(ref: str, context: Context) -> tuple[str, str]:
+    name, version = parts(ref)
+    if version is None:
+        versions = context.client.environments.show(name)["versions"]
+        if not versions:
+            raise CarrelError("environment.no_version", f"{name} has no version.", status=404)
+        version = versions[0]["name"]
+    return name, version
+
+
+def _wait_argument(parser: Arguments) -> None:
+    parser.add_argument(
+        "--wait", action="store_true", help="print the log until it is built; exit code 1 if it fails"
+    )

@@ -1,0 +1,40 @@
+"""`carrel environment build` and what shows its results."""
+
+import asyncio
+import json
+import subprocess
+from pathlib import Path
+
+from command_line import command_line
+from installation import Api
+
+
+async def test_a_directory_and_a_repository_are_built_shown_and_built_again(
+    living: Api, tmp_path: Path
+) -> None:
+    command = await command_line(living, "user", tmp_path)
+    living.engine.world.local_images.add("docker.io/library/debian:12")
+    directory = tmp_path / "lab"
+    directory.mkdir()
+    (directory / "Dockerfile").write_text("FROM debian:12\nCOPY data /data\n")
+    (directory / "data").write_text("1")
+    (directory / "secret").write_text("hunter2")
+    (directory / ".dockerignore").write_text("secret\n")
+    user = await living.as_("user")
+    await living.until(user, (await user.start())["id"], "RUNNING")
+    built = await command.ok("environment", "build", "lab", str(directory), "--wait")
+    assert "lab:1 is built" in built, built
+    assert "COPY data /data" in built
+    shown = json.loads(await command.ok("environment", "recipe", "lab:1", "-o", "json"))
+    assert shown["context_files"] == 3
+    assert "COPY data" in await command.ok("environment", "log", "lab:1")
+
+    git = ("git", "-C", str(directory), "-c", "user.name=a", "-c", "user.email=a@b")
+    for arguments in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):
+        await asyncio.to_thread(subprocess.run, [*git, *arguments], check=True)
+    again = await command.ok("environment", "build", "lab", "--git", str(directory), "--wait")
+    assert "lab:2 is built" in again, again
+    source = json.loads(await command.ok("environment", "recipe", "lab:2", "-o", "json"))["source"]
+    assert source.startswith(f"{directory}@")
+    assert "lab:3 is built" in await command.ok("environment", "rebuild", "lab:2", "--wait")
+    assert "unlimited" in await command.ok("environment", "quota")

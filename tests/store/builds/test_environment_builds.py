@@ -1,0 +1,79 @@
+"""The controller of builds, step by step, as after a crash."""
+
+import pytest
+from controller_kit import tools
+from databases import sql
+from people import People
+
+from carrel.builds import building
+from carrel.controllers.environment_builds import EnvironmentBuilds
+from carrel.core.ids import LOCAL_ENGINE
+from carrel.db.database import Database
+from carrel.db.leader import lead
+from carrel.engines.fake import FakeEngine
+from carrel.tables.environments import EnvironmentVersion
+
+
+async def interrupted(database: Database, people: People, attempts: int) -> None:
+    """A build that was running when its process was killed, with a part of its log."""
+    await sql(
+        database,
+        f"""
+        INSERT INTO environments (id, name, description, owner_id, domain_id, created_at, updated_at)
+        VALUES ('e', 'torch', '', '{people.user.user_id}', '{people.domain}', now(), now());
+        INSERT INTO environment_versions (id, environment_id, name, note, state, recipe, reference, engine_id,
+            session_name, container_id, base, apps, min_slots, created_at)
+        VALUES ('v', 'e', '1', '', 'running', 'dockerfile', 'localhost/carrel/environments/v:1', 'local', '', '', 'a',
+            '[]', '{{}}', now());
+        INSERT INTO environment_builds (version_id, kind, dockerfile, files, added, images, below, attempts)
+        VALUES ('v', 'dockerfile', 'FROM a', '{{}}', '{{}}', '{{"a": "docker.io/library/a:latest"}}', 'a', {attempts});
+        INSERT INTO environment_build_logs (version_id, number, text) VALUES ('v', 1, 'old');
+        """,
+    )
+
+
+@pytest.mark.parametrize(("attempts", "state"), [(1, "ready"), (building.ATTEMPTS, "failed")])
+async def test_an_interrupted_build_begins_again_but_not_forever(
+    database: Database, people: People, attempts: int, state: str
+) -> None:
+    leader = await lead(database.url)
+    own = tools(database, leader)
+    engine = await own.engines.of(LOCAL_ENGINE)
+    assert isinstance(engine, FakeEngine)
+    await interrupted(database, people, attempts)
+    engine.world.builds.update({"e", "gone"})
+    controller = EnvironmentBuilds(own)
+    await controller.step()
+    await controller.drain()
+    [(ended, problem)] = await sql(database, "SELECT state, problem FROM environment_versions")
+    assert ended == state, problem
+    rows = await sql(database, "SELECT text FROM environment_build_logs ORDER BY number")
+    log = "".join(text for (text,) in rows)
+    assert log.startswith("It was interrupted, and begins again.")
+    assert "old" not in log
+    assert "gone" not in engine.world.builds, "cached steps of environments that are gone"
+    assert set(engine.world.commits) == ({"v"} if state == "ready" else set())
+    await controller.close()
+    await leader.resign()
+
+
+def test_builds_begin_one_at_a_time_for_each_person_and_environment() -> None:
+    def version(id_: str, person: str, environment: str) -> EnvironmentVersion:
+        return EnvironmentVersion(id=id_, created_by=person, environment_id=environment, cancel=False)
+
+    waiting = [
+        version("a", "ada", "x"),
+        version("b", "ada", "y"),
+        version("c", "bob", "x"),
+        version("d", "bob", "z"),
+        version("e", "eve", "w"),
+    ]
+
+    def begun(active: set[str], at_once: int) -> list[str]:
+        return [one.id for one in building.startable(waiting, active, at_once=at_once)]
+
+    assert begun(set(), 2) == ["a", "d"]
+    assert begun(set(), 9) == ["a", "d", "e"]
+    assert begun({"a"}, 2) == ["d"]
+    assert begun({"a", "e"}, 2) == []
+    assert begun(set(), 0) == []

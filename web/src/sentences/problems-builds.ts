@@ -1,0 +1,42 @@
+import type { MessageDescriptor } from "@lingui/core";
+import { msg } from "@lingui/core/macro";
+
+interface Sentences {
+  detail: MessageDescriptor;
+  hint?: MessageDescriptor;
+}
+
+/** Error codes of builds of environments. */
+export const BUILD_PROBLEMS: Record<string, Sentences> = {
+  "build.bad_context": {
+    detail: msg`The files of the build are not a tar file of files and links.`,
+    hint: msg`Leave out what leads outside of the directory.`,
+  },
+  "build.bad_dockerfile": {
+    detail: msg`The Dockerfile has an instruction that cannot be built here.`,
+    hint: msg`See the documentation of environments for what is supported.`,
+  },
+  "build.bad_recipe": { detail: msg`The recipe cannot be read, or asks for nothing.` },
+  "build.context_not_found": {
+    detail: msg`The files of the build were not found.`,
+    hint: msg`Send them again.`,
+  },
+  "build.context_too_large": {
+    detail: msg`The files of the build are too large.`,
+    hint: msg`Leave out what the build does not need, and keep data in folders.`,
+  },
+  "build.no_base": { detail: msg`There is no image to build on.`, hint: msg`Choose an image.` },
+  "build.no_engine": {
+    detail: msg`No engine that is reachable now builds images.`,
+    hint: msg`Save a running session instead.`,
+  },
+  "build.not_supported": {
+    detail: msg`Files of this kind cannot be built here.`,
+    hint: msg`Use a Dockerfile or requirements.txt instead.`,
+  },
+  "environment.not_built": { detail: msg`This version was saved from a session: it has no recipe.` },
+  "environment.over_quota": {
+    detail: msg`The quota of environments is used up.`,
+    hint: msg`Delete versions that are no longer needed, or ask an administrator for a larger quota.`,
+  },
+};
