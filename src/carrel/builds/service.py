@@ -1,6 +1,7 @@
 """Requests to build environments, their recipes and logs. The leader has an engine build them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, select
@@ -17,8 +18,8 @@ from carrel.builds.schemas import (
     EnvironmentRebuild,
 )
 from carrel.core.clock import Clock
-from carrel.core.errors import Conflict, Invalid, NotFound
-from carrel.core.ids import LOCAL_ENGINE, new_id
+from carrel.core.errors import Conflict, Forbidden, Invalid, NotFound
+from carrel.core.ids import LOCAL_ENGINE, ProjectId, new_id
 from carrel.db.database import notify
 from carrel.engines.optional import BUILDS
 from carrel.engines.references import LOCAL, never_an_id, registry_of
@@ -185,17 +186,32 @@ class _Below:
     catalogue: Image | None
 
 
-async def _resolved(tx: AsyncSession, actor: Actor, file: dockerfiles.Dockerfile) -> _Below:
+async def _resolved(
+    tx: AsyncSession, actor: Actor, environment: Environment, file: dockerfiles.Dockerfile
+) -> _Below:
     """Raises: Invalid, NotFound, Conflict, Forbidden for an image that the actor may not use."""
+    own = environment.project_id
+    projects = [own] if own else sorted(actor.projects) or [ProjectId("")]
     references: dict[str, str] = {}
     below = None
     for name in file.images:
         image = await resolution.named_image(tx, actor, name)
         reference = image.reference if image else name
-        await images.require_registry(tx, actor.domain_id, reference, field="base")
+        await _require_permitted(tx, actor, projects, image, name)
         references[name] = reference if registry_of(reference) == LOCAL else never_an_id(reference)
         below = image if name == file.below else below
     return _Below(references, below)
+
+
+async def _require_permitted(
+    tx: AsyncSession, actor: Actor, projects: Sequence[ProjectId], image: Image | None, name: str
+) -> None:
+    """Raises: Forbidden if sessions of none of the projects may use it."""
+    for project in projects[:-1]:
+        with suppress(Forbidden):
+            await resolution.require_permitted(tx, actor, project, image, name)
+            return
+    await resolution.require_permitted(tx, actor, projects[-1], image, name)
 
 
 async def _enqueue(
@@ -208,7 +224,7 @@ async def _enqueue(
     note: str,
 ) -> EnvironmentView:
     file = dockerfiles.read(row.dockerfile, name=row.file or dockerfiles.FILE)
-    below = await _resolved(tx, actor, file)
+    below = await _resolved(tx, actor, environment, file)
     await quota.require_room(tx, owner=environment.owner_id, project=environment.project_id)
     node = await _node(tx, below.images)
     base, now = below.catalogue, clock.now()

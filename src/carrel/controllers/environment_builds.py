@@ -20,10 +20,11 @@ from carrel.core.errors import CarrelError, NotFound, Refused, Unavailable
 from carrel.core.ids import EngineId, ProjectId
 from carrel.db.leader import LeadershipLost
 from carrel.engines.optional import BuildOutput, CommittedImage, LimitedBuilding
-from carrel.engines.port import EngineError, EngineUnavailable, Progress, PullCredentials
+from carrel.engines.port import EngineError, EngineUnavailable, Progress
 from carrel.engines.references import LOCAL, registry_of
 from carrel.environments import making
 from carrel.images.registries import pulls
+from carrel.images.registries.pulls import PullSource
 from carrel.nodes.engines.connections import in_time
 from carrel.tables.builds import BUILDS_TOPIC, BuiltVersion
 from carrel.tables.environments import TOPIC, Environment, EnvironmentVersion, VersionState
@@ -203,8 +204,11 @@ class EnvironmentBuilds:
         # 1. The images below, pulled by us: the builder has no credentials.
         images, sizes = dict[str, str](), dict[str, int]()
         for name, reference in build.images.items():
-            images[name], credentials = await self._source(version, reference)
-            sizes[name] = await engine.build_base(images[name], credentials, attempt.add)
+            found = await self._source(version, reference)
+            images[name] = found.reference
+            sizes[name] = await engine.build_base(
+                found.reference, found.credentials, attempt.add, always=found.always
+            )
         # 2. The build.
         rules = self._tools.builds
         marks = engine.build_marks(version.environment_id)
@@ -221,22 +225,19 @@ class EnvironmentBuilds:
         below = sizes.get(build.below, 0) if build.below else 0
         return replace(made, added_bytes=max(made.added_bytes - below, 0))
 
-    async def _source(
-        self, version: EnvironmentVersion, reference: str
-    ) -> tuple[str, PullCredentials | None]:
+    async def _source(self, version: EnvironmentVersion, reference: str) -> PullSource:
         """Where an image is pulled from, as for a session of the environment's project."""
         if registry_of(reference) == LOCAL:
-            return reference, None
+            return PullSource(reference)
         async with self._tools.transaction() as tx:
             environment = await tx.get_one(Environment, version.environment_id)
-            image, credentials = await pulls.source(
+            return await pulls.source(
                 tx,
                 self._tools.seal,
                 reference,
                 project=environment.project_id or ProjectId(""),
                 domain=environment.domain_id,
             )
-        return image, credentials
 
     async def _report(
         self,

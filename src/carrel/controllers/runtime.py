@@ -15,10 +15,10 @@ from carrel.controllers.environment_images import EnvironmentImages
 from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.idle import Idle
-from carrel.controllers.last_apps import LastApps
-from carrel.controllers.image_scanning import ImageScanning
 from carrel.controllers.image_inventory import ImageInventory
 from carrel.controllers.image_pulls import ImagePulls
+from carrel.controllers.image_scanning import ImageScanning
+from carrel.controllers.last_apps import LastApps
 from carrel.controllers.launch import Launch
 from carrel.controllers.log_collection import LogCollection
 from carrel.controllers.loop import Controller, Tools

@@ -131,8 +131,10 @@ class FakeAdjusting:
     def build_marks(self, group: str) -> str:
         return f"LABEL carrel.build={group}"
 
-    async def build_base(self, image: str, credentials: PullCredentials | None, output: BuildSink) -> int:
-        if image not in self.world.local_images:
+    async def build_base(
+        self, image: str, credentials: PullCredentials | None, output: BuildSink, *, always: bool = False
+    ) -> int:
+        if always or image not in self.world.local_images:
             output(BuildOutput(f"Pulling {image}"))
             await self.fetch(image, lambda _: None, step="build_base")
         return _SIZE

@@ -184,8 +184,10 @@ class LimitedBuilding(Committing, Protocol):
         """The line of a Dockerfile with which each of its stages begins after FROM, so that nothing of it is lost."""
         ...
 
-    async def build_base(self, image: str, credentials: PullCredentials | None, output: BuildSink) -> int:
-        """Have an image for FROM ready; its size in bytes. Raises: ImageUnusable, EngineError."""
+    async def build_base(
+        self, image: str, credentials: PullCredentials | None, output: BuildSink, *, always: bool = False
+    ) -> int:
+        """Have an image for FROM ready; its size in bytes. always: as `ContainerSpec.pull_always`. Raises: ImageUnusable, EngineError."""
         ...
 
     async def build(

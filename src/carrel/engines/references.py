@@ -62,6 +62,7 @@ def spellings(reference: str) -> list[str]:
     suffixes = (f":{tag}", "") if tag == "latest" else (f":{tag}",)
     return list(dict.fromkeys(name + suffix for name in names for suffix in suffixes))
 
+
 @lru_cache(maxsize=8192)
 def canonical(reference: str) -> str:
     """The same for all spellings of a reference: with its registry, and its digest or tag."""

@@ -104,6 +104,15 @@ async def require_usable(
     """Raises: Forbidden if the actor's domain may not use its registry, the project the image, or for its
     vulnerabilities; Invalid for too few slots.
     """
+    await require_permitted(tx, actor, project, image, ref)
+    if too_few := too_few_for(image, slots):
+        raise too_few
+
+
+async def require_permitted(
+    tx: AsyncSession, actor: Actor, project: ProjectId, image: Image | None, ref: str
+) -> None:
+    """The same, whatever the slots."""
     reference = image.reference if image else ref
     await availability.require_registry(tx, actor.domain_id, reference)
     if image:
@@ -113,8 +122,6 @@ async def require_usable(
     if refused:
         raise refused
     await vulnerability_rules.require(tx, reference)
-    if too_few := too_few_for(image, slots):
-        raise too_few
 
 
 async def with_role_images(

@@ -19,8 +19,8 @@ from webhook_receiver import receiver
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.core.clock import SystemClock
 from carrel.core.ids import LOCAL_ENGINE
-from carrel.image_scans import scan_tasks
 from carrel.engines.port import NodeInfo
+from carrel.image_scans import scan_tasks
 from carrel.images.node_images import prune
 from carrel.nodes.host_load import HostLoad
 from carrel.signin.logins import sign_up

@@ -430,6 +430,18 @@ export const ACTIONS = {
     domainAdmin: "all",
     superadmin: "all",
   },
+  "image.scan": {
+    user: "none",
+    projectAdmin: "none",
+    domainAdmin: "none",
+    superadmin: "all",
+  },
+  "image.exempt": {
+    user: "none",
+    projectAdmin: "none",
+    domainAdmin: "none",
+    superadmin: "all",
+  },
   "image.update": {
     user: "none",
     projectAdmin: "none",
@@ -938,6 +950,8 @@ export const SERVER_SENTENCES: Record<ActionName, string> = {
   "provider.read": "See the identity providers for single sign-on and LDAP.",
   "provider.update": "Add, change, test or remove an identity provider.",
   "image.read": "See the images that sessions can use.",
+  "image.scan": "Have an image scanned for known vulnerabilities.",
+  "image.exempt": "Exempt an image from the rule on vulnerabilities, until a date.",
   "image.update": "Enable, limit, hide or deprecate an image, and set its aliases and slots.",
   "registry.read": "See the registries of projects and domains that you administer, and their scans.",
   "registry.update": "Add, change, check, scan or remove a registry.",

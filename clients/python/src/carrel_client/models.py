@@ -1599,9 +1599,76 @@ class IdleView(TypedDict):
     session: str
 
 
+class ImageDetail(TypedDict):
+    """labels: those that are understood. label_slots: the minimum by its labels. settings: for those who may change
+    them, otherwise null."""
+
+    accelerators: list[str]
+    aliases: list[str]
+    apps: list[AppRef]
+    architecture: str | None
+    architectures: list[str]
+    built_at: str | None
+    contents: dict[str, str]
+    deprecated: bool
+    description: str
+    digest: str | None
+    enabled: bool
+    family: str
+    hidden: bool
+    id: str
+    label_slots: dict[str, int]
+    labels: dict[str, str]
+    layers: int | None
+    licenses: str
+    min_slots: AllSlotAmounts
+    name: str
+    preferred: bool
+    present: bool
+    recommended_slots: dict[str, int]
+    reference: str
+    registry_id: str | None
+    scanned_at: str | None
+    settings: ImageSettingsView | None
+    size_bytes: int | None
+    successor: str | None
+    title: str
+    version: str
+
+
+class ImageFamily(TypedDict):
+    """versions: number of images. default: what the name of the family means."""
+
+    default: ImageView
+    family: str
+    versions: int
+
+
+class ImageFamilyList(TypedDict):
+    items: list[ImageFamily]
+    next_cursor: str | None
+
+
 class ImageList(TypedDict):
     items: list[ImageView]
     next_cursor: str | None
+
+
+class ImagePackageList(TypedDict):
+    """By name."""
+
+    items: list[ImagePackageView]
+    next_cursor: str | None
+
+
+class ImagePackageView(TypedDict):
+    """type: of the package system, such as deb, apk or pypi. purl: package URL."""
+
+    license: str
+    name: str
+    purl: str
+    type: str
+    version: str
 
 
 class ImagePruneRequest(TypedDict):
@@ -1669,60 +1736,36 @@ class ImagePullView(TypedDict):
     total: int
 
 
-class ImageView(TypedDict):
-    """name: of an image that a scan has added: its reference. architecture: null if it has several. registry_id,
-    digest, layers, scanned_at: of a scanned image; size_bytes is then that of its compressed layers. family, version:
-    group images. contents: versions of what it contains, such as python and cuda; cuda-driver: the least one."""
+class ImageScanCreate(TypedDict):
+    """image: name in the catalogue, env:NAME, or reference."""
 
-    accelerators: list[str]
-    aliases: list[str]
-    apps: list[AppRef]
-    architecture: str | None
-    architectures: list[str]
-    built_at: str | None
-    contents: dict[str, str]
-    deprecated: bool
-    description: str
+    image: str
+
+
+class ImageScanList(TypedDict):
+    items: list[ImageScanView]
+    next_cursor: str | None
+
+
+class ImageScanView(TypedDict):
+    """reference: with registry and tag. state: of the latest scan; problem: why that failed. scanned_at, scanner,
+    digest, packages, counts: of the latest that succeeded; null, empty or 0 before. effect: of the installation's rule
+    on new sessions. exemption: from the rule, while it holds."""
+
+    cancel: bool
+    counts: SeverityCounts
     digest: str | None
-    enabled: bool
-    family: str
-    hidden: bool
+    effect: ScanEffect
+    ended_at: str | None
+    exemption: ScanExemptionView | None
     id: str
-    label_slots: dict[str, int]
-    labels: dict[str, str]
-    layers: int | None
-    licenses: str
-    min_slots: AllSlotAmounts
-    name: str
-    preferred: bool
-    present: bool
-    recommended_slots: dict[str, int]
+    packages: int
+    problem: str | None
     reference: str
-    registry_id: str | None
+    requested_at: str
     scanned_at: str | None
-    settings: ImageSettingsView | None
-    size_bytes: int | None
-    successor: str | None
-    title: str
-    version: str
-
-
-class ImageFamily(TypedDict):
-    """versions: number of images. default: what the name of the family means."""
-
-    default: ImageView
-    family: str
-    versions: int
-
-
-class ImageFamilyList(TypedDict):
-    items: list[ImageFamily]
-    next_cursor: str | None
-
-
-class ImageList(TypedDict):
-    items: list[ImageView]
-    next_cursor: str | None
+    scanner: str
+    state: ScanState
 
 
 class ImageScopeRef(TypedDict):
@@ -3803,6 +3846,10 @@ class SiteUpdate(TypedDict):
     currency: NotRequired[str]
     image_cleanup_days: NotRequired[int]
     image_cleanup_free_percent: NotRequired[int]
+    image_scan_grace_days: NotRequired[int]
+    image_scan_hours: NotRequired[int]
+    image_scan_rule: NotRequired[ScanRule]
+    image_scan_severity: NotRequired[Severity]
     import_sources: NotRequired[list[str]]
     lock_address_attempts: NotRequired[int]
     lock_attempts: NotRequired[int]
@@ -3846,6 +3893,10 @@ class SiteView(TypedDict):
     currency: str
     image_cleanup_days: int
     image_cleanup_free_percent: int
+    image_scan_grace_days: int
+    image_scan_hours: int
+    image_scan_rule: ScanRule
+    image_scan_severity: Severity
     import_sources: list[str]
     lock_address_attempts: int
     lock_attempts: int

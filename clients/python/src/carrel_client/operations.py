@@ -1155,35 +1155,6 @@ class Held(Group):
         return answer
 
 
-class ImageScans(Group):
-    def cancel(self, id: str) -> models.ImageScanView:
-        """Cancel a scan that is waiting or running. The former result stays."""
-        answer: models.ImageScanView = self._transport.call(
-            "POST", f"/api/v1/image-scans/{segment(id)}/cancel"
-        )
-        return answer
-
-    def create(self, *, image: str) -> models.ImageScanView:
-        """Scan an image in the background; while it is being scanned, the present scan."""
-        answer: models.ImageScanView = self._transport.call(
-            "POST", "/api/v1/image-scans", body=_given(image=image)
-        )
-        return answer
-
-    def end_exemption(self, id: str) -> models.ImageScanView:
-        """The rule holds for the image again."""
-        answer: models.ImageScanView = self._transport.call(
-            "DELETE", f"/api/v1/image-scans/{segment(id)}/exemption"
-        )
-        return answer
-
-    def exempt(self, id: str, *, reason: str, until: str) -> models.ImageScanView:
-        """Permit sessions of an image that the rule refuses, until a date and for a reason, which are audited."""
-        answer: models.ImageScanView = self._transport.call(
-            "PUT", f"/api/v1/image-scans/{segment(id)}/exemption", body=_given(reason=reason, until=until)
-        )
-        return answer
-
 class ImagePulls(Group):
     def cancel(self, pull: str) -> models.ImagePullView:
         """Cancel a pull on the nodes where it is not done."""
@@ -1221,7 +1192,35 @@ class ImagePulls(Group):
         return answer
 
 
-class Images(Group):
+class ImageScans(Group):
+    def cancel(self, id: str) -> models.ImageScanView:
+        """Cancel a scan that is waiting or running. The former result stays."""
+        answer: models.ImageScanView = self._transport.call(
+            "POST", f"/api/v1/image-scans/{segment(id)}/cancel"
+        )
+        return answer
+
+    def create(self, *, image: str) -> models.ImageScanView:
+        """Scan an image in the background; while it is being scanned, the present scan."""
+        answer: models.ImageScanView = self._transport.call(
+            "POST", "/api/v1/image-scans", body=_given(image=image)
+        )
+        return answer
+
+    def end_exemption(self, id: str) -> models.ImageScanView:
+        """The rule holds for the image again."""
+        answer: models.ImageScanView = self._transport.call(
+            "DELETE", f"/api/v1/image-scans/{segment(id)}/exemption"
+        )
+        return answer
+
+    def exempt(self, id: str, *, reason: str, until: str) -> models.ImageScanView:
+        """Permit sessions of an image that the rule refuses, until a date and for a reason, which are audited."""
+        answer: models.ImageScanView = self._transport.call(
+            "PUT", f"/api/v1/image-scans/{segment(id)}/exemption", body=_given(reason=reason, until=until)
+        )
+        return answer
+
     def list(
         self,
         *,
@@ -1331,6 +1330,22 @@ class Images(Group):
         )
         return answer
 
+    def prune(
+        self,
+        *,
+        dry_run: bool = UNSET,
+        nodes: Sequence[str] = UNSET,
+        older_than_days: int = UNSET,
+        registered: bool = UNSET,
+    ) -> models.ImagePruneView:
+        """Remove images from nodes that Carrel pulled and no session has used for a while. With `dry_run`, report only."""
+        answer: models.ImagePruneView = self._transport.call(
+            "POST",
+            "/api/v1/images/prune",
+            body=_given(dry_run=dry_run, nodes=nodes, older_than_days=older_than_days, registered=registered),
+        )
+        return answer
+
     def show(self, ref: str) -> models.ImageDetail:
         """One image of the catalogue, with its labels; for superadmins also its settings."""
         answer: models.ImageDetail = self._transport.call("GET", f"/api/v1/images/{segment(ref)}")
@@ -1369,19 +1384,6 @@ class Images(Group):
                 recommended_slots=recommended_slots,
                 successor=successor,
             ),
-    def prune(
-        self,
-        *,
-        dry_run: bool = UNSET,
-        nodes: Sequence[str] = UNSET,
-        older_than_days: int = UNSET,
-        registered: bool = UNSET,
-    ) -> models.ImagePruneView:
-        """Remove images from nodes that Carrel pulled and no session has used for a while. With `dry_run`, report only."""
-        answer: models.ImagePruneView = self._transport.call(
-            "POST",
-            "/api/v1/images/prune",
-            body=_given(dry_run=dry_run, nodes=nodes, older_than_days=older_than_days, registered=registered),
         )
         return answer
 
@@ -2801,12 +2803,12 @@ class Site(Group):
         api_rate_limit: int = UNSET,
         audit_retention_days: int = UNSET,
         currency: str = UNSET,
+        image_cleanup_days: int = UNSET,
+        image_cleanup_free_percent: int = UNSET,
         image_scan_grace_days: int = UNSET,
         image_scan_hours: int = UNSET,
         image_scan_rule: models.ScanRule = UNSET,
         image_scan_severity: models.Severity = UNSET,
-        image_cleanup_days: int = UNSET,
-        image_cleanup_free_percent: int = UNSET,
         import_sources: Sequence[str] = UNSET,
         lock_address_attempts: int = UNSET,
         lock_attempts: int = UNSET,
@@ -2847,12 +2849,12 @@ class Site(Group):
                 api_rate_limit=api_rate_limit,
                 audit_retention_days=audit_retention_days,
                 currency=currency,
+                image_cleanup_days=image_cleanup_days,
+                image_cleanup_free_percent=image_cleanup_free_percent,
                 image_scan_grace_days=image_scan_grace_days,
                 image_scan_hours=image_scan_hours,
                 image_scan_rule=image_scan_rule,
                 image_scan_severity=image_scan_severity,
-                image_cleanup_days=image_cleanup_days,
-                image_cleanup_free_percent=image_cleanup_free_percent,
                 import_sources=import_sources,
                 lock_address_attempts=lock_address_attempts,
                 lock_attempts=lock_attempts,
@@ -3757,8 +3759,8 @@ class Operations:
         self.files = Files(transport)
         self.groups = Groups(transport)
         self.held = Held(transport)
-        self.image_scans = ImageScans(transport)
         self.image_pulls = ImagePulls(transport)
+        self.image_scans = ImageScans(transport)
         self.images = Images(transport)
         self.imports = Imports(transport)
         self.invitations = Invitations(transport)

@@ -60,10 +60,12 @@ class Adjusting(DockerImages):
     def build_marks(self, group: str) -> str:
         return self._builds.marks(group)
 
-    async def build_base(self, image: str, credentials: PullCredentials | None, output: BuildSink) -> int:
+    async def build_base(
+        self, image: str, credentials: PullCredentials | None, output: BuildSink, *, always: bool = False
+    ) -> int:
         with sentences():
             await self.claim.require()
-            return await self._builds.pull(image, credentials, output)
+            return await self._builds.pull(image, credentials, output, always=always)
 
     async def build(
         self,

@@ -95,17 +95,25 @@ class Builds:
             building.result()
         return await self._made(reference)
 
-    async def pull(self, image: str, credentials: PullCredentials | None, output: BuildSink) -> int:
+    async def pull(
+        self, image: str, credentials: PullCredentials | None, output: BuildSink, *, always: bool
+    ) -> int:
         """Implements `LimitedBuilding.build_base`. Raises: DockerError."""
-        try:
-            inspected = await self._api.call("GET", f"images/{image}/json")
-        except aiodocker.DockerError as error:
-            if error.status != 404:
-                raise
+        inspected = None if always else await self._image(image)
+        if inspected is None:
             output(BuildOutput(f"Pulling {image}"))
             await self._pulls.pull(image, _ignored, credentials)
             inspected = await self._api.call("GET", f"images/{image}/json")
         return int(inspected["Size"])
+
+    async def _image(self, image: str) -> Any:
+        """None if it is missing."""
+        try:
+            return await self._api.call("GET", f"images/{image}/json")
+        except aiodocker.DockerError as error:
+            if error.status != 404:
+                raise
+            return None
 
     async def groups(self) -> Collection[str]:
         """Implements `LimitedBuilding.builds`."""

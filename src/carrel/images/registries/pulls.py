@@ -80,10 +80,13 @@ async def _registry(
     )
 
 
-async def _others_have(tx: AsyncSession, image: str, project: ProjectId | None, domain: DomainId | None) -> bool:
+async def _others_have(
+    tx: AsyncSession, image: str, project: ProjectId | None, domain: DomainId | None
+) -> bool:
     """True if it may be on nodes because somebody else's credentials have pulled it."""
     others = select(PrivateRepository.name).where(
-        PrivateRepository.name == _name(image), PrivateRepository.scope_id.not_in([one for one in (project, domain) if one])
+        PrivateRepository.name == _name(image),
+        PrivateRepository.scope_id.not_in([one for one in (project, domain) if one]),
     )
     return (await tx.execute(others.limit(1))).first() is not None
 

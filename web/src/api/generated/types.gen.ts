@@ -1130,7 +1130,7 @@ export type CheckRequest = {
  *
  * code: of the error that creating it would raise, if any. starts_in: the group in which it would start now.
  * alternatives: why it would not start in the groups besides the preferred one. most_rights: that a session could have
- * in the group. root_refused: why it could not have root.
+ * in the group. root_refused: why it could not have root. warnings: such as of known vulnerabilities in its image.
  */
 export type CheckView = {
     /**
@@ -1202,6 +1202,30 @@ export type CheckView = {
     };
     starts_in: GroupRef | null;
     verdict: Verdict;
+    /**
+     * Warnings
+     */
+    warnings: Array<CheckWarning>;
+};
+
+/**
+ * CheckWarning
+ *
+ * A reason why the session may not be a good idea.
+ */
+export type CheckWarning = {
+    /**
+     * Code
+     */
+    code: string;
+    /**
+     * Hint
+     */
+    hint: string;
+    /**
+     * Message
+     */
+    message: string;
 };
 
 /**
@@ -1398,7 +1422,9 @@ export type ContainerUsageView = {
  * name: the value for `?container=` and `--container`: main, sub1, sub2 ... host: its name in the network of the
  * session. id: part of the container's name on the engine. state: EXITED means stopped and not restarted, GONE means
  * removed, ABANDONED means that its session was ended by force and that the engine has not confirmed its removal.
- * exit_code: of its main process, if known. resize: the slots that it will have, while they change.
+ * exit_code: of its main process, if known. resize: the slots that it will have, while they change. image_digest: in
+ * its registry, of what it ran at its last start: image@digest starts the same again; null: not started, or built
+ * here. image_id: the engine's own id of it.
  */
 export type ContainerView = {
     /**
@@ -1421,6 +1447,14 @@ export type ContainerView = {
      * Image
      */
     image: string;
+    /**
+     * Image Digest
+     */
+    image_digest: string | null;
+    /**
+     * Image Id
+     */
+    image_id: string | null;
     /**
      * Index
      */
@@ -1735,6 +1769,18 @@ export type DependencyView = {
     name: string | null;
     result: Result | null;
     state: SessionState;
+};
+
+/**
+ * DeprecatedImage
+ *
+ * successor: the name of the image to use instead; null: none is named.
+ */
+export type DeprecatedImage = {
+    /**
+     * Successor
+     */
+    successor: string | null;
 };
 
 /**
@@ -3726,6 +3772,13 @@ export type GroupWhyView = {
 };
 
 /**
+ * HasFix
+ *
+ * Whether a fixed version is known.
+ */
+export type HasFix = 'yes' | 'no';
+
+/**
  * Health
  */
 export type Health = {
@@ -4008,6 +4061,172 @@ export type IdleView = {
 };
 
 /**
+ * ImageDetail
+ *
+ * labels: those that are understood. label_slots: the minimum by its labels. settings: for those who may change
+ * them, otherwise null.
+ */
+export type ImageDetail = {
+    /**
+     * Accelerators
+     */
+    accelerators: Array<string>;
+    /**
+     * Aliases
+     */
+    aliases: Array<string>;
+    /**
+     * Apps
+     */
+    apps: Array<AppRef>;
+    /**
+     * Architecture
+     */
+    architecture: string | null;
+    /**
+     * Architectures
+     */
+    architectures: Array<string>;
+    /**
+     * Built At
+     */
+    built_at: string | null;
+    /**
+     * Contents
+     */
+    contents: {
+        [key: string]: string;
+    };
+    /**
+     * Deprecated
+     */
+    deprecated: boolean;
+    /**
+     * Description
+     */
+    description: string;
+    /**
+     * Digest
+     */
+    digest: string | null;
+    /**
+     * Enabled
+     */
+    enabled: boolean;
+    /**
+     * Family
+     */
+    family: string;
+    /**
+     * Hidden
+     */
+    hidden: boolean;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Label Slots
+     */
+    label_slots: {
+        [key: string]: number;
+    };
+    /**
+     * Labels
+     */
+    labels: {
+        [key: string]: string;
+    };
+    /**
+     * Layers
+     */
+    layers: number | null;
+    /**
+     * Licenses
+     */
+    licenses: string;
+    min_slots: AllSlotAmounts;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Preferred
+     */
+    preferred: boolean;
+    /**
+     * Present
+     */
+    present: boolean;
+    /**
+     * Recommended Slots
+     */
+    recommended_slots: {
+        [key: string]: number;
+    };
+    /**
+     * Reference
+     */
+    reference: string;
+    /**
+     * Registry Id
+     */
+    registry_id: string | null;
+    /**
+     * Scanned At
+     */
+    scanned_at: string | null;
+    settings: ImageSettingsView | null;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number | null;
+    /**
+     * Successor
+     */
+    successor: string | null;
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * Version
+     */
+    version: string;
+};
+
+/**
+ * ImageFamily
+ *
+ * versions: number of images. default: what the name of the family means.
+ */
+export type ImageFamily = {
+    default: ImageView;
+    /**
+     * Family
+     */
+    family: string;
+    /**
+     * Versions
+     */
+    versions: number;
+};
+
+/**
+ * ImageFamilyList
+ */
+export type ImageFamilyList = {
+    /**
+     * Items
+     */
+    items: Array<ImageFamily>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
  * ImageList
  */
 export type ImageList = {
@@ -4019,6 +4238,50 @@ export type ImageList = {
      * Next Cursor
      */
     next_cursor?: string | null;
+};
+
+/**
+ * ImagePackageList
+ *
+ * By name.
+ */
+export type ImagePackageList = {
+    /**
+     * Items
+     */
+    items: Array<ImagePackageView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor?: string | null;
+};
+
+/**
+ * ImagePackageView
+ *
+ * type: of the package system, such as deb, apk or pypi. purl: package URL.
+ */
+export type ImagePackageView = {
+    /**
+     * License
+     */
+    license: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Purl
+     */
+    purl: string;
+    /**
+     * Type
+     */
+    type: string;
+    /**
+     * Version
+     */
+    version: string;
 };
 
 /**
@@ -4192,17 +4455,215 @@ export type ImagePullView = {
 };
 
 /**
+ * ImageScanCreate
+ *
+ * image: name in the catalogue, env:NAME, or reference.
+ */
+export type ImageScanCreate = {
+    /**
+     * Image
+     */
+    image: string;
+};
+
+/**
+ * ImageScanList
+ */
+export type ImageScanList = {
+    /**
+     * Items
+     */
+    items: Array<ImageScanView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor?: string | null;
+};
+
+/**
+ * ImageScanView
+ *
+ * reference: with registry and tag. state: of the latest scan; problem: why that failed. scanned_at, scanner,
+ * digest, packages, counts: of the latest that succeeded; null, empty or 0 before. effect: of the installation's rule
+ * on new sessions. exemption: from the rule, while it holds.
+ */
+export type ImageScanView = {
+    /**
+     * Cancel
+     */
+    cancel: boolean;
+    counts: SeverityCounts;
+    /**
+     * Digest
+     */
+    digest: string | null;
+    effect: ScanEffect;
+    /**
+     * Ended At
+     */
+    ended_at: string | null;
+    exemption: ScanExemptionView | null;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Packages
+     */
+    packages: number;
+    /**
+     * Problem
+     */
+    problem: string | null;
+    /**
+     * Reference
+     */
+    reference: string;
+    /**
+     * Requested At
+     */
+    requested_at: string;
+    /**
+     * Scanned At
+     */
+    scanned_at: string | null;
+    /**
+     * Scanner
+     */
+    scanner: string;
+    state: ScanState;
+};
+
+/**
+ * ImageScopeRef
+ */
+export type ImageScopeRef = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
+ * ImageSettingsView
+ *
+ * What is set for an image. enabled: null: as its registry has it. min_slots: instead of those of its labels.
+ * domains, projects, groups: those that may use it; domains and projects both empty: all, groups empty: all.
+ */
+export type ImageSettingsView = {
+    /**
+     * Domains
+     */
+    domains: Array<ImageScopeRef>;
+    /**
+     * Enabled
+     */
+    enabled: boolean | null;
+    /**
+     * Groups
+     */
+    groups: Array<ImageScopeRef>;
+    /**
+     * Min Slots
+     */
+    min_slots: {
+        [key: string]: number;
+    };
+    /**
+     * Projects
+     */
+    projects: Array<ImageScopeRef>;
+};
+
+/**
+ * ImageState
+ *
+ * limited: to some domains, projects or resource groups.
+ */
+export type ImageState = 'enabled' | 'disabled' | 'hidden' | 'deprecated' | 'limited';
+
+/**
+ * ImageUpdate
+ *
+ * Omitted fields keep their values. enabled: null: as its registry has it. successor: name or id of an image to use
+ * instead, for a deprecated one; null: none. preferred: the name of its family means this version, and no other.
+ * aliases, domains, projects, groups, min_slots, recommended_slots: replace the present ones. domains, projects,
+ * groups: ids or names. min_slots: instead of those of its labels.
+ */
+export type ImageUpdate = {
+    /**
+     * Aliases
+     */
+    aliases?: Array<string>;
+    /**
+     * Deprecated
+     */
+    deprecated?: boolean;
+    /**
+     * Domains
+     */
+    domains?: Array<string>;
+    /**
+     * Enabled
+     */
+    enabled?: boolean | null;
+    /**
+     * Groups
+     */
+    groups?: Array<string>;
+    /**
+     * Hidden
+     */
+    hidden?: boolean;
+    /**
+     * Min Slots
+     */
+    min_slots?: {
+        [key: string]: unknown | number;
+    };
+    /**
+     * Preferred
+     */
+    preferred?: boolean;
+    /**
+     * Projects
+     */
+    projects?: Array<string>;
+    /**
+     * Recommended Slots
+     */
+    recommended_slots?: {
+        [key: string]: unknown | number;
+    };
+    /**
+     * Successor
+     */
+    successor?: string | null;
+};
+
+/**
  * ImageView
  *
  * name: of an image that a scan has added: its reference. architecture: null if it has several. registry_id,
  * digest, layers, scanned_at: of a scanned image; size_bytes is then that of its compressed layers. family, version:
  * group images. contents: versions of what it contains, such as python and cuda; cuda-driver: the least one.
+ * min_slots: of its sessions; recommended_slots: to begin with. hidden: users are not offered it, and can start it by
+ * name. deprecated: it still starts; successor: the name of the image to use instead. aliases: further names.
+ * preferred: the name of its family means this version; without one, the newest.
  */
 export type ImageView = {
     /**
      * Accelerators
      */
     accelerators: Array<string>;
+    /**
+     * Aliases
+     */
+    aliases: Array<string>;
     /**
      * Apps
      */
@@ -4226,6 +4687,10 @@ export type ImageView = {
         [key: string]: string;
     };
     /**
+     * Deprecated
+     */
+    deprecated: boolean;
+    /**
      * Description
      */
     description: string;
@@ -4234,9 +4699,17 @@ export type ImageView = {
      */
     digest: string | null;
     /**
+     * Enabled
+     */
+    enabled: boolean;
+    /**
      * Family
      */
     family: string;
+    /**
+     * Hidden
+     */
+    hidden: boolean;
     /**
      * Id
      */
@@ -4255,9 +4728,19 @@ export type ImageView = {
      */
     name: string;
     /**
+     * Preferred
+     */
+    preferred: boolean;
+    /**
      * Present
      */
     present: boolean;
+    /**
+     * Recommended Slots
+     */
+    recommended_slots: {
+        [key: string]: number;
+    };
     /**
      * Reference
      */
@@ -4274,6 +4757,10 @@ export type ImageView = {
      * Size Bytes
      */
     size_bytes: number | null;
+    /**
+     * Successor
+     */
+    successor: string | null;
     /**
      * Title
      */
@@ -7595,7 +8082,8 @@ export type RegistryCheckStep = {
  * and pulled instead; it receives the credentials. repositories, tags: allow-lists of globs; empty: all. repositories
  * are without the namespace; names without * ? [ are also used where the registry cannot be listed. domain, project:
  * id or name of the one for which it is; omitted: what the creator administers: the installation, their domain or
- * their only project.
+ * their only project. images_enabled: whether images that its scans add can be used unless a superadmin says
+ * otherwise.
  */
 export type RegistryCreate = {
     /**
@@ -7606,6 +8094,10 @@ export type RegistryCreate = {
      * Domain
      */
     domain?: string | null;
+    /**
+     * Images Enabled
+     */
+    images_enabled?: boolean;
     kind?: RegistryKind;
     /**
      * Mirror
@@ -7765,6 +8257,10 @@ export type RegistryUpdate = {
      */
     ca_pem?: string;
     /**
+     * Images Enabled
+     */
+    images_enabled?: boolean;
+    /**
      * Mirror
      */
     mirror?: string | null;
@@ -7827,6 +8323,10 @@ export type RegistryView = {
      * Id
      */
     id: string;
+    /**
+     * Images Enabled
+     */
+    images_enabled: boolean;
     kind: RegistryKind;
     /**
      * Mirror
@@ -7966,6 +8466,56 @@ export type SavePreview = {
      */
     variables: Array<string>;
 };
+
+/**
+ * ScanEffect
+ *
+ * What the rule means for new sessions of an image.
+ */
+export type ScanEffect = 'none' | 'warn' | 'refuse';
+
+/**
+ * ScanExemptionUpdate
+ *
+ * until: at most a year from now.
+ */
+export type ScanExemptionUpdate = {
+    /**
+     * Reason
+     */
+    reason: string;
+    /**
+     * Until
+     */
+    until: string;
+};
+
+/**
+ * ScanExemptionView
+ *
+ * by: e-mail of who made it.
+ */
+export type ScanExemptionView = {
+    /**
+     * By
+     */
+    by: string;
+    /**
+     * Reason
+     */
+    reason: string;
+    /**
+     * Until
+     */
+    until: string;
+};
+
+/**
+ * ScanRule
+ *
+ * What happens to sessions whose image has vulnerabilities.
+ */
+export type ScanRule = 'off' | 'warn' | 'refuse';
 
 /**
  * ScanState
@@ -8515,7 +9065,8 @@ export type SessionCreate = {
  * sessions that start after it and that you may see, the newest 100. bootstrap: shown to the owner; others see
  * ********. disk_bytes: as requested; disk_limit_bytes: what applies to each container, with the default of the
  * policy; null: no limit. accepted_groups: the preferred first; `group` is the one in which it was placed, or the
- * preferred one while it is pending. may_leave: it is shared with you personally or by a link.
+ * preferred one while it is pending. may_leave: it is shared with you personally or by a link. image_deprecated: null
+ * if it is not.
  */
 export type SessionDetail = {
     /**
@@ -8603,6 +9154,7 @@ export type SessionDetail = {
      * Image
      */
     image: string;
+    image_deprecated: DeprecatedImage | null;
     /**
      * Image Name
      */
@@ -9068,6 +9620,41 @@ export type SessionView = {
 export type SessionsChoice = 'keep' | 'end';
 
 /**
+ * Severity
+ *
+ * From the most to the least severe.
+ */
+export type Severity = 'critical' | 'high' | 'medium' | 'low' | 'unknown';
+
+/**
+ * SeverityCounts
+ *
+ * Number of vulnerabilities by severity.
+ */
+export type SeverityCounts = {
+    /**
+     * Critical
+     */
+    critical: number;
+    /**
+     * High
+     */
+    high: number;
+    /**
+     * Low
+     */
+    low: number;
+    /**
+     * Medium
+     */
+    medium: number;
+    /**
+     * Unknown
+     */
+    unknown: number;
+};
+
+/**
  * ShareChanged
  *
  * still_mounted: live sessions of the recipient that keep the previous access until they end.
@@ -9314,6 +9901,26 @@ export type SiteUpdate = {
      */
     image_cleanup_free_percent?: number;
     /**
+     * Image Scan Grace Days
+     *
+     * Days after a vulnerability is found in an image, in which people are only warned.
+     */
+    image_scan_grace_days?: number;
+    /**
+     * Image Scan Hours
+     *
+     * Hours after which an image is scanned again.
+     */
+    image_scan_hours?: number;
+    /**
+     * Whether people are warned of images with vulnerabilities, or cannot start sessions from them.
+     */
+    image_scan_rule?: ScanRule;
+    /**
+     * The least severity that the rule is about.
+     */
+    image_scan_severity?: Severity;
+    /**
      * Import Sources
      *
      * Hosts that Import & Run accepts: github.com, github.com/acme, *.example.org; empty: all.
@@ -9535,6 +10142,26 @@ export type SiteView = {
      * Free space of a node's disk, in percent, below which unused images that Carrel pulled are removed; 0: never.
      */
     image_cleanup_free_percent?: number;
+    /**
+     * Image Scan Grace Days
+     *
+     * Days after a vulnerability is found in an image, in which people are only warned.
+     */
+    image_scan_grace_days?: number;
+    /**
+     * Image Scan Hours
+     *
+     * Hours after which an image is scanned again.
+     */
+    image_scan_hours?: number;
+    /**
+     * Whether people are warned of images with vulnerabilities, or cannot start sessions from them.
+     */
+    image_scan_rule?: ScanRule;
+    /**
+     * The least severity that the rule is about.
+     */
+    image_scan_severity?: Severity;
     /**
      * Import Sources
      *
@@ -12265,6 +12892,61 @@ export type ViewView = {
  * A list of the page with saved views.
  */
 export type ViewedList = 'sessions';
+
+/**
+ * VulnerabilityList
+ *
+ * The most severe first. counts: of all that the scan found, whatever is asked for.
+ */
+export type VulnerabilityList = {
+    counts: SeverityCounts;
+    /**
+     * Items
+     */
+    items: Array<VulnerabilityView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor?: string | null;
+};
+
+/**
+ * VulnerabilityView
+ *
+ * fixed: versions of the package without it; empty: none is known. since: day on which it was first found in the
+ * image.
+ */
+export type VulnerabilityView = {
+    /**
+     * Fixed
+     */
+    fixed: string;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Link
+     */
+    link: string;
+    /**
+     * Package
+     */
+    package: string;
+    severity: Severity;
+    /**
+     * Since
+     */
+    since: string;
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * Version
+     */
+    version: string;
+};
 
 /**
  * WaitStatistics
@@ -15756,6 +16438,56 @@ export type HeldListResponses = {
 
 export type HeldListResponse = HeldListResponses[keyof HeldListResponses];
 
+export type ImagesFamiliesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; prefix - for descending order
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
+         * Q
+         *
+         * part of the name or title of an image
+         */
+        q?: string | null;
+    };
+    url: '/api/v1/image-families';
+};
+
+export type ImagesFamiliesErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImagesFamiliesError = ImagesFamiliesErrors[keyof ImagesFamiliesErrors];
+
+export type ImagesFamiliesResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImageFamilyList;
+};
+
+export type ImagesFamiliesResponse = ImagesFamiliesResponses[keyof ImagesFamiliesResponses];
+
 export type ImagePullsListData = {
     body?: never;
     path?: never;
@@ -15901,6 +16633,389 @@ export type ImagePullsShowResponses = {
 
 export type ImagePullsShowResponse = ImagePullsShowResponses[keyof ImagePullsShowResponses];
 
+export type ImageScansListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; prefix - for descending order
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
+         * Q
+         *
+         * part of the reference
+         */
+        q?: string | null;
+        /**
+         * Image
+         *
+         * names or references of images, repeatable; those without a scan are left out
+         */
+        image?: Array<string> | null;
+        /**
+         * Severity
+         *
+         * only images with a vulnerability that is at least as severe
+         */
+        severity?: Severity | null;
+    };
+    url: '/api/v1/image-scans';
+};
+
+export type ImageScansListErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageScansListError = ImageScansListErrors[keyof ImageScansListErrors];
+
+export type ImageScansListResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImageScanList;
+};
+
+export type ImageScansListResponse = ImageScansListResponses[keyof ImageScansListResponses];
+
+export type ImageScansCreateData = {
+    body: ImageScanCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/image-scans';
+};
+
+export type ImageScansCreateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageScansCreateError = ImageScansCreateErrors[keyof ImageScansCreateErrors];
+
+export type ImageScansCreateResponses = {
+    /**
+     * Successful Response
+     */
+    202: ImageScanView;
+};
+
+export type ImageScansCreateResponse = ImageScansCreateResponses[keyof ImageScansCreateResponses];
+
+export type ImageScansShowData = {
+    body?: never;
+    path: {
+        /**
+         * Id
+         *
+         * The id of a scan.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/image-scans/{id}';
+};
+
+export type ImageScansShowErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageScansShowError = ImageScansShowErrors[keyof ImageScansShowErrors];
+
+export type ImageScansShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImageScanView;
+};
+
+export type ImageScansShowResponse = ImageScansShowResponses[keyof ImageScansShowResponses];
+
+export type ImageScansCancelData = {
+    body?: never;
+    path: {
+        /**
+         * Id
+         *
+         * The id of a scan.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/image-scans/{id}/cancel';
+};
+
+export type ImageScansCancelErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageScansCancelError = ImageScansCancelErrors[keyof ImageScansCancelErrors];
+
+export type ImageScansCancelResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImageScanView;
+};
+
+export type ImageScansCancelResponse = ImageScansCancelResponses[keyof ImageScansCancelResponses];
+
+export type ImageScansEndExemptionData = {
+    body?: never;
+    path: {
+        /**
+         * Id
+         *
+         * The id of a scan.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/image-scans/{id}/exemption';
+};
+
+export type ImageScansEndExemptionErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageScansEndExemptionError = ImageScansEndExemptionErrors[keyof ImageScansEndExemptionErrors];
+
+export type ImageScansEndExemptionResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImageScanView;
+};
+
+export type ImageScansEndExemptionResponse = ImageScansEndExemptionResponses[keyof ImageScansEndExemptionResponses];
+
+export type ImageScansExemptData = {
+    body: ScanExemptionUpdate;
+    path: {
+        /**
+         * Id
+         *
+         * The id of a scan.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/image-scans/{id}/exemption';
+};
+
+export type ImageScansExemptErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageScansExemptError = ImageScansExemptErrors[keyof ImageScansExemptErrors];
+
+export type ImageScansExemptResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImageScanView;
+};
+
+export type ImageScansExemptResponse = ImageScansExemptResponses[keyof ImageScansExemptResponses];
+
+export type ImageScansPackagesData = {
+    body?: never;
+    path: {
+        /**
+         * Id
+         *
+         * The id of a scan.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * Q
+         *
+         * part of the name or licence
+         */
+        q?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+    };
+    url: '/api/v1/image-scans/{id}/packages';
+};
+
+export type ImageScansPackagesErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageScansPackagesError = ImageScansPackagesErrors[keyof ImageScansPackagesErrors];
+
+export type ImageScansPackagesResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImagePackageList;
+};
+
+export type ImageScansPackagesResponse = ImageScansPackagesResponses[keyof ImageScansPackagesResponses];
+
+export type ImageScansSbomData = {
+    body?: never;
+    path: {
+        /**
+         * Id
+         *
+         * The id of a scan.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/image-scans/{id}/sbom';
+};
+
+export type ImageScansSbomErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageScansSbomError = ImageScansSbomErrors[keyof ImageScansSbomErrors];
+
+export type ImageScansSbomResponses = {
+    /**
+     * Successful Response
+     */
+    200: unknown;
+};
+
+export type ImageScansVulnerabilitiesData = {
+    body?: never;
+    path: {
+        /**
+         * Id
+         *
+         * The id of a scan.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * Severity
+         *
+         * only those that are at least as severe
+         */
+        severity?: Severity | null;
+        /**
+         * Fixable
+         *
+         * only those with or without a fixed version
+         */
+        fixable?: HasFix | null;
+        /**
+         * Q
+         *
+         * part of the id or of the package's name
+         */
+        q?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+    };
+    url: '/api/v1/image-scans/{id}/vulnerabilities';
+};
+
+export type ImageScansVulnerabilitiesErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageScansVulnerabilitiesError = ImageScansVulnerabilitiesErrors[keyof ImageScansVulnerabilitiesErrors];
+
+export type ImageScansVulnerabilitiesResponses = {
+    /**
+     * Successful Response
+     */
+    200: VulnerabilityList;
+};
+
+export type ImageScansVulnerabilitiesResponse = ImageScansVulnerabilitiesResponses[keyof ImageScansVulnerabilitiesResponses];
+
 export type ImagesListData = {
     body?: never;
     path?: never;
@@ -15919,6 +17034,22 @@ export type ImagesListData = {
          * Cursor
          */
         cursor?: string | null;
+        /**
+         * Name
+         *
+         * a name, reference, alias or family: only the image that it means; other filters have no effect
+         */
+        name?: string | null;
+        /**
+         * Offered
+         *
+         * true: for administrators too, only images that they can start and that are not hidden
+         */
+        offered?: boolean;
+        /**
+         * State
+         */
+        state?: ImageState | null;
         /**
          * Q
          *
@@ -15995,6 +17126,78 @@ export type ImagesPruneResponses = {
 };
 
 export type ImagesPruneResponse = ImagesPruneResponses[keyof ImagesPruneResponses];
+
+export type ImagesShowData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, name, reference, alias or family.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/images/{ref}';
+};
+
+export type ImagesShowErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImagesShowError = ImagesShowErrors[keyof ImagesShowErrors];
+
+export type ImagesShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImageDetail;
+};
+
+export type ImagesShowResponse = ImagesShowResponses[keyof ImagesShowResponses];
+
+export type ImagesUpdateData = {
+    body: ImageUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, name, reference, alias or family.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/images/{ref}';
+};
+
+export type ImagesUpdateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImagesUpdateError = ImagesUpdateErrors[keyof ImagesUpdateErrors];
+
+export type ImagesUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImageDetail;
+};
+
+export type ImagesUpdateResponse = ImagesUpdateResponses[keyof ImagesUpdateResponses];
 
 export type ImportsPreviewData = {
     body: ImportRequest;
@@ -19532,7 +20735,14 @@ export type SessionsAgainData = {
          */
         ref: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Exact Image
+         *
+         * With the digests of the images that it ran, whatever their tags mean now.
+         */
+        exact_image?: boolean;
+    };
     url: '/api/v1/sessions/{ref}/again';
 };
 

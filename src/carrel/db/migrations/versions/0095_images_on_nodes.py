@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0095"
-down_revision = "0091"
+down_revision = "0094"
 branch_labels = None
 depends_on = None
 

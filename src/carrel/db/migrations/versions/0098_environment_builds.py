@@ -5,7 +5,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "0098"
-down_revision = "0091"
+down_revision = "0095"
 branch_labels = None
 depends_on = None
 

@@ -5,7 +5,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "0102"
-down_revision = "0094"
+down_revision = "0098"
 branch_labels = None
 depends_on = None
 

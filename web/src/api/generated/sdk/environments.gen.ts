@@ -2,7 +2,14 @@
 
 import { client } from '../client.gen';
 import type { Options } from '../options.gen';
-import type { EnvironmentsAnnotateData, EnvironmentsAnnotateErrors, EnvironmentsAnnotateResponses, EnvironmentsCancelData, EnvironmentsCancelErrors, EnvironmentsCancelResponses, EnvironmentsListData, EnvironmentsListErrors, EnvironmentsListResponses, EnvironmentsRemoveData, EnvironmentsRemoveErrors, EnvironmentsRemoveResponses, EnvironmentsRemoveVersionData, EnvironmentsRemoveVersionErrors, EnvironmentsRemoveVersionResponses, EnvironmentsShareData, EnvironmentsShareErrors, EnvironmentsShareResponses, EnvironmentsSharesData, EnvironmentsSharesErrors, EnvironmentsSharesResponses, EnvironmentsShowData, EnvironmentsShowErrors, EnvironmentsShowResponses, EnvironmentsUnshareData, EnvironmentsUnshareErrors, EnvironmentsUnshareResponses, EnvironmentsUpdateData, EnvironmentsUpdateErrors, EnvironmentsUpdateResponses } from '../types.gen';
+import type { EnvironmentsAnnotateData, EnvironmentsAnnotateErrors, EnvironmentsAnnotateResponses, EnvironmentsBuildData, EnvironmentsBuildErrors, EnvironmentsBuildResponses, EnvironmentsCancelData, EnvironmentsCancelErrors, EnvironmentsCancelResponses, EnvironmentsListData, EnvironmentsListErrors, EnvironmentsListResponses, EnvironmentsLogData, EnvironmentsLogErrors, EnvironmentsLogResponses, EnvironmentsQuotasData, EnvironmentsQuotasErrors, EnvironmentsQuotasResponses, EnvironmentsRebuildData, EnvironmentsRebuildErrors, EnvironmentsRebuildResponses, EnvironmentsRecipeData, EnvironmentsRecipeErrors, EnvironmentsRecipeResponses, EnvironmentsRemoveData, EnvironmentsRemoveErrors, EnvironmentsRemoveResponses, EnvironmentsRemoveVersionData, EnvironmentsRemoveVersionErrors, EnvironmentsRemoveVersionResponses, EnvironmentsSendContextData, EnvironmentsSendContextErrors, EnvironmentsSendContextResponses, EnvironmentsShareData, EnvironmentsShareErrors, EnvironmentsShareResponses, EnvironmentsSharesData, EnvironmentsSharesErrors, EnvironmentsSharesResponses, EnvironmentsShowData, EnvironmentsShowErrors, EnvironmentsShowResponses, EnvironmentsUnshareData, EnvironmentsUnshareErrors, EnvironmentsUnshareResponses, EnvironmentsUpdateData, EnvironmentsUpdateErrors, EnvironmentsUpdateResponses } from '../types.gen';
+
+/**
+ * List quotas of environments
+ *
+ * How much your environments take, and those of your projects, of how much.
+ */
+export const environmentsQuotas = <ThrowOnError extends boolean = true>(options?: Options<EnvironmentsQuotasData, ThrowOnError>) => (options?.client ?? client).get<EnvironmentsQuotasResponses, EnvironmentsQuotasErrors, ThrowOnError>({ url: '/api/v1/environment-quotas', ...options });
 
 /**
  * List environments
@@ -10,6 +17,36 @@ import type { EnvironmentsAnnotateData, EnvironmentsAnnotateErrors, Environments
  * Those that you may start from; with owner=all, every one that you may see.
  */
 export const environmentsList = <ThrowOnError extends boolean = true>(options?: Options<EnvironmentsListData, ThrowOnError>) => (options?.client ?? client).get<EnvironmentsListResponses, EnvironmentsListErrors, ThrowOnError>({ url: '/api/v1/environments', ...options });
+
+/**
+ * Build an environment
+ *
+ * Build a version from a Dockerfile, requirements.txt, pyproject.toml, or a directory by the conventions of
+ * repo2docker. The first of its versions is the new one; its state tells how far it is.
+ */
+export const environmentsBuild = <ThrowOnError extends boolean = true>(options: Options<EnvironmentsBuildData, ThrowOnError>) => (options.client ?? client).post<EnvironmentsBuildResponses, EnvironmentsBuildErrors, ThrowOnError>({
+    url: '/api/v1/environments/builds',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Send the files of a build
+ *
+ * A tar file, which may be compressed: at most 32 MiB in 5,000 files. It is deleted a day after its last use.
+ */
+export const environmentsSendContext = <ThrowOnError extends boolean = true>(options?: Options<EnvironmentsSendContextData, ThrowOnError>) => (options?.client ?? client).post<EnvironmentsSendContextResponses, EnvironmentsSendContextErrors, ThrowOnError>({
+    bodySerializer: null,
+    url: '/api/v1/environments/contexts',
+    ...options,
+    headers: {
+        'Content-Type': 'application/x-tar',
+        ...options?.headers
+    }
+});
 
 /**
  * Delete an environment
@@ -94,3 +131,31 @@ export const environmentsAnnotate = <ThrowOnError extends boolean = true>(option
  * No effect on a version that is ready.
  */
 export const environmentsCancel = <ThrowOnError extends boolean = true>(options: Options<EnvironmentsCancelData, ThrowOnError>) => (options.client ?? client).post<EnvironmentsCancelResponses, EnvironmentsCancelErrors, ThrowOnError>({ url: '/api/v1/environments/{ref}/versions/{version}/cancel', ...options });
+
+/**
+ * Get the log of a build
+ *
+ * While it is built, ask again for what follows; `complete` tells when that is all.
+ */
+export const environmentsLog = <ThrowOnError extends boolean = true>(options: Options<EnvironmentsLogData, ThrowOnError>) => (options.client ?? client).get<EnvironmentsLogResponses, EnvironmentsLogErrors, ThrowOnError>({ url: '/api/v1/environments/{ref}/versions/{version}/log', ...options });
+
+/**
+ * Build a version again
+ *
+ * Build another version from the same recipe and files, with the packages and images of now.
+ */
+export const environmentsRebuild = <ThrowOnError extends boolean = true>(options: Options<EnvironmentsRebuildData, ThrowOnError>) => (options.client ?? client).post<EnvironmentsRebuildResponses, EnvironmentsRebuildErrors, ThrowOnError>({
+    url: '/api/v1/environments/{ref}/versions/{version}/rebuild',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Get the recipe of a version
+ *
+ * The files that made it, and the Dockerfile that follows from them.
+ */
+export const environmentsRecipe = <ThrowOnError extends boolean = true>(options: Options<EnvironmentsRecipeData, ThrowOnError>) => (options.client ?? client).get<EnvironmentsRecipeResponses, EnvironmentsRecipeErrors, ThrowOnError>({ url: '/api/v1/environments/{ref}/versions/{version}/recipe', ...options });

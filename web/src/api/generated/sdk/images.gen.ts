@@ -2,11 +2,54 @@
 
 import { client } from '../client.gen';
 import type { Options } from '../options.gen';
-import type { ImagesListData, ImagesListErrors, ImagesListResponses } from '../types.gen';
+import type { ImagesFamiliesData, ImagesFamiliesErrors, ImagesFamiliesResponses, ImagesListData, ImagesListErrors, ImagesListResponses, ImagesPruneData, ImagesPruneErrors, ImagesPruneResponses, ImagesShowData, ImagesShowErrors, ImagesShowResponses, ImagesUpdateData, ImagesUpdateErrors, ImagesUpdateResponses } from '../types.gen';
+
+/**
+ * List families of images
+ *
+ * The families of the images that you may use, each with the version that its name means.
+ */
+export const imagesFamilies = <ThrowOnError extends boolean = true>(options?: Options<ImagesFamiliesData, ThrowOnError>) => (options?.client ?? client).get<ImagesFamiliesResponses, ImagesFamiliesErrors, ThrowOnError>({ url: '/api/v1/image-families', ...options });
 
 /**
  * List images
  *
- * The images of the catalogue from registries that your domain permits. Others can be used by their references.
+ * The images of the catalogue that you may use, without hidden ones; for superadmins all. Others can be used by
+ * their references.
  */
 export const imagesList = <ThrowOnError extends boolean = true>(options?: Options<ImagesListData, ThrowOnError>) => (options?.client ?? client).get<ImagesListResponses, ImagesListErrors, ThrowOnError>({ url: '/api/v1/images', ...options });
+
+/**
+ * Clean up images on nodes
+ *
+ * Remove images from nodes that Carrel pulled and no session has used for a while. With `dry_run`, report only.
+ */
+export const imagesPrune = <ThrowOnError extends boolean = true>(options: Options<ImagesPruneData, ThrowOnError>) => (options.client ?? client).post<ImagesPruneResponses, ImagesPruneErrors, ThrowOnError>({
+    url: '/api/v1/images/prune',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Get an image
+ *
+ * One image of the catalogue, with its labels; for superadmins also its settings.
+ */
+export const imagesShow = <ThrowOnError extends boolean = true>(options: Options<ImagesShowData, ThrowOnError>) => (options.client ?? client).get<ImagesShowResponses, ImagesShowErrors, ThrowOnError>({ url: '/api/v1/images/{ref}', ...options });
+
+/**
+ * Change the settings of an image
+ *
+ * Change the given settings. Scans keep them, also when a tag is gone for a while.
+ */
+export const imagesUpdate = <ThrowOnError extends boolean = true>(options: Options<ImagesUpdateData, ThrowOnError>) => (options.client ?? client).patch<ImagesUpdateResponses, ImagesUpdateErrors, ThrowOnError>({
+    url: '/api/v1/images/{ref}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});

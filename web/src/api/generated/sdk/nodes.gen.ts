@@ -2,7 +2,7 @@
 
 import { client } from '../client.gen';
 import type { Options } from '../options.gen';
-import type { NodesDrainData, NodesDrainErrors, NodesDrainResponses, NodesForgetData, NodesForgetErrors, NodesForgetResponses, NodesListData, NodesListErrors, NodesListResponses, NodesShowData, NodesShowErrors, NodesShowResponses, NodesUpdateData, NodesUpdateErrors, NodesUpdateResponses } from '../types.gen';
+import type { NodesDrainData, NodesDrainErrors, NodesDrainResponses, NodesForgetData, NodesForgetErrors, NodesForgetResponses, NodesImagesData, NodesImagesErrors, NodesImagesResponses, NodesListData, NodesListErrors, NodesListResponses, NodesShowData, NodesShowErrors, NodesShowResponses, NodesUpdateData, NodesUpdateErrors, NodesUpdateResponses } from '../types.gen';
 
 /**
  * List nodes
@@ -61,3 +61,10 @@ export const nodesForget = <ThrowOnError extends boolean = true>(options: Option
         ...options.headers
     }
 });
+
+/**
+ * List the images on a node
+ *
+ * The images that a node has, with their sizes and when a session last used them; the largest first.
+ */
+export const nodesImages = <ThrowOnError extends boolean = true>(options: Options<NodesImagesData, ThrowOnError>) => (options.client ?? client).get<NodesImagesResponses, NodesImagesErrors, ThrowOnError>({ url: '/api/v1/nodes/{ref}/images', ...options });
