@@ -187,7 +187,10 @@ class LimitedBuilding(Committing, Protocol):
     async def build_base(
         self, image: str, credentials: PullCredentials | None, output: BuildSink, *, always: bool = False
     ) -> int:
-        """Have an image for FROM ready; its size in bytes. always: as `ContainerSpec.pull_always`. Raises: ImageUnusable, EngineError."""
+        """Have an image for FROM ready; its size in bytes. always: as `ContainerSpec.pull_always`.
+
+        Raises: ImageUnusable, EngineError.
+        """
         ...
 
     async def build(

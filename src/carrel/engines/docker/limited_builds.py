@@ -8,7 +8,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
-from typing import IO
+from typing import IO, Any
 
 import aiodocker
 

@@ -19,7 +19,6 @@ export const NOUNS: Readonly<Record<string, MessageDescriptor>> = {
   profile: msg`user`,
   project: msg`project`,
   provider: msg`identity provider`,
-  image: msg`image`,
   registry: msg`registry`,
   session: msg`session`,
   ssh_key: msg`SSH key`,
