@@ -123,6 +123,7 @@ describe("the limits of a policy", () => {
     sessions: 3,
     folders: UNLIMITED,
     folder_bytes: 2 ** 40,
+    environment_bytes: UNLIMITED,
   } as const;
 
   test("come back from the form as they went in", () => {

@@ -204,10 +204,10 @@ class EnvironmentBuilds:
         # 1. The images below, pulled by us: the builder has no credentials.
         images, sizes = dict[str, str](), dict[str, int]()
         for name, reference in build.images.items():
-            found = await self._source(version, reference)
-            images[name] = found.reference
+            source = await self._source(version, reference)
+            images[name] = source.reference
             sizes[name] = await engine.build_base(
-                found.reference, found.credentials, attempt.add, always=found.always
+                source.reference, source.credentials, attempt.add, always=source.always
             )
         # 2. The build.
         rules = self._tools.builds

@@ -98,14 +98,14 @@ class ImagePulls:
         """Pull it, with its progress stored meanwhile. Raises: EngineError, SecretUnreadable."""
         tools, called = self._tools, one.pull.reference
         async with tools.database.transaction() as tx:
-            found = await source(tx, tools.seal, called, project=one.pull.project_id)
-        await self._note(one, engine, found.reference)
+            origin = await source(tx, tools.seal, called, project=one.pull.project_id)
+        await self._note(one, engine, origin.reference)
         latest: list[float | None] = [None]
 
         def show(progress: Progress) -> None:
             latest[0] = progress.fraction
 
-        work = asyncio.create_task(engine.pull_image(found.reference, show, found.credentials))
+        work = asyncio.create_task(engine.pull_image(origin.reference, show, origin.credentials))
         writing = asyncio.Lock()
         reporter = asyncio.create_task(self._report(one, latest, work, writing))
         try:

@@ -122,7 +122,7 @@ async def _let_go(
     environment.updated_at = now
     environment.removed_at = now if whole else None
     await tx.flush()
-    await recipients.changed(tx, f"environment.{'removed' if whole else 'updated'}", environment)
+    await recipients.changed(tx, "environment.removed" if whole else "environment.updated", environment)
     await making.wake(tx)
 
 

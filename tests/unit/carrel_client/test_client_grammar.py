@@ -131,6 +131,7 @@ AS_IT_IS = {
     "audit export",
     "scheduler policy",
     "server bundle",
+    "image sbom",
     "scheduler trace",
     "scheduler synth",
     "completion",
@@ -140,7 +141,6 @@ AS_IT_IS = {
 }
 POLLED = {
     "app ls",
-    "image ls",
     "keypair ls",
     "token ls",
     "ssh-key ls",
@@ -170,6 +170,15 @@ ENDING = {
 }
 """Verbs of what removes, ends or gives something up."""
 KEEPING = {
+    "build",
+    "rebuild",
+    "log",
+    "recipe",
+    "sbom",
+    "vulnerabilities",
+    "packages",
+    "scans",
+    "exempt",
     "cancel-pull",
     "images",
     "pull",

@@ -469,7 +469,7 @@ const informationRoute = createRoute({
 const nodeImagesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/maintenance/images",
-  component: page(() => import("@/features/maintenance/ImagesPage"), "ImagesPage"),
+  component: page(() => import("@/features/maintenance/ImageCleanUpPage"), "ImageCleanUpPage"),
 });
 
 const registriesRoute = createRoute({

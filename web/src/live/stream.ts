@@ -76,6 +76,16 @@ export const EVENT_KINDS = [
   "invitation.created",
   "invitation.updated",
   "invitation.removed",
+  "image_pull.updated",
+  "node_image.updated",
+  "environment.updated",
+  "environment.removed",
+  "image.updated",
+  "image_scan.updated",
+  "registry.created",
+  "registry.updated",
+  "registry.removed",
+  "registry_scan.updated",
 ];
 const CLOSED = 2;
 const LONGEST_WAIT_MS = 15_000;

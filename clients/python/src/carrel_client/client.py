@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 
 from carrel_client import operations
 from carrel_client.errors import CarrelError
-from carrel_client.files import Files, Uploads
+from carrel_client.files import Environments, Files, Uploads
 from carrel_client.transport import Transport, segment
 
 TYPE_CHECKING = False
@@ -47,6 +47,7 @@ class ApiClient(operations.Operations):
     sessions: Sessions
     events: Events
     audit: Audit
+    environments: Environments
     image_scans: ImageScans
     maintenance: Maintenance
     scheduler: Scheduler
@@ -72,6 +73,7 @@ class ApiClient(operations.Operations):
         self.sessions = Sessions(self.transport)
         self.events = Events(self.transport)
         self.audit = Audit(self.transport)
+        self.environments = Environments(self.transport)
         self.image_scans = ImageScans(self.transport)
         self.maintenance = Maintenance(self.transport)
         self.scheduler = Scheduler(self.transport)

@@ -20,6 +20,19 @@ _TUS = {"Tus-Resumable": "1.0.0"}
 _JOIN_TIMEOUT_S = 1800.0
 
 
+class Environments(operations.Environments):
+    def send_context(self, *, content: bytes) -> models.BuildContextView:
+        """Send the files of a build, as a tar file, which may be compressed."""
+        import json
+
+        headers = {"Content-Type": "application/x-tar"}
+        _, text = self._transport.exchange(
+            "POST", f"{_API}/environments/contexts", headers=headers, body=content
+        )
+        sent: models.BuildContextView = json.loads(text)
+        return sent
+
+
 class Files(operations.Files):
     """The files of a folder. Paths are relative to it, with / between names."""
 

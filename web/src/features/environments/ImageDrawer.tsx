@@ -11,6 +11,7 @@ import { formatSize } from "@/ui/format";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
 import { SLOTS_JOINT, slotsWords } from "@/ui/slots";
+import { ImageSecurity } from "./ImageSecurity";
 import { ImageBadge } from "./image-columns";
 
 interface Props {
@@ -43,6 +44,7 @@ export function ImageDrawer({ opened, id, onEdit, onClose }: Props) {
         <Stack gap="lg" key={image.id}>
           <ImageSettingFacts image={image} />
           <ImageFacts image={image} />
+          <ImageSecurity image={image.reference} />
           {Object.keys(image.labels).length > 0 && (
             <section>
               <Title order={3} size="h6">

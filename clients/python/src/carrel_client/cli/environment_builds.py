@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -97,10 +96,7 @@ def _sent(args: argparse.Namespace, context: Context) -> dict[str, Any]:
                 inside = inside.resolve().relative_to(directory.resolve())
             more["file"] = inside.as_posix()
         packed = build_contexts.pack(directory)
-    _, text = context.client.transport.exchange(
-        "POST", "/api/v1/environments/contexts", headers={"Content-Type": "application/x-tar"}, body=packed
-    )
-    return {"context": json.loads(text)["id"], **more}
+    return {"context": context.client.environments.send_context(content=packed)["id"], **more}
 
 
 def _text(path: Path) -> str:

@@ -139,7 +139,7 @@ def edit_arguments(parser: Arguments) -> None:
         "carrel image edit pytorch --recommended-slot cpu=4 --recommended-slot mem=16g",
         "carrel image edit tf1 --deprecate --successor tensorflow",
         "carrel image edit licensed --for-project vision --for-group gpu",
-        "carrel image edit licensed --for-project ''",
+        "carrel image edit licensed --for-project=",
     )
 
 

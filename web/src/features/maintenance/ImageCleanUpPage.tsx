@@ -19,7 +19,7 @@ import { KEPT_FOR } from "./words";
 const DEFAULT_DAYS = 30;
 
 /** Clean-up of images on nodes, with a preview. */
-export function ImagesPage() {
+export function ImageCleanUpPage() {
   const { t } = useLingui();
   const [days, setDays] = useState<number>(DEFAULT_DAYS);
   const [registered, setRegistered] = useState(false);
