@@ -15,7 +15,7 @@ import { createRoot } from "react-dom/client";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { queryClient } from "@/app/query-client";
 import { SessionsPage } from "@/features/sessions/SessionsPage";
-import { i18n } from "@/i18n";
+import { i18n, loadMoreMessages } from "@/i18n";
 import { applyEvent } from "@/live/apply";
 import type { LiveEvent } from "@/live/stream";
 import { sessionsListQuery } from "@/queries/sessions";
@@ -61,6 +61,8 @@ const me = {
 vi.setConfig({ testTimeout: 30_000 });
 
 beforeAll(async () => {
+  // They are there before a page is; later, they would render everything.
+  await loadMoreMessages();
   // Ages would render every second.
   vi.useFakeTimers({ toFake: ["setInterval"] });
   vi.stubGlobal("fetch", answer);

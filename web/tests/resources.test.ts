@@ -165,7 +165,7 @@ describe("the limits of a policy", () => {
       limitWords({ ...limits, lifetime_s: 43_200, max_priority: 60, max_rights: "root", ...idle }),
     ).toEqual(
       [
-        "--slot cpu=8 --slot cuda.device=unlimited --sessions 3 --folders unlimited --folder-size 1t",
+        "--slot cpu=8 --slot cuda.device=unlimited --sessions 3 --folders unlimited --folder-size 1t --environment-size unlimited",
         "--lifetime 12h --max-priority 60 --max-rights root --idle-timeout 1h",
         "--idle-use cpu=5,accelerator=10,window=90m,grace=10m",
       ].flatMap((line) => line.split(" ")),
