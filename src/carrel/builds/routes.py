@@ -17,6 +17,7 @@ from carrel.environments.routes import Ref, Version
 from carrel.environments.schemas import EnvironmentView
 from carrel.http.auth import CurrentActor, names
 from carrel.http.body import Body
+from carrel.http.query import DECIMAL
 from carrel.http.services import Services, ServicesOf
 
 router = APIRouter(tags=["environments"])
@@ -105,7 +106,9 @@ async def log(
     actor: CurrentActor,
     ref: Ref,
     version: Version,
-    after: Annotated[int, Query(ge=0, le=1 << 30, description="`next` of the part before; 0: all")] = 0,
+    after: Annotated[
+        int, Query(ge=0, le=1 << 30, description="`next` of the part before; 0: all"), DECIMAL
+    ] = 0,
 ) -> BuildLogView:
     """While it is built, ask again for what follows; `complete` tells when that is all."""
     async with services.database.transaction() as tx:

@@ -407,9 +407,9 @@ class Observed:
     """Name of the node that the engine chose, once it has; of others perhaps too."""
     evicted: bool = False
     """The engine has ended it, or is ending it, to free its node; nobody asked for that here."""
-    image_id: str = ""
+    image_id: str = field(default="", compare=False)
     """The engine's own id of the image that it runs; only `ensure` tells."""
-    image_digest: str = ""
+    image_digest: str = field(default="", compare=False)
     """The digest of that image in the registry of its reference, such as sha256:...; only `ensure` tells. Empty if no
     registry has it, or if that is not known."""
 

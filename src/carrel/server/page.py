@@ -73,6 +73,7 @@ PAGES = (
     "/storage",
     "/storage/folders",
     "/storage/quotas",
+    "/environments/images",
     "/environments/registries",
     "/statistics",
     "/maintenance",

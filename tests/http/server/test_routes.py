@@ -101,6 +101,7 @@ BODIES: Mapping[str, object] = {
     "keypairs.update": {"name": "another"},
     "image_pulls.create": {"reference": "debian:12", "nodes": ["machine"]},
     "images.prune": {"dry_run": True},
+    "images.update": {"aliases": []},
     "nodes.drain": {"how": "wait"},
     "nodes.forget": {"confirm": "machine"},
     "nodes.update": {"cordoned": True},
@@ -297,6 +298,7 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
     upload = await own.post(f"/vfolders/{folder}/uploads", headers=BEGIN)
     assert upload.status_code == 201, upload.text
     registry = await registry_of(api, project)
+    image = await image_of_all(api)
     task = (await own.post(f"/vfolders/{folder}/clone", {"name": "copy"})).json()["task"]
     return Things(
         Target(UserId(actor.user_id), project, DomainId(actor.domain_id)),
@@ -315,6 +317,7 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
             "webhook": hook,
             "delivery": delivery,
             "registry": registry,
+            "image": image,
             "login": login["id"],
             "user": actor.user_id,
             "project": project,
@@ -337,6 +340,17 @@ async def registry_of(api: Api, project: ProjectId) -> str:
     made = await admin.post("/registries", body)
     assert made.status_code == 201, made.text
     return str(made.json()["id"])
+
+
+async def image_of_all(api: Api) -> str:
+    """An image of the catalogue that everybody may use."""
+    image = new_id()
+    await sql(
+        api.database,
+        "INSERT INTO images (id, name, reference, title, description, present, min_slots, apps)"
+        f" VALUES ('{image}', '{image}', 'localhost/{image}:1', '', '', true, '{{}}', '[]')",
+    )
+    return image
 
 
 async def scan_of_an_image(api: Api) -> None:
@@ -368,6 +382,7 @@ def place_of(path: str, things: Things) -> str:
         "vfolders": "folder",
         "vfolder-tasks": "task",
         "registries": "registry",
+        "images": "image",
     }
     for name in (
         "access_key",
