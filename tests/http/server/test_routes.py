@@ -348,7 +348,8 @@ async def image_of_all(api: Api) -> str:
     await sql(
         api.database,
         "INSERT INTO images (id, name, reference, title, description, present, min_slots, apps)"
-        f" VALUES ('{image}', '{image}', 'localhost/{image}:1', '', '', true, '{{}}', '[]')",
+        f" VALUES ('{image}', '{image}', 'localhost/{image}:1', '', '', true,"
+        " jsonb_build_object('cpu', 1, 'mem', 1), '[]')",
     )
     return image
 
