@@ -1,11 +1,15 @@
 """Contexts of builds: the tar files that people send, as they are kept, and as an engine is given them."""
 
+import bz2
 import gzip
 import io
+import lzma
 import tarfile
-from collections.abc import Collection, Iterator, Mapping
+import zlib
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Any
 
 from carrel.builds.build_recipes import OWN
 from carrel.core.errors import Invalid, TooLarge
@@ -13,6 +17,13 @@ from carrel.core.errors import Invalid, TooLarge
 LARGEST_BYTES = 32 << 20
 """Of the tar file, and of its files in total."""
 MOST_FILES = 5000
+_MOST_BYTES = LARGEST_BYTES + 4096 * MOST_FILES
+"""Of a tar file, with its headers."""
+_COMPRESSED: tuple[tuple[bytes, Callable[..., Any]], ...] = (
+    (b"\x1f\x8b", gzip.open),
+    (b"BZh", bz2.open),
+    (b"\xfd7zXZ", lzma.open),
+)
 _LONGEST_TEXT = 256 << 10
 _IGNORED = ".dockerignore"
 
@@ -34,8 +45,10 @@ def pack(sent: bytes) -> Packed:
     entries: dict[str, tuple[tarfile.TarInfo, bytes]] = {}
     size = 0
     try:
-        with tarfile.open(fileobj=io.BytesIO(sent), mode="r:*") as archive:
-            for entry in archive:
+        with tarfile.open(fileobj=io.BytesIO(_uncompressed(sent)), mode="r:") as archive:
+            for number, entry in enumerate(archive):
+                if number >= 2 * MOST_FILES:
+                    raise too_large()
                 path = _path(entry.name)
                 if path == "." or path.split("/")[0] == OWN or entry.isdir():
                     continue
@@ -43,7 +56,7 @@ def pack(sent: bytes) -> Packed:
                 if size > LARGEST_BYTES or len(entries) >= MOST_FILES:
                     raise too_large()
                 entries[path] = _plain(entry, path), _content(archive, entry)
-    except (tarfile.TarError, EOFError, OSError) as error:
+    except (tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         raise Invalid(
             "build.bad_context",
             "The context is not a tar file.",
@@ -51,6 +64,18 @@ def pack(sent: bytes) -> Packed:
             field="context",
         ) from error
     return Packed(_compressed(_written(entries.values())), len(entries), size)
+
+
+def _uncompressed(sent: bytes) -> bytes:
+    """What was sent, whatever it is compressed with. Raises: TooLarge; OSError, EOFError, zlib.error, LZMAError."""
+    opened = next((opener for magic, opener in _COMPRESSED if sent.startswith(magic)), None)
+    if opened is None:
+        return sent
+    with opened(io.BytesIO(sent)) as file:
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise too_large()
+    return bytes(content)
 
 
 def listing(content: bytes) -> Collection[str]:

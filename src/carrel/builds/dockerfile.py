@@ -4,6 +4,7 @@ An engine's builder pulls images and addresses on its own behalf. So every image
 checked, nothing is fetched by the builder itself, and each instruction is one line.
 """
 
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,13 +15,17 @@ from carrel.core.errors import Invalid
 SCRATCH = "scratch"
 FILE = "Dockerfile"
 _INSTRUCTIONS = frozenset(
-    "ADD ARG CMD COPY ENTRYPOINT ENV EXPOSE FROM HEALTHCHECK LABEL RUN SHELL STOPSIGNAL USER VOLUME WORKDIR".split()
+    "ARG CMD COPY ENTRYPOINT ENV EXPOSE FROM HEALTHCHECK LABEL RUN SHELL STOPSIGNAL USER WORKDIR".split()
 )
 _NOT_HERE = {
+    "ADD": "ADD is not supported: use COPY for files of the context, and RUN to fetch and unpack.",
+    "VOLUME": "VOLUME is not supported: sessions have folders.",
     "ONBUILD": "ONBUILD would run in other builds.",
     "MAINTAINER": "MAINTAINER is obsolete: use LABEL.",
 }
-_COPY_FLAGS = ("--from=", "--chown=")
+_COPY_FLAG = re.compile(r"--(from|chown)=[A-Za-z0-9_.:/@${}-]+")
+"""Without quotes, which builders take into account."""
+_HERE_DOCUMENT = re.compile(r"(?:^|\s)\d*<<(?!<)")
 _DIRECTIVE = re.compile(r"^#\s*(syntax|escape|check)\s*=\s*(\S+)", re.IGNORECASE)
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:(:[-+])([^{}$]*))?\})")
 _STAGE = re.compile(r"[a-z][a-z0-9_.-]{0,63}")
@@ -58,18 +63,21 @@ class Dockerfile:
         stage on an image; arguments: of each stage.
         """
         lines: list[str] = []
-        stages: set[str] = set()
+        stages: dict[str, str] = {}
+        numbers = itertools.count()
         for one in self.instructions:
             if one.word == "FROM":
                 base, name = _from(one.rest)
-                lines.append(f"FROM {images.get(base, base)}" + (f" AS {name}" if name else ""))
+                # Never by a name of the author's, which a builder could take for an image.
+                stage = _stage_name(next(numbers))
+                lines.append(f"FROM {stages.get(base) or images.get(base, base)} AS {stage}")
                 # A stage on another one has its files and its labels.
                 lines += [] if base in stages else [marks]
                 lines += [] if base in stages or base == SCRATCH else files
                 lines += [] if base == SCRATCH else arguments
-                stages.add(name)
+                stages[name or stage] = stage
             elif one.word == "COPY":
-                lines.append(f"COPY {_with_source(one.rest, images)}")
+                lines.append(f"COPY {_with_source(one.rest, stages, images)}")
             else:
                 lines.append(f"{one.word} {one.rest}")
         return "\n".join(lines) + "\n"
@@ -130,9 +138,9 @@ class _Reading:
         if source.lower() in self._stages:
             rest = one.rest.replace(f"--from={source}", f"--from={source.lower()}", 1)
             return Instruction(one.number, one.word, rest)
-        if source.isdigit() and int(source) >= self.stages_begun - 1:
+        if _is_number(source) and int(source) >= self.stages_begun - 1:
             raise _refused(self._name, one.number, f"There is no stage {source} before it.")
-        if not source.isdigit():
+        if not _is_number(source):
             self.images[source] = None
         return one
 
@@ -195,30 +203,29 @@ def _check_run(name: str, one: Instruction) -> None:
         raise _refused(
             name, one.number, f"RUN {flag} is not supported.", "Remove it: steps are cached as a whole."
         )
-    if re.match(r".*<<-?\s*[\"']?[A-Za-z_]", one.rest) and not one.rest.startswith("["):
+    if _HERE_DOCUMENT.search(one.rest) and not _is_list(one.rest):
         hint = "Write the text to a file of the context, or use printf."
         raise _refused(name, one.number, "Here-documents (<<) are not supported.", hint)
 
 
 def _check_copy(name: str, one: Instruction) -> None:
-    for flag in _flags(one.rest):
-        if not flag.startswith(_COPY_FLAGS):
-            hint = "Use RUN chmod instead." if flag.startswith("--chmod") else "Remove it."
-            raise _refused(name, one.number, f"COPY {flag.partition('=')[0]} is not supported.", hint)
+    flags = _flags(one.rest)
+    for flag in flags:
+        if not _COPY_FLAG.fullmatch(flag):
+            hint = (
+                "Use RUN chmod instead."
+                if flag.startswith("--chmod")
+                else "Remove it, or write it without quotes."
+            )
+            raise _refused(name, one.number, f"COPY {flag.partition('=')[0]} is not supported so.", hint)
+    if len({flag.partition("=")[0] for flag in flags}) < len(flags):
+        raise _refused(name, one.number, "COPY has the same option twice.", "Remove one.")
     if "<<" in one.rest:
         raise _refused(
             name, one.number, "Here-documents (<<) are not supported.", "Use a file of the context."
         )
     if "$" in _source(one.rest):
         raise _refused(name, one.number, "--from= cannot have variables.", "Write the image or the stage.")
-
-
-def _check_add(name: str, one: Instruction) -> None:
-    if any(not flag.startswith("--chown=") for flag in _flags(one.rest)) or "<<" in one.rest:
-        raise _refused(name, one.number, "ADD has only the option --chown.", "Use COPY or RUN instead.")
-    if "://" in one.rest or "$" in one.rest or "git@" in one.rest or "\\" in one.rest:
-        hint = "Use RUN curl or RUN git instead, and COPY for files of the context."
-        raise _refused(name, one.number, "ADD takes only files of the context, without variables.", hint)
 
 
 def _check_from(name: str, one: Instruction) -> None:
@@ -241,7 +248,6 @@ def _check_label(name: str, one: Instruction) -> None:
 _CHECKS: Mapping[str, Callable[[str, Instruction], None]] = {
     "RUN": _check_run,
     "COPY": _check_copy,
-    "ADD": _check_add,
     "FROM": _check_from,
     "LABEL": _check_label,
 }
@@ -256,15 +262,33 @@ def _flags(rest: str) -> list[str]:
     return flags
 
 
+def _stage_name(number: int) -> str:
+    return f"carrel-stage-{number}"
+
+
+def _is_list(rest: str) -> bool:
+    """True if no shell reads it."""
+    try:
+        return isinstance(json.loads(rest), list)
+    except ValueError:
+        return False
+
+
+def _is_number(source: str) -> bool:
+    return source.isascii() and source.isdecimal()
+
+
 def _source(rest: str) -> str:
     """The value of --from=, which names a stage in lower case; empty: none."""
     values = [flag.removeprefix("--from=") for flag in _flags(rest) if flag.startswith("--from=")]
     return values[-1] if values else ""
 
 
-def _with_source(rest: str, images: Mapping[str, str]) -> str:
-    source = _source(rest)
-    return rest.replace(f"--from={source}", f"--from={images[source]}", 1) if source in images else rest
+def _with_source(rest: str, stages: Mapping[str, str], images: Mapping[str, str]) -> str:
+    if not (source := _source(rest)):
+        return rest
+    meant = _stage_name(int(source)) if _is_number(source) else stages.get(source) or images[source]
+    return rest.replace(f"--from={source}", f"--from={meant}", 1)
 
 
 def _from(rest: str) -> tuple[str, str]:

@@ -173,7 +173,8 @@ class EnvironmentBuilds:
         storing = asyncio.Lock()
         reporter = asyncio.create_task(self._report(version, attempt, work, storing))
         try:
-            await asyncio.wait([work])
+            # Pulls of the images below have no limit of their own.
+            await asyncio.wait([work], timeout=2 * self._tools.builds.limits.time_s)
         finally:
             await end(reporter, storing)
             work.cancel()

@@ -6,6 +6,7 @@ directions end with the first, as a process in a container cannot end its output
 """
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 
@@ -22,6 +23,7 @@ AGENT = "agent"
 _START_S = 10.0
 _END_S = 2.0
 _LONGEST_LINE = 200
+_TOKEN = re.compile(r"[0-9a-f]{32}")
 
 # Prints "PLACE PORT", where it listens and where the gateway connects, then a token for each connection. Works with old
 # versions of Python too. It ends with its input.
@@ -171,7 +173,12 @@ class RemoteListener(asyncssh.SSHListener):
 
     async def _listen(self) -> None:
         try:
-            while token := await self._lines.next():
+            while _TOKEN.fullmatch(token := await self._lines.next()):
+                try:
+                    # Before anything is opened: what prints these lines belongs to the session.
+                    self._visit.take_room()
+                except asyncssh.ChannelOpenError:
+                    continue
                 task = asyncio.create_task(self._connect(token))
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
@@ -198,14 +205,13 @@ class RemoteListener(asyncssh.SSHListener):
                 )
             )
             await connection.write(token.encode())
-            self._visit.take_room()
             session = ForwardSession(self._visit, connection, stack)
             await self._opened(lambda: session)
         except (CarrelError, EngineError, OSError, asyncssh.ChannelOpenError):
             # Closed, as by a client that refuses.
-            if session:
-                self._visit.leave(session)
+            self._visit.leave(session)
         except BaseException:
+            self._visit.leave(session)
             await stack.aclose()
             raise
         else:

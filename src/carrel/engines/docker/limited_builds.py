@@ -104,6 +104,13 @@ class Builds:
             output(BuildOutput(f"Pulling {image}"))
             await self._pulls.pull(image, _ignored, credentials)
             inspected = await self._api.call("GET", f"images/{image}/json")
+        for what, named in (("OnBuild", "ONBUILD instructions"), ("Volumes", "volumes")):
+            if (inspected["Config"] or {}).get(what):
+                raise EngineError(
+                    f"The image {image} has {named}, so nothing can be built on it.",
+                    retriable=False,
+                    code="build_failed",
+                )
         return int(inspected["Size"])
 
     async def _image(self, image: str) -> Any:
