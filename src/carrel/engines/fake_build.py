@@ -33,7 +33,8 @@ def build(
         output(BuildOutput(f"Step {number}/{len(lines)} : {line}", number, len(lines)))
         word, _, rest = Template(line).safe_substitute(arguments).partition(" ")
         if word == "FROM":
-            _require(rest in images, f"there is no image {rest}")
+            image = rest.split()[0]
+            _require(image in images, f"there is no image {image}")
         elif word == "LABEL":
             name, _, value = rest.partition("=")
             labels[name] = value

@@ -1,7 +1,11 @@
 """Contexts of builds: what is kept of a tar file, and what an engine is given."""
 
+import bz2
+import gzip
 import io
+import lzma
 import tarfile
+from collections.abc import Callable
 
 import pytest
 
@@ -69,3 +73,25 @@ def test_own_files_replace_those_of_the_context_and_are_never_ignored() -> None:
     assert files["Dockerfile"] == b"FROM a"
     assert files[".dockerignore"] == b"*\n!.carrel\n!.carrel/**\n"
     assert set(files) == {"Dockerfile", ".dockerignore", ".carrel/ca", "x"}
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_small_file_does_not_become_a_large_one(compress: Callable[[bytes], bytes]) -> None:
+    long_name = tarfile.TarInfo("x")
+    long_name.type, long_name.size = tarfile.GNUTYPE_LONGNAME, 200 << 20
+    bomb = compress(long_name.tobuf(tarfile.GNU_FORMAT) + bytes(200 << 20))
+    assert len(bomb) < contexts.LARGEST_BYTES
+    with pytest.raises(TooLarge):
+        contexts.pack(bomb)
+
+
+def test_directories_are_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contexts, "MOST_FILES", 3)
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for number in range(7):
+            directory = tarfile.TarInfo(f"d{number}")
+            directory.type = tarfile.DIRTYPE
+            archive.addfile(directory)
+    with pytest.raises(TooLarge):
+        contexts.pack(buffer.getvalue())
