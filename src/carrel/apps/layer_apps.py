@@ -20,7 +20,6 @@ LAYER_APPS = (
         protocol="http",
         port=18888,
         command=(f"{APP_LAYER}/apps/jupyter", "{port}"),
-        path="/lab",
         ready="/api",
         auth_header="Authorization: token {secret}",
     ),
