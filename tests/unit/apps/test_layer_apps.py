@@ -1,7 +1,5 @@
 """The apps of the app layer, and those that images declare."""
 
-import json
-import re
 from pathlib import Path
 
 import pytest
@@ -35,15 +33,6 @@ def test_without_the_layer_only_those_of_the_image_are_left() -> None:
 def test_each_app_of_the_layer_has_a_port_and_demands_the_secret() -> None:
     assert len({app.port for app in LAYER_APPS}) == len(LAYER_APPS)
     assert all("{secret}" in app.auth_header for app in LAYER_APPS)
-
-
-def test_jupyter_is_opened_where_it_begins_without_a_redirect_of_its_own() -> None:
-    [layer] = [app for app in LAYER_APPS if app.name == "jupyter"]
-    starter = re.search(r"carrel.apps='(.*)'", (RECIPES / "starter" / "Dockerfile").read_text())
-    assert starter
-    assert [layer.path, json.loads(starter[1])[0]["path"], app_catalogue.built_in()["jupyter"]["path"]] == [
-        "/lab"
-    ] * 3
 
 
 @pytest.mark.parametrize("recipe", ["starter", "app-layer"])
