@@ -49,12 +49,12 @@ _DUE = text("""
         ORDER BY p.created_at DESC, p.id DESC LIMIT 1) before
     CROSS JOIN LATERAL (
         SELECT app FROM app_starts WHERE session_id = before.id ORDER BY opened_at DESC, app LIMIT 1) a
-    WHERE s.state = 'RUNNING' AND s.kind = 'interactive'
+    WHERE s.state = 'RUNNING' AND s.kind = 'interactive' AND s.started_at > :since
 """)
 
 
 async def due(tx: AsyncSession, *, since: datetime) -> Sequence[LastUsed]:
-    """Of the interactive sessions whose main container was started since then."""
+    """Of the interactive sessions that have started since then, and not again."""
     rows = (await tx.execute(_DUE, {"since": since})).all()
     return [
         LastUsed(await tx.get_one(Session, session), await tx.get_one(Container, main), app, before)

@@ -89,6 +89,14 @@ async def begin(tx: AsyncSession, version: str) -> BuiltVersion | None:
     return build
 
 
+async def hindered(tx: AsyncSession, version: str, problem: str) -> None:
+    """Record why it waits: that is no attempt."""
+    build = await tx.get(BuiltVersion, version, with_for_update=True)
+    if build is not None:
+        build.attempts -= 1
+        await making.hindered(tx, version, problem)
+
+
 async def add_to_log(tx: AsyncSession, version: str, text: str) -> None:
     """Add a part to the log, as long as there is the build."""
     if not text or await tx.get(BuiltVersion, version) is None:

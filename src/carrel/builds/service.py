@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, exists, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.builds import build_recipes as recipes
@@ -18,7 +18,7 @@ from carrel.builds.schemas import (
     EnvironmentRebuild,
 )
 from carrel.core.clock import Clock
-from carrel.core.errors import Conflict, Forbidden, Invalid, NotFound
+from carrel.core.errors import Conflict, Forbidden, Invalid, NotFound, Refused
 from carrel.core.ids import LOCAL_ENGINE, ProjectId, new_id
 from carrel.db.database import notify
 from carrel.engines.optional import BUILDS
@@ -40,6 +40,10 @@ from carrel.tables.tenancy import Project
 
 _STARTER = "starter"
 _PARTS = 200
+MOST_UNUSED = 20
+"""Contexts of a person that no build uses."""
+MOST_OPEN = 20
+"""Builds of a person that have not ended."""
 _OPEN = (VersionState.WAITING, VersionState.RUNNING)
 
 
@@ -48,6 +52,14 @@ async def keep_context(
 ) -> BuildContextView:
     """Keep the files for a build. Raises: Forbidden."""
     require(actor, "environment.build", Target(actor.user_id, domain_id=actor.domain_id))
+    mine = select(func.count()).select_from(BuildContext).where(BuildContext.owner_id == actor.user_id)
+    unused = mine.where(~exists().where(tables.BuiltVersion.context_id == BuildContext.id))
+    if (await tx.execute(unused)).scalar_one() >= MOST_UNUSED:
+        raise Refused(
+            "build.too_many_contexts",
+            f"There are {MOST_UNUSED} contexts of yours that no build uses.",
+            hint="Build from one of them, or wait: each is deleted a day after it was sent.",
+        )
     row = BuildContext(
         id=new_id(),
         owner_id=actor.user_id,
@@ -214,6 +226,18 @@ async def _require_permitted(
     await resolution.require_permitted(tx, actor, projects[-1], image, name)
 
 
+async def _require_few(tx: AsyncSession, actor: Actor) -> None:
+    """Raises: Refused."""
+    mine = select(func.count()).select_from(EnvironmentVersion)
+    mine = mine.where(EnvironmentVersion.created_by == actor.user_id, EnvironmentVersion.state.in_(_OPEN))
+    if (await tx.execute(mine)).scalar_one() >= MOST_OPEN:
+        raise Refused(
+            "build.too_many",
+            f"{MOST_OPEN} versions of yours are being made or wait for it.",
+            hint="Wait until one has ended, or cancel one: `carrel environment ls`.",
+        )
+
+
 async def _enqueue(
     tx: AsyncSession,
     clock: Clock,
@@ -225,6 +249,7 @@ async def _enqueue(
 ) -> EnvironmentView:
     file = dockerfiles.read(row.dockerfile, name=row.file or dockerfiles.FILE)
     below = await _resolved(tx, actor, environment, file)
+    await _require_few(tx, actor)
     await quota.require_room(tx, owner=environment.owner_id, project=environment.project_id)
     node = await _node(tx, below.images)
     base, now = below.catalogue, clock.now()

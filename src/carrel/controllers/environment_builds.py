@@ -41,6 +41,7 @@ _NOISE = re.compile(r"^(?:---> |Removing intermediate container|Successfully (?:
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _NOT_HERE = "The engine cannot build images."
 _TOO_OFTEN = f"It was interrupted {building.ATTEMPTS} times."
+_TOO_LONG = "It took too long: the images below could not be pulled in time."
 _UNEXPECTED = "The image could not be built; Carrel's log has the reason."
 
 
@@ -174,7 +175,7 @@ class EnvironmentBuilds:
         reporter = asyncio.create_task(self._report(version, attempt, work, storing))
         try:
             # Pulls of the images below have no limit of their own.
-            await asyncio.wait([work], timeout=2 * self._tools.builds.limits.time_s)
+            _, late = await asyncio.wait([work], timeout=2 * self._tools.builds.limits.time_s)
         finally:
             await end(reporter, storing)
             work.cancel()
@@ -182,6 +183,8 @@ class EnvironmentBuilds:
         if work.cancelled():
             if attempt.unneeded:
                 await self._end(version, VersionState.CANCELLED, None)
+            elif late:
+                await self._end(version, VersionState.FAILED, _TOO_LONG)
             return
         image = work.result()
         await self._store(version, attempt, closing=True)
@@ -282,7 +285,7 @@ class EnvironmentBuilds:
     async def _hindered(self, version: EnvironmentVersion, problem: str) -> None:
         log.warning("builds.hindered", version=version.id, error=problem)
         async with self._tools.transaction() as tx:
-            await making.hindered(tx, version.id, problem)
+            await building.hindered(tx, version.id, problem)
         await asyncio.sleep(_PAUSE_S)
 
     async def _sweep(self, engine_id: EngineId) -> None:

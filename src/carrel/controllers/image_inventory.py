@@ -1,6 +1,7 @@
 """Record the images on nodes, apply the clean-up rules, and remove what is to be removed."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 import structlog
@@ -9,7 +10,7 @@ from carrel.controllers.each_engine import EachEngine
 from carrel.controllers.loop import Tools
 from carrel.core.ids import EngineId
 from carrel.engines.optional import ImageListing, ImageStore, StoredImage
-from carrel.engines.port import Engine, EngineError, EngineUnavailable
+from carrel.engines.port import Engine, EngineError, EngineUnavailable, ImageUnusable
 from carrel.images.node_images import prune, service
 from carrel.images.node_images.service import ImageUse
 from carrel.nodes.engines.connections import in_time
@@ -31,6 +32,7 @@ class ImageInventory:
     name = "image_inventory"
     topics = (TOPIC,)
     tick_s = 60.0
+    calm_s = 5.0
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
@@ -91,7 +93,7 @@ class ImageInventory:
                 return
         try:
             for name in image.references or [image.image_id]:
-                await in_time(engine.remove_image(name))
+                await self._remove_name(engine, name, image.image_id)
         except EngineUnavailable:
             raise
         except EngineError as error:
@@ -102,3 +104,9 @@ class ImageInventory:
         async with self._tools.transaction() as tx:
             await prune.removed(tx, image)
         log.info("image_inventory.removed", node=image.node_id, image=image.image_id, bytes=image.size_bytes)
+
+    async def _remove_name(self, engine: ImageStore, name: str, image_id: str) -> None:
+        """Unless it is the name of another image by now. Raises: EngineError."""
+        with suppress(ImageUnusable):
+            if (await in_time(engine.image(name))).id == image_id:
+                await in_time(engine.remove_image(name))

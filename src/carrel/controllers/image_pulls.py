@@ -29,11 +29,23 @@ log = structlog.get_logger()
 _ON_A_NODE, _AT_ONCE = 2, 8
 _SHOW_EVERY_S = 0.5
 _PAUSE_S = 5.0
+_STALL_S = 600.0
+_STALLED = "The pull made no progress for ten minutes."
 _LONGEST = timedelta(hours=6)
 _NO_STORE = "Nodes of this engine pull images only for sessions."
 _GONE = "The node is gone."
 _TOO_LONG = f"It took more than {_LONGEST // timedelta(hours=1)} hours."
 _UNEXPECTED = "Something unexpected happened; see the log of the server."
+
+
+async def _stalled(work: "asyncio.Task[ImageInfo]", moved: asyncio.Event) -> bool:
+    """True once there is no progress for long; False when it has ended. An engine that is gone never answers."""
+    while not work.done():
+        moved.clear()
+        await asyncio.wait([work], timeout=_STALL_S)
+        if not work.done() and not moved.is_set():
+            return True
+    return False
 
 
 class ImagePulls:
@@ -101,19 +113,23 @@ class ImagePulls:
             origin = await source(tx, tools.seal, called, project=one.pull.project_id)
         await self._note(one, engine, origin.reference)
         latest: list[float | None] = [None]
+        moved = asyncio.Event()
 
         def show(progress: Progress) -> None:
             latest[0] = progress.fraction
+            moved.set()
 
         work = asyncio.create_task(engine.pull_image(origin.reference, show, origin.credentials))
         writing = asyncio.Lock()
         reporter = asyncio.create_task(self._report(one, latest, work, writing))
         try:
-            await asyncio.wait([work])
+            stalled = await _stalled(work, moved)
         finally:
             await end(reporter, writing)
             work.cancel()
             await asyncio.wait([work])
+        if stalled:
+            raise EngineUnavailable(_STALLED)
         if not work.cancelled():
             await self._done(one, work.result())
 
@@ -166,3 +182,5 @@ class ImagePulls:
         async with self._tools.transaction() as tx:
             now = self._tools.clock.now()
             await node_pulls.finish(tx, one, state, now, problem=problem, size_bytes=size_bytes)
+            if state != PullState.DONE:
+                await service.forget_pull(tx, one.node, one.pull.reference)

@@ -288,7 +288,8 @@ class Launch:
             spec = replace(spec, image=source.reference, pull=source.credentials, pull_always=source.always)
         progress = _Reports(tools.clock)
         writing = asyncio.Lock()
-        called = member.row.image if isinstance(engine, ImageStore) else ""
+        # Whether the node had what is always pulled is not known.
+        called = member.row.image if isinstance(engine, ImageStore) and not spec.pull_always else ""
         pulled = partial(self._note_pull, member, spec.image, called, progress)
         reporter = asyncio.create_task(self._report(session.id, member.row.id, progress, writing, pulled))
         try:

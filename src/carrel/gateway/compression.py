@@ -8,9 +8,11 @@ from collections.abc import Sequence
 
 from carrel.gateway.headers import RawHeaders, first
 
-LEAST_BYTES = 1024
+LEAST_BYTES, MOST_BYTES = 1024, 16 << 20
+"""Below, it does not pay; above, it is no page but a download, which would keep others waiting."""
 _FASTEST = 1
 _GZIP = 31
+_OF_THE_PLAIN_BODY = (b"accept-ranges", b"content-digest", b"content-md5", b"digest")
 _TYPES = frozenset(
     {
         b"application/javascript",
@@ -43,7 +45,7 @@ def compression(request: RawHeaders, response: RawHeaders) -> Compression | None
     kind = (first(response, b"content-type") or b"").partition(b";")[0].strip().lower()
     unwanted = (
         not _takes_gzip(accepted)
-        or int(length) < LEAST_BYTES
+        or not LEAST_BYTES <= int(length) <= MOST_BYTES
         or not (kind.startswith(b"text/") or kind in _TYPES or kind.endswith(b"+json"))
         or first(response, b"content-encoding") is not None
         or b"no-transform" in (first(response, b"cache-control") or b"").lower()
@@ -56,7 +58,7 @@ def compressed_headers(response: RawHeaders) -> list[tuple[bytes, bytes]]:
     kept = []
     for name, value in response:
         key = name.lower()
-        if key == b"accept-ranges":
+        if key in _OF_THE_PLAIN_BODY:
             continue
         if key == b"etag" and not value.startswith(b"W/"):
             value = b"W/" + value

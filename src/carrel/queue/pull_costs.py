@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
+from sqlalchemy import exists, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import NodeId
@@ -11,6 +11,7 @@ from carrel.core.units import format_size
 from carrel.scheduling.snapshot import NodeSnapshot, PendingSession, Snapshot
 from carrel.tables.images import Image
 from carrel.tables.node_images import NodeImage
+from carrel.tables.nodes import Node
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,9 @@ async def pull_cost(
         return None
     candidates = [node for node in snapshot.nodes if _is_candidate(node, one, starts_on)]
     # Of a node without any image, nothing is known.
-    listed = select(NodeImage.node_id).where(NodeImage.node_id.in_([node.id for node in candidates]))
-    known = set((await tx.execute(listed.distinct())).scalars())
+    listed = select(Node.id).where(exists().where(NodeImage.node_id == Node.id))
+    among = listed.where(Node.id.in_([node.id for node in candidates]))
+    known = set((await tx.execute(among)).scalars())
     there = [node for node in candidates if node.id in known]
     lacking = tuple(node.name for node in there if one.image not in node.images)
     return PullCost(lacking, len(there), await _size(tx, one.image)) if lacking else None

@@ -32,7 +32,8 @@ class NodeImage(Table):
     image_id: of the engine. references: tags, as the engine spells them. names: all references, by tag and by digest,
     as `references.canonical`, and the alias. alias: what sessions call it, if it was pulled from a mirror. since: when
     it was first listed. used_at: when a container last used it. in_use: a container uses it. pulled_at: when Carrel
-    pulled it; None: somebody else did, and Carrel never removes it. removing_at: since when it is to be removed.
+    pulled it; None: somebody else did, and Carrel never removes it. pulled_names: the names by which it did: one that
+    has further tags is somebody else's too. removing_at: since when it is to be removed.
     problem: why that failed.
     """
 
@@ -54,6 +55,7 @@ class NodeImage(Table):
     used_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     in_use: Mapped[bool] = mapped_column(server_default=text("false"))
     pulled_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    pulled_names: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     removing_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     problem: Mapped[str | None]
 

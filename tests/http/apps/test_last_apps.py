@@ -106,3 +106,13 @@ async def test_only_after_use_in_the_session_before_of_that_image_and_person(wor
         later = await last_used.due(tx, since=SystemClock().now() + timedelta(minutes=1))
     assert [(one.session.id, one.app) for one in due] == [(following, "notebook")]
     assert later == []
+
+
+async def test_not_again_when_the_container_of_a_session_is_restarted(world: World) -> None:
+    now = SystemClock().now()
+    first = await started(world, apps=[notebook(free_port())])
+    await opened(world, first)
+    # Its container was started just now, the session long ago.
+    await started(world, apps=[notebook(free_port())], started_at=now - timedelta(hours=1))
+    async with world.database.transaction() as tx:
+        assert await last_used.due(tx, since=now - timedelta(seconds=30)) == []

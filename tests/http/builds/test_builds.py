@@ -5,6 +5,7 @@ import re
 import tarfile
 from typing import Any
 
+import pytest
 from databases import sql
 from installation import Api, Caller
 from people import eventually
@@ -105,6 +106,26 @@ async def test_a_context_is_sent_once_and_its_recipe_found(living: Api) -> None:
     stranger = await living.as_("colleague")
     theirs = await stranger.post("/environments/builds", {"name": "mine", "context": context})
     assert status_and_code(theirs) == (404, "build.context_not_found")
+
+
+async def test_what_a_person_may_leave_and_queue_is_limited(
+    living: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("carrel.builds.service.MOST_UNUSED", 1)
+    monkeypatch.setattr("carrel.builds.service.MOST_OPEN", 1)
+    user = await living.as_("user")
+    content = tar({"Dockerfile": b"FROM scratch\n"})
+    assert (await user.post("/environments/contexts", content=content)).status_code == 201
+    more = await user.post("/environments/contexts", content=content)
+    assert status_and_code(more) == (409, "build.too_many_contexts")
+    other = await living.as_("colleague")
+    assert (await other.post("/environments/contexts", content=content)).status_code == 201
+    living.engine.world.local_images.add("docker.io/library/debian:12")
+    body = {"files": {"Dockerfile": "FROM debian:12\nRUN true"}}
+    await requested(user, **body)
+    await sql(living.database, "UPDATE environment_versions SET state = 'waiting', cancel = false")
+    again = await user.post("/environments/builds", {"name": "second", **body})
+    assert status_and_code(again) == (409, "build.too_many")
 
 
 async def test_a_step_that_fails_is_named_with_its_cause(living: Api) -> None:

@@ -86,3 +86,13 @@ async def test_the_head_alone_is_the_apps(gate: Gate, app: tuple[SessionId, str]
     )
     assert answer.headers["Content-Length"] == str(len(SCRIPT))
     assert answer.body == b""
+
+
+async def test_a_large_text_is_a_download_and_keeps_its_length(
+    gate: Gate, app: tuple[SessionId, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("carrel.gateway.compression.MOST_BYTES", len(SCRIPT) - 1)
+    session, cookie = app
+    answer = await gate.get(session, "/lab.js", cookie=cookie, headers={"Accept-Encoding": "gzip"})
+    assert "Content-Encoding" not in answer.headers
+    assert int(answer.headers["Content-Length"]) == len(SCRIPT)

@@ -132,6 +132,25 @@ async def test_the_rule_warns_or_refuses_by_severity(api: Api, scanner: FakeScan
     await user.start(image="debian:12")
 
 
+async def test_an_image_that_is_pinned_by_its_digest_is_still_that_of_its_tag(api: Api, scanner: FakeScanner):
+    admin, user = await api.as_("superadmin"), await api.as_("user")
+    scanner.reports(*CRITICAL)
+    await scanned(admin, "debian:12")
+    await rule(admin, rule="refuse")
+    digest = f"sha256:{'a' * 64}"
+    refused = await user.try_start(image=f"debian:12@{digest}")
+    assert refused.json()["code"] == "image.vulnerable"
+    # Without the tag, the catalogue knows which one it is.
+    assert (await user.try_start(image=f"debian@{digest}")).status_code == 201
+    await sql(
+        api.database,
+        "INSERT INTO images (id, name, reference, title, description, present, min_slots, apps, host, repository, tag,"
+        " digest) VALUES ('i', 'd', 'docker.io/library/debian:12', '', '', true, '{}', '[]', 'docker.io',"
+        f" 'library/debian', '12', '{digest}')",
+    )
+    assert (await user.try_start(image=f"debian@{digest}")).json()["code"] == "image.vulnerable"
+
+
 async def test_the_image_of_a_role_is_checked_as_well(api: Api, scanner: FakeScanner):
     admin, user = await api.as_("superadmin"), await api.as_("user")
     scanner.reports(*CRITICAL)

@@ -223,6 +223,48 @@ async def test_a_clean_up_removes_only_what_carrel_pulled_and_nobody_needs(livin
     assert entry["details"]["images"] == 1
 
 
+async def test_an_image_that_somebody_else_has_tagged_too_is_theirs(living: Api, admin: Caller):
+    await pulled(admin, PYTHON)
+    await until_listed(living, admin, "debian:12", PYTHON)
+    await unused_for(living.database, 40)
+    assert (await admin.post("/images/prune", {"dry_run": True})).json()["count"] == 1
+    await sql(
+        living.database,
+        """UPDATE node_images SET "references" = "references" || 'prod/keep:1'::varchar WHERE pulled_at IS NOT NULL""",
+    )
+    assert (await admin.post("/images/prune", {"dry_run": True})).json()["count"] == 0
+
+
+async def test_a_pull_that_fails_makes_nothing_carrels(living: Api, admin: Caller):
+    living.engine.world.fail_next("pull_image", EngineError("The registry is broken.", retriable=False))
+    assert (await pulled(admin, PYTHON))["state"] == "failed"
+    living.engine.world.local_images.add(PYTHON)  # by hand
+    there = await until_listed(living, admin, "debian:12", PYTHON)
+    assert not there[PYTHON]["pulled"]
+
+
+async def test_a_pull_without_progress_is_tried_again(
+    living: Api, admin: Caller, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("carrel.controllers.image_pulls._PAUSE_S", 0.0)
+    monkeypatch.setattr("carrel.controllers.image_pulls._STALL_S", 0.2)
+    living.engine.world.pull_s = 3600.0
+    made = (await admin.post("/image-pulls", {"reference": PYTHON, "nodes": ["local"]})).json()
+
+    async def hindered() -> bool:
+        [node] = (await admin.get(f"/image-pulls/{made['id']}")).json()["nodes"]
+        return node["problem"] == "The pull made no progress for ten minutes."
+
+    await eventually(hindered)
+    living.engine.world.pull_s = 0.0
+
+    async def done() -> bool:
+        await look(living.database, PULL_TOPIC)
+        return bool((await admin.get(f"/image-pulls/{made['id']}")).json()["state"] == "done")
+
+    await eventually(done, every_s=0.1)
+
+
 async def test_an_image_that_the_engine_does_not_let_go_stays_and_says_why(living: Api, admin: Caller):
     await pulled(admin, PYTHON)
     await until_listed(living, admin, "debian:12", PYTHON)
@@ -249,9 +291,11 @@ async def test_what_a_session_needs_again_is_not_removed(living: Api, admin: Cal
     await look(living.database)
 
     async def stays() -> bool:
-        return bool((await images(admin))[PYTHON]["problem"] == "It is needed again.")
+        removing = await sql(living.database, "SELECT 1 FROM node_images WHERE removing_at IS NOT NULL")
+        return not removing
 
     await eventually(stays)
+    assert (await images(admin))[PYTHON]["problem"] is None
     assert PYTHON in living.engine.world.local_images
 
 

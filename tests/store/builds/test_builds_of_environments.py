@@ -11,6 +11,7 @@ from carrel.core.ids import LOCAL_ENGINE
 from carrel.db.database import Database
 from carrel.db.leader import lead
 from carrel.engines.fake import FakeEngine
+from carrel.engines.port import EngineUnavailable
 from carrel.tables.environments import EnvironmentVersion
 
 
@@ -53,6 +54,31 @@ async def test_an_interrupted_build_begins_again_but_not_forever(
     assert "old" not in log
     assert "gone" not in engine.world.builds, "cached steps of environments that are gone"
     assert set(engine.world.commits) == ({"v"} if state == "ready" else set())
+    await controller.close()
+    await leader.resign()
+
+
+async def test_an_engine_that_is_away_takes_no_attempt(
+    database: Database, people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("carrel.controllers.environment_builds._PAUSE_S", 0.0)
+    leader = await lead(database.url)
+    own = tools(database, leader)
+    engine = await own.engines.of(LOCAL_ENGINE)
+    assert isinstance(engine, FakeEngine)
+    await interrupted(database, people, 0)
+    away = EngineUnavailable("The engine does not respond.")
+    engine.world.fail_next("discard_commit", away, times=building.ATTEMPTS + 2)
+    controller = EnvironmentBuilds(own)
+    for _ in range(building.ATTEMPTS + 2):
+        await controller.step()
+        await controller.drain()
+    assert await sql(database, "SELECT state, problem FROM environment_versions") == [
+        ("running", "The engine does not respond.")
+    ]
+    await controller.step()
+    await controller.drain()
+    assert await sql(database, "SELECT state FROM environment_versions") == [("ready",)]
     await controller.close()
     await leader.resign()
 

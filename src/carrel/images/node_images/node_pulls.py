@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, Row, delete, insert, select, update
+from sqlalchemy import ColumnElement, Row, delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.audit import service as audit
@@ -37,6 +37,8 @@ _ACTION, _EVENT = "image.pull", "image_pull.updated"
 _SORT = Sort({"created_at": ImagePull.created_at}, tie=ImagePull.id, default="-created_at")
 _KEPT = timedelta(days=90)
 _LISTED = 100
+_STEP = 0.01
+"""The least progress that is stored."""
 _OPEN = NodePull.ended_at.is_(None)
 
 
@@ -145,7 +147,7 @@ async def advanced(
     row = await _open(tx, one)
     if row is None or row.cancel:
         return False
-    if (row.progress, row.problem) != (progress, problem):
+    if row.problem != problem or abs((progress or 0.0) - (row.progress or 0.0)) >= _STEP:
         row.progress, row.problem = progress, problem
         await _flush(tx, row)
     return True
@@ -204,14 +206,28 @@ async def _open(tx: AsyncSession, one: DuePull) -> NodePull | None:
 
 async def _flush(tx: AsyncSession, row: NodePull) -> None:
     await tx.flush()
-    await _published(tx, row.pull_id)
+    await _publish(tx, row.pull_id)
 
 
 async def _published(tx: AsyncSession, pull: ImagePullId) -> ImagePullView:
-    view = await _view(tx, pull)
-    counts = view.model_dump(mode="json", include={"state", "progress", "total", "done", "failed"})
-    await events.record(tx, _EVENT, pull, target=Target(), data={"name": view.reference, **counts})
-    return view
+    await _publish(tx, pull)
+    return await _view(tx, pull)
+
+
+async def _publish(tx: AsyncSession, pull: ImagePullId) -> None:
+    of_nodes = select(
+        ImagePull.reference,
+        func.array_agg(NodePull.state.distinct()),
+        func.avg(func.coalesce(NodePull.progress, 0.0)),
+        func.count(),
+        func.count().filter(NodePull.state == PullState.DONE),
+        func.count().filter(NodePull.state == PullState.FAILED),
+    ).join(NodePull, NodePull.pull_id == ImagePull.id)
+    row = (await tx.execute(of_nodes.where(ImagePull.id == pull).group_by(ImagePull.reference))).one()
+    name, states, progress, total, done, failed = row
+    data = {"name": name, "state": _state({*map(PullState, states)}), "progress": float(progress)}
+    counts = {"total": total, "done": done, "failed": failed}
+    await events.record(tx, _EVENT, pull, target=Target(), data={**data, **counts})
 
 
 def _note(tx: AsyncSession, actor: Actor, pull: ImagePull, what: str, **details: object) -> None:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, delete, func, select, tuple_, update
+from sqlalchemy import ARRAY, ColumnElement, String, cast, delete, func, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.audit import service as audit
@@ -35,7 +35,6 @@ from carrel.tables.sessions import IS_LIVE, Container, Session
 
 _ACTION = "image.prune"
 _SHOWN = 1000
-_NEEDED_AGAIN = "It is needed again."
 _STAYS = NodeImage.removing_at.is_(None)
 _NOT_MADE = (VersionState.FAILED, VersionState.CANCELLED)
 
@@ -77,7 +76,8 @@ async def apply_rules(tx: AsyncSession, settings: SiteSettings, now: datetime) -
     days, percent = settings.image_cleanup_days, settings.image_cleanup_free_percent
     if not days and not percent:
         return 0
-    images = [one for one in await _held(tx, (), _STAYS, NodeImage.problem.is_(None)) if one.pulled]
+    pulled = NodeImage.pulled_at.is_not(None)
+    images = await _held(tx, (), _STAYS, pulled, NodeImage.problem.is_(None))
     may_go, _ = _sorted_out(images, await needed(tx, registered=True))
     going = rules.unused(may_go, now - timedelta(days=days)) if days else []
     if percent:
@@ -133,11 +133,11 @@ async def to_remove(tx: AsyncSession, engine: EngineId) -> Sequence[NodeImage]:
 
 
 async def still_to_remove(tx: AsyncSession, image: NodeImage) -> bool:
-    """False if it is needed again, which is then recorded."""
+    """False if it is needed again, which ends its removal."""
     required = await needed(tx, registered=False)
     held = await _held(tx, (), _is(image))
     if any(rules.kept_for(one, required) for one in held):
-        await not_removed(tx, image, _NEEDED_AGAIN)
+        await not_removed(tx, image, None)
         return False
     return bool(held)
 
@@ -148,8 +148,8 @@ async def removed(tx: AsyncSession, image: NodeImage) -> None:
     await service.publish(tx, image.node_id)
 
 
-async def not_removed(tx: AsyncSession, image: NodeImage, problem: str) -> None:
-    """Record why it stays."""
+async def not_removed(tx: AsyncSession, image: NodeImage, problem: str | None) -> None:
+    """Record that it stays. problem: None: it is needed again."""
     await tx.execute(update(NodeImage).where(_is(image)).values(removing_at=None, problem=problem))
     await service.publish(tx, image.node_id)
 
@@ -169,14 +169,26 @@ async def _held(
         NodeImage.size_bytes,
         func.coalesce(NodeImage.used_at, NodeImage.pulled_at, NodeImage.since),
         NodeImage.in_use,
-        NodeImage.pulled_at.is_not(None),
+        NodeImage.pulled_at,
+        NodeImage.pulled_names,
+        NodeImage.references,
     ).join(Node, Node.id == NodeImage.node_id)
     held = columns.where(IS_MACHINE)
     if chosen:
         held = held.where(NodeImage.node_id.in_(chosen))
     return [
-        HeldImage(node, image, frozenset(names), size, used_at, in_use, pulled)
-        for node, image, names, size, used_at, in_use, pulled in await tx.execute(held.where(*conditions))
+        HeldImage(
+            node,
+            image,
+            frozenset(names),
+            size,
+            used_at,
+            in_use,
+            pulled=pulled_at is not None and {*map(canonical, tags)} <= {*pulled_names},
+        )
+        for node, image, names, size, used_at, in_use, pulled_at, pulled_names, tags in await tx.execute(
+            held.where(*conditions)
+        )
     ]
 
 
@@ -196,12 +208,13 @@ def _sorted_out(
 
 
 async def _begin(tx: AsyncSession, going: Collection[HeldImage], now: datetime) -> None:
-    keys = tuple_(NodeImage.node_id, NodeImage.image_id)
-    await tx.execute(
-        update(NodeImage)
-        .where(keys.in_([(one.node, one.image_id) for one in going]))
-        .values(removing_at=now, problem=None)
+    # As two arrays: a statement has room for 65,535 values.
+    chosen = select(
+        func.unnest(cast([one.node for one in going], ARRAY(String))),
+        func.unnest(cast([one.image_id for one in going], ARRAY(String))),
     )
+    keys = tuple_(NodeImage.node_id, NodeImage.image_id)
+    await tx.execute(update(NodeImage).where(keys.in_(chosen)).values(removing_at=now, problem=None))
     for node in sorted({one.node for one in going}):
         await service.publish(tx, node)
     await notify(tx, TOPIC)

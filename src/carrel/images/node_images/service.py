@@ -27,15 +27,16 @@ _NEVER_LISTED = timedelta(days=1)
 
 # Two parts, so that each has its index, however long the history of allocations is.
 _USES = text("""
-SELECT n.name, u.image, bool_or(u.released_at IS NULL) AS in_use, max(u.released_at) AS released_at
+SELECT name, image, bool_or(released_at IS NULL) AS in_use, max(released_at) AS released_at
 FROM (
-    SELECT c.node_id, c.image, a.released_at FROM allocations a JOIN containers c ON c.id = a.container_id
-    WHERE a.released_at IS NULL
+    SELECT n.name, c.image, a.released_at FROM nodes n
+    JOIN allocations a ON a.node_id = n.id AND a.released_at IS NULL JOIN containers c ON c.id = a.container_id
+    WHERE n.engine_id = :engine
     UNION ALL
-    SELECT c.node_id, c.image, a.released_at FROM allocations a JOIN containers c ON c.id = a.container_id
-    WHERE a.released_at > :since
-) AS u JOIN nodes n ON n.id = u.node_id
-WHERE n.engine_id = :engine GROUP BY 1, 2
+    SELECT n.name, c.image, a.released_at FROM nodes n
+    JOIN allocations a ON a.node_id = n.id AND a.released_at > :since JOIN containers c ON c.id = a.container_id
+    WHERE n.engine_id = :engine
+) AS used GROUP BY 1, 2
 """)
 
 _RECORD = text("""
@@ -54,7 +55,8 @@ WITH reported AS (
     ON CONFLICT (node_id, image_id) DO UPDATE SET "references" = excluded."references",
         names = CASE WHEN i.alias IS NULL THEN excluded.names ELSE excluded.names || i.alias END,
         size_bytes = excluded.size_bytes, in_use = excluded.in_use,
-        used_at = greatest(i.used_at, excluded.used_at)
+        used_at = greatest(i.used_at, excluded.used_at),
+        problem = CASE WHEN i.in_use = excluded.in_use THEN i.problem END
     WHERE (i."references", i.names, i.size_bytes, i.in_use) IS DISTINCT FROM (excluded."references",
             CASE WHEN i.alias IS NULL THEN excluded.names ELSE excluded.names || i.alias END,
             excluded.size_bytes, excluded.in_use)
@@ -67,6 +69,8 @@ SELECT node_id FROM gone UNION SELECT node_id FROM written
 _ATTRIBUTE = text("""
 WITH pulled AS (
     UPDATE node_images i SET pulled_at = p.pulled_at, problem = NULL, alias = nullif(p.name, p.reference),
+        pulled_names = CASE WHEN p.reference = ANY(i.pulled_names) THEN i.pulled_names
+            ELSE i.pulled_names || CAST(p.reference AS varchar) END,
         names = CASE WHEN p.name = ANY(i.names) THEN i.names ELSE i.names || CAST(p.name AS varchar) END
     FROM pulled_references p JOIN nodes n ON n.id = p.node_id
     WHERE n.engine_id = :engine AND p.node_id = i.node_id AND p.reference = ANY(i.names)
@@ -132,6 +136,12 @@ async def note_pull(tx: AsyncSession, node: NodeId, reference: str, now: datetim
     """Remember that Carrel pulls an image that the node does not have. name: what sessions call it. Twice: no-op."""
     values = {"node_id": node, "reference": canonical(reference), "name": canonical(name), "pulled_at": now}
     await tx.execute(insert(PulledReference).values(**values).on_conflict_do_nothing())
+
+
+async def forget_pull(tx: AsyncSession, node: NodeId, name: str) -> None:
+    """It has brought nothing. name: what sessions call it."""
+    mine = (PulledReference.node_id == node) & (PulledReference.name == canonical(name))
+    await tx.execute(delete(PulledReference).where(mine))
 
 
 async def forget_pulls(tx: AsyncSession, now: datetime) -> None:

@@ -1,6 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Checkbox, MultiSelect, Select, Skeleton, TagsInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import type { ImageDetail } from "@/api/types";
 import { ImageField } from "@/features/sessions/launcher/ImageField";
 import { domainsChoiceQuery } from "@/queries/domains";
@@ -43,7 +44,9 @@ export function ImageFormDrawer({ opened, id, onClose }: Props) {
   );
 }
 
-function ImageForm({ image, onDone }: { image: ImageDetail; onDone: () => void }) {
+function ImageForm({ image: latest, onDone }: { image: ImageDetail; onDone: () => void }) {
+  // What others change meanwhile is not undone.
+  const [image] = useState(latest);
   const { t } = useLingui();
   const update = useUpdateImage();
   const scopes = useScopes(image);

@@ -63,7 +63,7 @@ export function ImageCleanUpPage() {
               color="red"
               leftSection={<IconTrash size={16} aria-hidden />}
               loading={prune.isPending}
-              disabled={found.count === 0 || settled !== days}
+              disabled={found.count === 0 || settled !== days || preview.isPlaceholderData || preview.isError}
               onClick={() => prune.mutate({ older_than_days: settled, registered })}
             >
               <Plural value={found.count} one="Remove # image" other="Remove # images" />

@@ -38,6 +38,7 @@ def upgrade() -> None:
         sa.Column("used_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("in_use", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.Column("pulled_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("pulled_names", sa.ARRAY(sa.String()), server_default=sa.text("'{}'"), nullable=False),
         sa.Column("removing_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("problem", sa.String(), nullable=True),
         sa.ForeignKeyConstraint(
