@@ -3,6 +3,9 @@
 import asyncio
 import base64
 import json
+import os
+import re
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -45,6 +48,24 @@ async def test_ssh_and_sftp_need_no_key(user: CommandLine, world: World, tmp_pat
     back = tmp_path / "back"
     done = await user.run("sftp", "train-3", "-b", "-", stdin=f"get result {back}\n".encode())
     assert (done.code, back.read_text()) == (0, "42"), done.stderr
+
+
+async def test_ports_and_the_agent_of_the_client_are_forwarded(user: CommandLine, upper: int) -> None:
+    async with await asyncio.start_server(lambda *_: None, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+    script = (
+        f"until exec 3<>/dev/tcp/127.0.0.1/{port}; do :; done 2>/dev/null; echo hello >&3; head -n 1 <&3; "
+        "test -S $SSH_AUTH_SOCK && echo agent"
+    )
+    started = await run(["ssh-agent", "-s"])
+    variables = dict(re.findall(r"(SSH_\w+)=([^;]+);", started.out.decode()))
+    user.environment["SSH_AUTH_SOCK"] = variables["SSH_AUTH_SOCK"]
+    try:
+        options = ("-R", f"{port}:127.0.0.1:{upper}", "-A")
+        done = await user.run("ssh", "train-3", *options, "--", f"bash -c '{script}'")
+    finally:
+        os.kill(int(variables["SSH_AGENT_PID"]), signal.SIGTERM)
+    assert (done.code, done.stdout) == (0, b"HELLO\nagent\n"), done.stderr
 
 
 async def test_somebody_elses_session_is_not_found(user: CommandLine, world: World) -> None:

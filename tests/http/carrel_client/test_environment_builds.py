@@ -27,7 +27,10 @@ async def test_a_directory_and_a_repository_are_built_shown_and_built_again(
     assert "COPY data /data" in built
     shown = json.loads(await command.ok("environment", "recipe", "lab:1", "-o", "json"))
     assert shown["context_files"] == 3
-    assert "COPY data" in await command.ok("environment", "log", "lab:1")
+    log = await command.ok("environment", "log", "lab:1")
+    assert [line for line in log.splitlines() if line.endswith(": COPY data /data")], log
+    dockerfile = await command.ok("environment", "recipe", "lab:1", "--dockerfile")
+    assert dockerfile == "FROM debian:12\nCOPY data /data\n"
 
     git = ("git", "-C", str(directory), "-c", "user.name=a", "-c", "user.email=a@b")
     for arguments in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from carrel_client.cli.context import Context
 from carrel_client.cli.environments import parts, sentence
-from carrel_client.cli.output import print_facts, print_line
+from carrel_client.cli.output import print_facts, print_line, print_text
 from carrel_client.cli.parser import Arguments
 from carrel_client.cli.people import given
 from carrel_client.errors import CarrelError
@@ -169,9 +169,9 @@ def _print_recipe(shown: models.BuildRecipe, *, only: bool) -> None:
             ]
         )
         for path, text in shown["files"].items():
-            print_line(f"\n--- {path}\n{text.rstrip()}")
-        print_line("\n--- Dockerfile that was built")
-    print_line(shown["dockerfile"].rstrip())
+            print_text(f"\n--- {path}\n{text}")
+        print_text("\n--- Dockerfile that was built")
+    print_text(shown["dockerfile"])
 
 
 def _followed(made: models.EnvironmentView, context: Context, *, wait: bool) -> int:
@@ -189,7 +189,7 @@ def _print_log(context: Context, name: str, version: str, *, follow: bool, quiet
     while True:
         part = context.client.environments.log(name, version, after=after)
         if part["text"] and not quiet:
-            print_line(part["text"].rstrip("\n"))
+            print_text(part["text"])
         more, after = part["next"] > after, part["next"]
         if part["complete"] or not (follow or more):
             return

@@ -101,6 +101,12 @@ def print_line(text: str) -> None:
     sys.stdout.write(f"{printable(text)}\n")
 
 
+def print_text(text: str) -> None:
+    """The lines of a text of others, such as a file or a log."""
+    for line in text.rstrip("\n").split("\n"):
+        print_line(line)
+
+
 def write_bytes(content: bytes, descriptor: int = 1) -> None:
     """Write all of it unchanged and flush. Raises: BrokenPipeError."""
     left = memoryview(content)

@@ -25,8 +25,17 @@ PREFIX = "carrel."
 
 def ssh_arguments(parser: Arguments) -> None:
     parser.add_argument("id", metavar="ID", help="id, unique id prefix, or name")
+    for option, what in (("-L", "a port of this machine to"), ("-R", "a port of the session to")):
+        parser.add_argument(
+            option,
+            dest=f"forwards{option}",
+            action="append",
+            default=[],
+            metavar="PORT:HOST:PORT",
+            help=f"forward {what} the other side, as ssh does",
+        )
     parser.add_argument(
-        "-L", dest="forwards", action="append", default=[], metavar="PORT:HOST:PORT", help="as of ssh"
+        "-A", "--agent", action="store_true", help="let the session use your SSH agent, as ssh does"
     )
     parser.add_argument("-t", "--tty", action="store_true", help="a terminal for the command, as of ssh")
     container_argument(parser)
@@ -44,7 +53,13 @@ def ssh_arguments(parser: Arguments) -> None:
 
 def ssh(args: argparse.Namespace, context: Context) -> int:
     """Become ssh."""
-    more = [word for forward in args.forwards for word in ("-L", forward)] + ["-t"] * args.tty
+    forwards = [
+        word
+        for option in ("-L", "-R")
+        for one in getattr(args, f"forwards{option}")
+        for word in (option, one)
+    ]
+    more = [*forwards, *["-A"] * args.agent, *["-t"] * args.tty]
     return _become("ssh", args, context, [*more, "--", _host(args), *args.command])
 
 
