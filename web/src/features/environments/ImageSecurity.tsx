@@ -53,7 +53,7 @@ function Summary({ scan }: { scan: ImageScan | undefined }) {
     <Stack gap={4} role="status">
       <Group gap="xs">
         <SecurityBadge scan={scan} />
-        {scan.state !== "done" && (
+        {scan.state !== "done" && !(scan.state === "failed" && !scan.scanned_at) && (
           <StateBadge look={look} state={scan.state}>
             {i18n._(title)}
           </StateBadge>

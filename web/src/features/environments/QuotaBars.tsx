@@ -11,7 +11,7 @@ export function QuotaBars() {
   const { t } = useLingui();
   const quotas = useQuery(environmentQuotasQuery).data ?? [];
   return (
-    <Group gap="lg">
+    <Group gap="lg" px="md" pb="xs">
       {quotas.map(({ project, used_bytes, limit_bytes }) => {
         const owner = project ? t`Project ${project.name}` : t`Yours`;
         const used = formatSize(used_bytes);

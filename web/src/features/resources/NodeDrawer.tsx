@@ -99,7 +99,7 @@ function Detail({ node, tab, onTab }: { node: NodeDetail } & Pick<Props, "tab" |
           },
           {
             name: "images",
-            label: t`Images (${node.images})`,
+            label: t`Images`,
             content: <NodeImages node={node} />,
           },
         ]}
