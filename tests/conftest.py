@@ -80,6 +80,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """By position for bytes: those of an archive that is made while tests are collected differ in each process."""
+    return argname if isinstance(val, bytes) else None
+
+
 @pytest.fixture(scope="session")
 def open_dir() -> Iterator[Path]:
     """A directory that the database's system user can enter (pytest's own are private)."""
