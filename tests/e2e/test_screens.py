@@ -133,7 +133,8 @@ _CONSTANT = """
     canvas, .uplot, [aria-label="Steps of the start"] [aria-hidden], .xterm-cursor, [data-level],
     [aria-label="Badge"] code, [data-state=adequate], [data-state=caution], [data-state=insufficient] {
         visibility: hidden }
-    figure > ul, [aria-label="Idle sessions"] > * > :nth-child(n + 2),
+    figure > ul { display: none !important }
+    [aria-label="Idle sessions"] > * > :nth-child(n + 2),
     [aria-label="Installation"] > * > :nth-child(n + 3), [aria-label*="sage over time"] > * > :nth-child(n + 3),
     #help article > :nth-child(n + 4), #help article tr:nth-child(n + 4), #maintenance dd,
     #maintenance td:not(:first-child), [aria-label="Packages and licences"] tbody { display: none }

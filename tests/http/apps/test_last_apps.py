@@ -51,6 +51,13 @@ async def state(world: World, session: SessionId, app: str = "notebook") -> str:
         return str(app_now["state"])
 
 
+async def becomes_ready(world: World, session: SessionId) -> None:
+    async def ready() -> bool:
+        return await state(world, session) == "ready"
+
+    await eventually(ready)
+
+
 async def run(controller: LastApps) -> None:
     await controller.step()
     await controller.drain()
@@ -64,7 +71,7 @@ async def test_it_starts_with_the_next_session_and_only_once(world: World, start
     stop_app(world)
     second = await started(world, apps=[notebook(free_port())])
     await run(starting)
-    assert await state(world, second) == "ready"
+    await becomes_ready(world, second)
     stop_app(world)
 
     async def stopped() -> bool:

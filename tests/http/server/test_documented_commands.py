@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 from command_line import CARREL, CommandLine, command_line, in_terminal
+from databases import scalar
 from documented import Block, blocks
 from installation import Api, running_installation
 from local_engine import LocalEngine
-from people import PASSWORD, People
+from people import PASSWORD, People, eventually
 
 from carrel.accelerators.fake import FakeAccelerators
 from carrel.db.database import Database
@@ -45,6 +46,11 @@ async def documented(database: Database, people: People, tmp_path: Path) -> Asyn
     engine.world.nodes = [replace(node, name="gpu-1") for node in engine.world.nodes]
     engine.world.equip("gpu-1", FakeAccelerators(4))
     async with running_installation(database, people, tmp_path / "data", engine, controllers=True) as api:
+
+        async def joined() -> bool:
+            return await scalar(database, "SELECT count(*) FROM nodes WHERE name = 'gpu-1'") == 1
+
+        await eventually(joined)
         yield api
 
 
