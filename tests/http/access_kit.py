@@ -82,6 +82,7 @@ class World:
         return connect(
             self.url.replace("http", "ws", 1) + f"/api/v1/sessions/{path}",
             additional_headers=headers,
+            open_timeout=60,
             max_size=None,
             compression=None,
             proxy=None,
