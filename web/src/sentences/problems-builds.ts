@@ -35,11 +35,11 @@ export const BUILD_PROBLEMS: Record<string, Sentences> = {
     hint: msg`Use a Dockerfile or requirements.txt instead.`,
   },
   "build.too_many": {
-    detail: msg`Too many versions of yours are being made or wait for it.`,
+    detail: msg`Too many of your versions are being made or are queued.`,
     hint: msg`Wait until one has ended, or cancel one.`,
   },
   "build.too_many_contexts": {
-    detail: msg`Too many sets of files were sent that no build uses.`,
+    detail: msg`Too many of your build contexts are unused.`,
     hint: msg`Build from one of them, or wait: each is deleted a day after it was sent.`,
   },
   "environment.not_built": { detail: msg`This version was saved from a session: it has no recipe.` },
