@@ -57,7 +57,7 @@ async def keep_context(
     if (await tx.execute(unused)).scalar_one() >= MOST_UNUSED:
         raise Refused(
             "build.too_many_contexts",
-            f"There are {MOST_UNUSED} contexts of yours that no build uses.",
+            f"{MOST_UNUSED} of your build contexts are unused.",
             hint="Build from one of them, or wait: each is deleted a day after it was sent.",
         )
     row = BuildContext(
@@ -233,7 +233,7 @@ async def _require_few(tx: AsyncSession, actor: Actor) -> None:
     if (await tx.execute(mine)).scalar_one() >= MOST_OPEN:
         raise Refused(
             "build.too_many",
-            f"{MOST_OPEN} versions of yours are being made or wait for it.",
+            f"{MOST_OPEN} of your versions are being made or are queued.",
             hint="Wait until one has ended, or cancel one: `carrel environment ls`.",
         )
 
