@@ -106,7 +106,7 @@ class Members:
             topology.levels[: topology.levels.index(request.within)] if request.within else topology.levels
         )
         for level in narrower if request.narrowest else ():
-            yield from self._with_capacity(request, topology.domains(level))
+            yield from self._with_capacity(request, self._domains(request, level))
         if request.within:
             yield from self._with_capacity(request, topology.domains(request.within))
         elif not request.together:
@@ -120,6 +120,13 @@ class Members:
             return []
         domains = self._topology.domains(request.within)
         return [domains == number for number in range(domains.max(initial=-1) + 1)]
+
+    def _domains(self, request: SessionRequirements, level: str) -> NDArray[np.intp]:
+        """As of the topology; of nodes that are in no domain of the required level, below 0."""
+        domains = self._topology.domains(level)
+        if not request.within:
+            return domains
+        return np.where(self._topology.domains(request.within) < 0, -1, domains)
 
     def _with_capacity(self, request: SessionRequirements, domains: NDArray[np.intp]) -> Iterator[_Mask]:
         """The domains that have as much free as all of them need, the one with the least to spare first. If they are

@@ -107,6 +107,12 @@ def test_racks_of_the_same_name_in_two_zones_are_two() -> None:
     assert not plan(snapshot(machines, cluster(4, 4, within="rack"))).placements
 
 
+def test_a_narrower_domain_outside_of_all_required_ones_is_not_taken() -> None:
+    machines = nodes(8, 8, 4, 4, racks="aabb", zones="--zz")
+    assert {*placed(snapshot(machines, cluster(4, 4, within="zone")))} == {"n2", "n3"}
+    assert not plan(snapshot(machines[:2], cluster(8, 8, within="zone"))).placements
+
+
 def test_nodes_without_the_label_of_a_required_domain_are_a_reason() -> None:
     machines = nodes(4, 4, 4, racks="a--")
     assert {*placed(snapshot(machines, cluster(4, 4)))} == {"n0", "n1"}
