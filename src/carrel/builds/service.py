@@ -25,8 +25,9 @@ from carrel.engines.optional import BUILDS
 from carrel.engines.references import LOCAL, never_an_id, registry_of
 from carrel.environments import environment_access as access
 from carrel.environments import environment_views as views
-from carrel.environments import quota
+from carrel.environments import image_origins, quota
 from carrel.environments import service as environments
+from carrel.environments.image_origins import Origin
 from carrel.environments.schemas import EnvironmentView
 from carrel.images import service as images
 from carrel.permissions.decide import Actor, Target, require
@@ -192,10 +193,13 @@ async def _default_base(tx: AsyncSession, actor: Actor, files: Mapping[str, str]
 
 @dataclass(frozen=True)
 class _Below:
-    """images: references by their names in the Dockerfile. catalogue: the entry below the result, if it has one."""
+    """images: references by their names in the Dockerfile. catalogue: the entry below the result, if it has one.
+    origins: of the result.
+    """
 
     images: Mapping[str, str]
     catalogue: Image | None
+    origins: Sequence[Origin]
 
 
 async def _resolved(
@@ -205,14 +209,16 @@ async def _resolved(
     own = environment.project_id
     projects = [own] if own else sorted(actor.projects) or [ProjectId("")]
     references: dict[str, str] = {}
+    origins: list[Origin] = []
     below = None
     for name in file.images:
         image = await resolution.named_image(tx, actor, name)
         reference = image.reference if image else name
         await _require_permitted(tx, actor, projects, image, name)
         references[name] = reference if registry_of(reference) == LOCAL else never_an_id(reference)
+        origins += await image_origins.with_image(tx, image, reference, below=name == file.below)
         below = image if name == file.below else below
-    return _Below(references, below)
+    return _Below(references, below, origins)
 
 
 async def _require_permitted(
@@ -262,8 +268,9 @@ async def _enqueue(
         session_name="",
         container_id="",
         base=file.below or dockerfiles.SCRATCH,
+        origins=image_origins.to_json(below.origins),
         apps=base.apps if base else [],
-        min_slots=dict(base.min_slots if base else images.DEFAULT_MIN_SLOTS),
+        min_slots=dict(base.least_slots if base else images.DEFAULT_MIN_SLOTS),
         cancel=False,
         created_by=actor.user_id,
         created_at=now,
