@@ -81,10 +81,10 @@ async def begin(tx: AsyncSession, version: str) -> BuiltVersion | None:
     build = await tx.get_one(BuiltVersion, version, populate_existing=True)
     build.attempts += 1
     await tx.execute(delete(BuildLog).where(BuildLog.version_id == version))
-    if build.attempts > 1:
-        tx.add(
-            BuildLog(version_id=build.version_id, number=1, text="It was interrupted, and begins again.\n")
-        )
+    again = ["It was interrupted, and begins again."] if build.attempts > 1 else []
+    if notes := [*again, *build.notes]:
+        text = "".join(f"{line}\n" for line in notes)
+        tx.add(BuildLog(version_id=build.version_id, number=1, text=text))
     await tx.flush()
     return build
 

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, exists, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.builds import build_recipes as recipes
-from carrel.builds import contexts
+from carrel.builds import contexts, devcontainer
 from carrel.builds import dockerfile as dockerfiles
 from carrel.builds.schemas import (
     BuildContextView,
@@ -74,15 +74,17 @@ async def keep_context(
     return BuildContextView(id=row.id, files=row.files, size_bytes=row.size_bytes)
 
 
-async def build(tx: AsyncSession, clock: Clock, actor: Actor, request: EnvironmentBuild) -> EnvironmentView:
-    """Have a version of an environment built, of the actor or of one of their projects.
+async def build(
+    tx: AsyncSession, clock: Clock, actor: Actor, request: EnvironmentBuild, *, micromamba: str
+) -> EnvironmentView:
+    """Have a version of an environment built, of the actor or of one of their projects. micromamba: see `conda.tool`.
 
     Raises: NotFound, Forbidden, Invalid, Conflict; Refused over the quota.
     """
     require(actor, "environment.build", Target(actor.user_id, domain_id=actor.domain_id))
     files, listing = await _files(tx, actor, request)
     base = request.base or await _default_base(tx, actor, files, request.file)
-    recipe = recipes.plan(files, listing, chosen=request.file, base=base)
+    recipe = recipes.plan(files, listing, chosen=request.file, base=base, micromamba=micromamba)
     project = None
     if request.project is not None:
         project = await tx.get_one(Project, await resolution.project_of(tx, actor, request.project))
@@ -95,6 +97,7 @@ async def build(tx: AsyncSession, clock: Clock, actor: Actor, request: Environme
         dockerfile=recipe.dockerfile,
         files=dict(recipe.files),
         added={**request.files, **recipe.added},
+        notes=list(recipe.notes),
         context_id=request.context,
     )
     return await _enqueue(tx, clock, actor, environment, row, request.version, request.note)
@@ -106,7 +109,7 @@ async def rebuild(
     """Have another version built from the recipe and the files of that one. Raises: as `build`."""
     environment = await access.find(tx, actor, ref, "environment.build")
     former, _ = await _built(tx, environment, name)
-    fields = ("kind", "file", "base", "source", "dockerfile", "files", "added", "context_id")
+    fields = ("kind", "file", "base", "source", "dockerfile", "files", "added", "notes", "context_id")
     row = tables.BuiltVersion(**{field: getattr(former, field) for field in fields})
     return await _enqueue(tx, clock, actor, environment, row, request.new_version, request.note)
 
@@ -173,7 +176,9 @@ async def _files(
     content = (await tx.execute(stored)).scalar_one()
     chosen = {*recipes.candidates(), *([request.file] if request.file else [])}
     listing = {*contexts.listing(content), *request.files}
-    return {**contexts.texts(content, chosen), **request.files}, sorted(listing)
+    files = {**contexts.texts(content, chosen), **request.files}
+    more = contexts.texts(content, recipes.referenced(files, request.file))
+    return {**more, **files}, sorted(listing)
 
 
 async def _default_base(tx: AsyncSession, actor: Actor, files: Mapping[str, str], chosen: str | None) -> str:
@@ -181,7 +186,8 @@ async def _default_base(tx: AsyncSession, actor: Actor, files: Mapping[str, str]
     known = [one.name for one in await images.usable(tx, actor)]
     if known:
         return _STARTER if _STARTER in known else known[0]
-    if any(path.rpartition("/")[2] == dockerfiles.FILE for path in (chosen, *files) if path):
+    named = {path.rpartition("/")[2].removeprefix(".") for path in (chosen, *files) if path}
+    if named & {dockerfiles.FILE, devcontainer.FILE}:
         return dockerfiles.SCRATCH
     raise Invalid(
         "build.no_base",
