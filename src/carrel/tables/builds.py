@@ -55,7 +55,7 @@ class BuiltVersion(Table):
 
 
 class BuildLog(Table):
-    """A part of the log of a build. number: from 1, without gaps."""
+    """A part of the log of a build. number: from 1; those of an interrupted attempt are gone."""
 
     __tablename__ = "environment_build_logs"
 

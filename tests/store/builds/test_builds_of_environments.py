@@ -48,8 +48,9 @@ async def test_an_interrupted_build_begins_again_but_not_forever(
     await controller.drain()
     [(ended, problem)] = await sql(database, "SELECT state, problem FROM environment_versions")
     assert ended == state, problem
-    rows = await sql(database, "SELECT text FROM environment_build_logs ORDER BY number")
-    log = "".join(text for (text,) in rows)
+    rows = await sql(database, "SELECT number, text FROM environment_build_logs ORDER BY number")
+    assert rows[0][0] == 2, "who has followed it until 1 misses nothing"
+    log = "".join(text for _, text in rows)
     assert log.startswith("It was interrupted, and begins again.")
     assert "old" not in log
     assert "gone" not in engine.world.builds, "cached steps of environments that are gone"
