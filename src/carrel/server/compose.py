@@ -273,6 +273,7 @@ def _services(
         refusals=refusals,
         mailer=Mailer(database, seal, clock),
         providers=adapters,
+        micromamba=settings.build_micromamba,
         elsewhere=Directories(sign_on_services),
         events=EventStream(database, listener),
         plans=Plans(database, clock),

@@ -359,9 +359,9 @@ class BuildLogView(TypedDict):
 
 
 class BuildRecipe(TypedDict):
-    """kind: dockerfile, requirements, pyproject or repository. file: that is the recipe; null: by convention. files:
-    texts by path that were written by a person. dockerfile: what is built. images: references of the images in it.
-    context_files: number of files of the context."""
+    """kind: dockerfile, requirements, pyproject, conda, devcontainer or repository. file: that is the recipe; null: by
+    convention. files: texts by path that were written by a person. dockerfile: what is built. images: references of the
+    images in it. context_files: number of files of the context."""
 
     base: str | None
     context_files: int
@@ -1023,10 +1023,10 @@ class EngineView(TypedDict):
 
 
 class EnvironmentBuild(TypedDict):
-    """name, version, project: as for a saved session. file: which is the recipe: a Dockerfile, requirements.txt or
-    pyproject.toml; default: by the conventions of repo2docker. files: texts by path, instead of those of the context.
-    context: id of one that you sent. base: image below, for recipes that name none; default: the starter image. source:
-    where the files are from, for people."""
+    """name, version, project: as for a saved session. file: which is the recipe: a Dockerfile, requirements.txt,
+    pyproject.toml, environment.yml or devcontainer.json; default: by the conventions of repo2docker. files: texts by
+    path, instead of those of the context. context: id of one that you sent. base: image below, for recipes that name
+    none; default: the starter image. source: where the files are from, for people."""
 
     base: NotRequired[str | None]
     context: NotRequired[str | None]

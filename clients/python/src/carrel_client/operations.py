@@ -661,8 +661,9 @@ class Environments(Group):
         source: str = UNSET,
         version: str | None = UNSET,
     ) -> models.EnvironmentView:
-        """Build a version from a Dockerfile, requirements.txt, pyproject.toml, or a directory by the conventions of
-        repo2docker. The first of its versions is the new one; its state tells how far it is."""
+        """Build a version from a Dockerfile, requirements.txt, pyproject.toml, environment.yml, devcontainer.json, or a
+        directory by the conventions of repo2docker. The first of its versions is the new one; its state tells how far it
+        is."""
         answer: models.EnvironmentView = self._transport.call(
             "POST",
             "/api/v1/environments/builds",
