@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import secrets
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -15,10 +16,12 @@ import cluster_images
 import httpx2
 import pytest
 from crash.supervised import Supervised
+from layer_image import layer_image
 from own_cluster import Cluster
 from people import eventually
 from shared_volume import shared_volume
 from sqlalchemy import text
+from tiny_registry import TinyRegistry
 
 from carrel.db.database import Database
 from carrel.images import service as images
@@ -101,6 +104,11 @@ class Installed:
         host = made["url"].split("/")[2]
         gateway = f"http://127.0.0.1:{host.rsplit(':', 1)[1]}"
         return gateway, {"Host": host, "Authorization": f"Bearer {made['token']}"}
+
+    async def layer(self, state: str) -> bool:
+        """True once the app layer of the cluster is in this state."""
+        layer = (await self.as_json("engine", "show", "west"))["app_layer"]
+        return layer is not None and layer["state"] == state
 
     async def has_no_address(self, session: str) -> bool:
         """True once the gateway has to go through the engine."""
@@ -203,6 +211,46 @@ async def test_a_session_lives_on_the_chosen_node_with_its_folder_and_its_apps(
     await installed.ok("session", "rm", "--yes", session)
     await eventually(lambda: not installed.left(), every_s=0.2)
     assert (files / "answer").exists()
+
+
+async def test_jupyterlab_of_the_app_layer_answers_in_a_pod_whose_image_is_busybox(
+    installed: Installed, cluster: Cluster, tmp_path: Path
+) -> None:
+    async with TinyRegistry(cluster.address, credentials=("robot", "correct horse")) as registry:
+        for node in cluster.nodes:
+            node.trust(registry.address)
+        # 1. Nodes may not pull it, and Carrel says so.
+        layer = registry.put("carrel/app-layer", [await asyncio.to_thread(_jupyter_layer)], {})
+        kubeconfig = ("--kubeconfig", str(cluster.kubeconfig))
+        await installed.ok("engine", "edit", "west", *kubeconfig, "--app-layer", layer)
+        await eventually(lambda: installed.layer("FAILED"), every_s=0.5, within_s=60)
+        assert "authentication required" in await installed.ok("engine", "check", "west")
+        # 2. With the credentials of the registry, they do.
+        (tmp_path / "secret").write_text("correct horse")
+        given = ("--url", f"http://{registry.address}", "--username", "robot")
+        await installed.ok("registry", "add", "site", *given, "--secret-file", str(tmp_path / "secret"))
+        await installed.ok("engine", "check", "west")
+        await eventually(lambda: installed.layer("READY"), every_s=0.5, within_s=180)
+        assert "Copied into each pod" in await installed.ok("engine", "show", "west")
+        # 3. An app that the image does not have, through the gateway.
+        size = ("--cpu", "1", "--mem", "512m", "--image", "tiny")
+        session = (await installed.as_json("session", "create", *size, "--wait"))["id"]
+        assert "jupyter" in await installed.ok("app", "ls", session)
+        gateway, headers = await installed.app(session, "jupyter")
+        async with aiohttp.ClientSession() as client:
+            async with client.get(f"{gateway}/api/kernelspecs", headers=headers) as answer:
+                assert (answer.status, "python3" in (await answer.json())["kernelspecs"]) == (200, True)
+            async with client.get(f"{gateway}/lab", headers=headers) as page:
+                assert (page.status, "JupyterLab" in await page.text()) == (200, True)
+        await installed.ok("session", "rm", "--yes", session)
+        await eventually(lambda: not installed.left(), every_s=0.2)
+
+
+def _jupyter_layer() -> bytes:
+    """The archive of the app layer without VS Code, which is most of it."""
+    tar = ["/opt/carrel/busybox/tar", "-C", "/", "-c", "-f", "-", "--exclude", "opt/carrel/code-server"]
+    started = ["docker", "run", "--rm", "--network=none", "--entrypoint", tar[0], layer_image(), *tar[1:]]
+    return subprocess.run([*started, "opt/carrel"], check=True, capture_output=True).stdout
 
 
 async def _uses_its_apps(installed: Installed, session: str) -> None:

@@ -92,7 +92,10 @@ class AppLayerView(TypedDict):
 
 
 class AppList(TypedDict):
+    """layer_missing: why the session does not have the apps of the app layer, as a sentence; empty if it has them."""
+
     items: list[AppView]
+    layer_missing: str
     next_cursor: str | None
 
 
@@ -1275,6 +1278,7 @@ Gap = Literal[
     "oom_events",
     "host_usage",
     "disk_watch",
+    "app_layer",
 ]
 
 

@@ -190,12 +190,18 @@ export type AppLayerView = {
 
 /**
  * AppList
+ *
+ * layer_missing: why the session does not have the apps of the app layer, as a sentence; empty if it has them.
  */
 export type AppList = {
     /**
      * Items
      */
     items: Array<AppView>;
+    /**
+     * Layer Missing
+     */
+    layer_missing?: string;
     /**
      * Next Cursor
      */
@@ -3247,7 +3253,7 @@ export type FoundFiles = {
 /**
  * Gap
  */
-export type Gap = 'unprotected' | 'network_policy' | 'accelerators' | 'root' | 'disk_limits' | 'resizing' | 'files' | 'log_streams' | 'oom_events' | 'host_usage' | 'disk_watch';
+export type Gap = 'unprotected' | 'network_policy' | 'accelerators' | 'root' | 'disk_limits' | 'resizing' | 'files' | 'log_streams' | 'oom_events' | 'host_usage' | 'disk_watch' | 'app_layer';
 
 /**
  * GraphEdge
