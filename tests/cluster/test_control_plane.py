@@ -105,10 +105,19 @@ class Installed:
         gateway = f"http://127.0.0.1:{host.rsplit(':', 1)[1]}"
         return gateway, {"Host": host, "Authorization": f"Bearer {made['token']}"}
 
-    async def layer(self, state: str) -> bool:
-        """True once the app layer of the cluster is in this state."""
-        layer = (await self.as_json("engine", "show", "west"))["app_layer"]
-        return layer is not None and layer["state"] == state
+    async def until_layer(self, state: str, *, within_s: float = 60) -> None:
+        """Wait until the app layer of the cluster is in this state."""
+        seen = None
+
+        async def there() -> bool:
+            nonlocal seen
+            seen = (await self.as_json("engine", "show", "west"))["app_layer"]
+            return seen is not None and seen["state"] == state
+
+        try:
+            await eventually(there, every_s=1, within_s=within_s)
+        except AssertionError as error:
+            raise AssertionError(seen) from error
 
     async def has_no_address(self, session: str) -> bool:
         """True once the gateway has to go through the engine."""
@@ -220,17 +229,17 @@ async def test_jupyterlab_of_the_app_layer_answers_in_a_pod_whose_image_is_busyb
         for node in cluster.nodes:
             node.trust(registry.address)
         # 1. Nodes may not pull it, and Carrel says so.
-        layer = registry.put("carrel/app-layer", [await asyncio.to_thread(_jupyter_layer)], {})
+        layer = registry.put("app-layer", [await asyncio.to_thread(_jupyter_layer)], {})
         kubeconfig = ("--kubeconfig", str(cluster.kubeconfig))
         await installed.ok("engine", "edit", "west", *kubeconfig, "--app-layer", layer)
-        await eventually(lambda: installed.layer("FAILED"), every_s=0.5, within_s=60)
+        await installed.until_layer("FAILED")
         assert "App layer: Pods cannot have the app layer" in await installed.ok("engine", "check", "west")
         # 2. With the credentials of the registry, they do.
         (tmp_path / "secret").write_text("correct horse")
         given = ("--url", f"http://{registry.address}", "--username", "robot")
         await installed.ok("registry", "add", "site", *given, "--secret-file", str(tmp_path / "secret"))
         await installed.ok("engine", "check", "west")
-        await eventually(lambda: installed.layer("READY"), every_s=0.5, within_s=180)
+        await installed.until_layer("READY", within_s=240)
         assert "Copied into each pod" in await installed.ok("engine", "show", "west")
         # 3. An app that the image does not have, through the gateway.
         size = ("--cpu", "1", "--mem", "512m", "--image", "tiny")
@@ -247,10 +256,10 @@ async def test_jupyterlab_of_the_app_layer_answers_in_a_pod_whose_image_is_busyb
 
 
 def _jupyter_layer() -> bytes:
-    """The archive of the app layer without VS Code, which is most of it."""
+    """The archive of the app layer without VS Code and its Node, which are most of it."""
     script = (
         "PATH=/opt/carrel/busybox; cd /; set --; for one in opt/carrel/*; do "
-        '[ "$one" = opt/carrel/code-server ] || set -- "$@" "$one"; done; tar -c -f - "$@"'
+        'case $one in */code-server | */node) ;; *) set -- "$@" "$one" ;; esac; done; tar -c -f - "$@"'
     )
     started = ["docker", "run", "--rm", "--network=none", "--entrypoint", "/opt/carrel/bin/sh", layer_image()]
     return subprocess.run([*started, "-c", script], check=True, capture_output=True).stdout
