@@ -26,6 +26,7 @@ from carrel.controllers.notify import Notify
 from carrel.controllers.observe import Observe
 from carrel.controllers.reap import Reap
 from carrel.controllers.recurring import Recurring
+from carrel.controllers.registry_passwords import RegistryPasswords
 from carrel.controllers.registry_scans import RegistryScans
 from carrel.controllers.resize import LiveResize
 from carrel.controllers.schedule import Schedule
@@ -60,6 +61,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         EnvironmentImages(tools),
         EnvironmentBuilds(tools),
         RegistryScans(tools),
+        RegistryPasswords(tools),
         ImageScanning(tools),
         ImageInventory(tools),
         ImagePulls(tools),

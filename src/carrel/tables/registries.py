@@ -43,6 +43,8 @@ class ScanState(StrEnum):
 
 TOPIC = "registry_scans"
 """Notified when a scan is requested or cancelled."""
+PASSWORDS_TOPIC = "registry_passwords"
+"""Notified when a password is to be renewed."""
 _STATES = ", ".join(f"'{state}'" for state in ScanState)
 _KINDS = ", ".join(f"'{kind}'" for kind in RegistryKind)
 
@@ -54,6 +56,9 @@ class ImageRegistry(Table):
     the ends; "": all. secret: sealed. ca_pem: an authority to trust besides the system's. mirror: URL from which images
     are scanned and pulled instead. repositories, tags: allow-lists of globs; repositories without the namespace.
     images_enabled: whether images that its scans add can be used unless a superadmin says otherwise.
+
+    password: sealed; renewed by the secret, valid until password_until; see `registries.registry_credentials`.
+    password_due: of the next renewal; None: it is not renewed. password_problem: of the last renewal.
     """
 
     __tablename__ = "registries"
@@ -77,6 +82,10 @@ class ImageRegistry(Table):
     namespace: Mapped[str] = mapped_column(String(255), server_default="")
     username: Mapped[str] = mapped_column(String(255), server_default="")
     secret: Mapped[bytes | None] = mapped_column(LargeBinary)
+    password: Mapped[bytes | None] = mapped_column(LargeBinary)
+    password_until: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    password_due: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    password_problem: Mapped[str | None]
     ca_pem: Mapped[str] = mapped_column(server_default="")
     mirror: Mapped[str] = mapped_column(String(300), server_default="")
     repositories: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))

@@ -92,7 +92,10 @@ class AppLayerView(TypedDict):
 
 
 class AppList(TypedDict):
+    """layer_missing: why the session does not have the apps of the app layer, as a sentence; empty if it has them."""
+
     items: list[AppView]
+    layer_missing: str
     next_cursor: str | None
 
 
@@ -1275,6 +1278,7 @@ Gap = Literal[
     "oom_events",
     "host_usage",
     "disk_watch",
+    "app_layer",
 ]
 
 
@@ -3105,7 +3109,7 @@ class RegistryCheck(TypedDict):
 
 
 class RegistryCheckStep(TypedDict):
-    """name: connection, repositories, tags or manifest."""
+    """name: password where it is renewed, connection, repositories, tags or manifest."""
 
     name: str
     ok: bool
@@ -3116,7 +3120,9 @@ class RegistryCreate(TypedDict):
     """url: omitted: the public one of the kind. A URL with http:// is used without encryption.
 
     namespace: prefix of its repositories, such as `library` or a Harbor project; "": all. username: omitted with a
-    secret: the usual one of the kind, such as `$oauthtoken` of NGC. secret: password or token; never shown. ca_pem:
+    secret: the usual one of the kind, such as `$oauthtoken` of NGC; for ECR also an access key of AWS with its secret
+    key, or `instance-role` without a secret for the installation: passwords are then renewed. secret: password or
+    token; never shown. ca_pem:
     certificates of an authority to trust besides the system's. mirror: URL of a registry from which images are scanned
     and pulled instead; it receives the credentials. repositories, tags: allow-lists of globs; empty: all. repositories
     are without the namespace; names without * ? [ are also used where the registry cannot be listed. domain, project:
@@ -3196,6 +3202,9 @@ class RegistryUpdate(TypedDict):
 class RegistryView(TypedDict):
     """host: as in image references. has_secret: whether there is a password or token; it is never shown.
 
+    password_until: the end of a password that is renewed by keys; null: none is, or there is none yet.
+    password_problem: why the last renewal failed; it is tried again every five minutes, and by a check.
+
     domain, project: for which it is; both null: the installation."""
 
     ca_pem: str
@@ -3209,6 +3218,8 @@ class RegistryView(TypedDict):
     mirror: str
     name: str
     namespace: str
+    password_problem: str | None
+    password_until: str | None
     project: ProjectRef | None
     repositories: list[str]
     tags: list[str]

@@ -12,7 +12,7 @@ from carrel.db.encryption import SecretBox
 from carrel.engines.port import PullCredentials
 from carrel.engines.references import on_registry, registry_of, repository_of
 from carrel.images import availability
-from carrel.images.registries import service
+from carrel.images.registries import registry_credentials
 from carrel.tables.registries import ImageRegistry, PrivateRepository
 from carrel.tables.tenancy import Project
 
@@ -50,13 +50,13 @@ async def source(
         if domain and _scope(best) and not await availability.may_pull(tx, domain, image):
             best, image = None, reference
     always = await _others_have(tx, image, project, domain)
-    secret = service.secret_of(seal, best) if best else None
+    username, secret = registry_credentials.credentials(seal, best) if best else ("", "")
     if best is None or not secret:
         return PullSource(image, always=always)
     if scope := _scope(best):
         row = {"name": _name(image), "scope_id": scope}
         await tx.execute(insert(PrivateRepository).values(row).on_conflict_do_nothing())
-    return PullSource(image, PullCredentials(registry_of(image), best.username, secret), always)
+    return PullSource(image, PullCredentials(registry_of(image), username, secret), always)
 
 
 async def _registry(

@@ -190,12 +190,18 @@ export type AppLayerView = {
 
 /**
  * AppList
+ *
+ * layer_missing: why the session does not have the apps of the app layer, as a sentence; empty if it has them.
  */
 export type AppList = {
     /**
      * Items
      */
     items: Array<AppView>;
+    /**
+     * Layer Missing
+     */
+    layer_missing?: string;
     /**
      * Next Cursor
      */
@@ -3247,7 +3253,7 @@ export type FoundFiles = {
 /**
  * Gap
  */
-export type Gap = 'unprotected' | 'network_policy' | 'accelerators' | 'root' | 'disk_limits' | 'resizing' | 'files' | 'log_streams' | 'oom_events' | 'host_usage' | 'disk_watch';
+export type Gap = 'unprotected' | 'network_policy' | 'accelerators' | 'root' | 'disk_limits' | 'resizing' | 'files' | 'log_streams' | 'oom_events' | 'host_usage' | 'disk_watch' | 'app_layer';
 
 /**
  * GraphEdge
@@ -8054,7 +8060,7 @@ export type RegistryCheck = {
 /**
  * RegistryCheckStep
  *
- * name: connection, repositories, tags or manifest.
+ * name: password where it is renewed, connection, repositories, tags or manifest.
  */
 export type RegistryCheckStep = {
     /**
@@ -8077,7 +8083,9 @@ export type RegistryCheckStep = {
  * url: omitted: the public one of the kind. A URL with http:// is used without encryption.
  *
  * namespace: prefix of its repositories, such as `library` or a Harbor project; "": all. username: omitted with a
- * secret: the usual one of the kind, such as `$oauthtoken` of NGC. secret: password or token; never shown. ca_pem:
+ * secret: the usual one of the kind, such as `$oauthtoken` of NGC; for ECR also an access key of AWS with its secret
+ * key, or `instance-role` without a secret for the installation: passwords are then renewed. secret: password or
+ * token; never shown. ca_pem:
  * certificates of an authority to trust besides the system's. mirror: URL of a registry from which images are scanned
  * and pulled instead; it receives the credentials. repositories, tags: allow-lists of globs; empty: all. repositories
  * are without the namespace; names without * ? [ are also used where the registry cannot be listed. domain, project:
@@ -8299,6 +8307,9 @@ export type RegistryUpdate = {
  *
  * host: as in image references. has_secret: whether there is a password or token; it is never shown.
  *
+ * password_until: the end of a password that is renewed by keys; null: none is, or there is none yet.
+ * password_problem: why the last renewal failed; it is tried again every five minutes, and by a check.
+ *
  * domain, project: for which it is; both null: the installation.
  */
 export type RegistryView = {
@@ -8340,6 +8351,14 @@ export type RegistryView = {
      * Namespace
      */
     namespace: string;
+    /**
+     * Password Problem
+     */
+    password_problem: string | null;
+    /**
+     * Password Until
+     */
+    password_until: string | null;
     project: ProjectRef | null;
     /**
      * Repositories

@@ -342,6 +342,7 @@ OPERATOR = {
     "migrate": "Prepare your own PostgreSQL, and exit",
     "backup": "Back up an installation, or verify a backup",
     "restore": "Restore an installation from a backup",
+    "push-layer": "Build the app layer and push it to a registry",
     "uninstall": "Remove Carrel from this machine",
     "test": "Run the test suite (in a checkout)",
     "bench": "Run the benchmarks (in a checkout)",

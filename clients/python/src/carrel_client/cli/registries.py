@@ -84,6 +84,8 @@ def add_arguments(parser: Arguments) -> None:
         "carrel registry add hub --kind dockerhub --namespace library --repository python --tag '3.*-slim'",
         "pass show ngc | carrel registry add nvidia --kind ngc --namespace nvidia --repository pytorch "
         "--secret-file -",
+        "pass show aws | carrel registry add aws --kind ecr --username AKIAIOSFODNN7EXAMPLE "
+        "--url https://123456789012.dkr.ecr.eu-central-1.amazonaws.com --secret-file -",
         "carrel registry add ours --kind harbor --url https://harbor.example.org --namespace ml "
         "--username 'robot$carrel' --secret-file robot.txt --ca-file ca.pem",
     )
@@ -284,6 +286,11 @@ def _scope(registry: models.RegistryView) -> str:
     return f"domain {registry['domain']['name']}" if registry["domain"] else "installation"
 
 
+def _password_until(registry: models.RegistryView) -> str:
+    until = registry.get("password_until")
+    return local_time(until) if until else ""
+
+
 def _print(registry: models.RegistryView) -> None:
     print_facts(
         [
@@ -294,6 +301,8 @@ def _print(registry: models.RegistryView) -> None:
             ("mirror", registry["mirror"]),
             ("references", f"{registry['host']}/{registry['namespace']}".rstrip("/")),
             ("signs in as", registry["username"] if registry["has_secret"] else ""),
+            ("password until", _password_until(registry)),
+            ("password problem", registry.get("password_problem") or ""),
             ("authority", "set" if registry["ca_pem"] else ""),
             ("repositories", ", ".join(registry["repositories"]) or "all"),
             ("tags", ", ".join(registry["tags"]) or "all"),
