@@ -12,6 +12,8 @@ import { OptionRows } from "./OptionRows";
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 const PLACEHOLDERS = "{port}, {secret}, {base_url}";
+/** Inputs of one row stay level. */
+const BELOW = ["label", "input", "description", "error"] as const;
 const mono = { input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: "0.8125rem" } };
 
 interface Props {
@@ -84,6 +86,7 @@ export function AppForm({ source, isNew, onDone }: Props) {
         <TextInput
           label={t`Name`}
           description={t`In its address`}
+          inputWrapperOrder={[...BELOW]}
           withAsterisk
           spellCheck={false}
           readOnly={!isNew}
@@ -116,6 +119,7 @@ export function AppForm({ source, isNew, onDone }: Props) {
         <TextInput
           label={t`Required program`}
           description={t`Offered where it exists; empty: everywhere`}
+          inputWrapperOrder={[...BELOW]}
           spellCheck={false}
           {...form.getInputProps("requires")}
         />

@@ -73,7 +73,7 @@ export function AppPanel({ session, app, actions, refusal }: Props) {
           <Text fw={600}>{app.title}</Text>
           <AppStateBadge app={app} />
         </Group>
-        <Group gap={4}>
+        <Group gap={4} ml="auto">
           {app.protocol === "http" ? (
             <OwnButton
               refusal={refusal}
