@@ -1,18 +1,18 @@
 import { useLingui } from "@lingui/react/macro";
 import { Group, Select } from "@mantine/core";
 import type { ReactNode } from "react";
-import { AppIcon, type AppIconName } from "@/ui/AppIcon";
+import { AppSymbol, type AppSymbolName } from "@/ui/AppSymbol";
 
 interface Props {
-  value?: AppIconName;
-  onChange?: (icon: AppIconName) => void;
+  value?: AppSymbolName;
+  onChange?: (icon: AppSymbolName) => void;
   error?: ReactNode;
 }
 
 /** The icon of an app template. */
 export function IconSelect({ value, onChange, error }: Props) {
   const { t } = useLingui();
-  const icons: { value: AppIconName; label: string }[] = [
+  const icons: { value: AppSymbolName; label: string }[] = [
     { value: "app", label: t`App` },
     { value: "chart", label: t`Chart` },
     { value: "code", label: t`Code` },
@@ -31,11 +31,11 @@ export function IconSelect({ value, onChange, error }: Props) {
       data={icons}
       value={value}
       error={error}
-      onChange={(icon) => icon && onChange?.(icon as AppIconName)}
-      leftSection={<AppIcon name={value ?? "app"} size={16} />}
+      onChange={(icon) => icon && onChange?.(icon as AppSymbolName)}
+      leftSection={<AppSymbol name={value ?? "app"} size={16} />}
       renderOption={({ option }) => (
         <Group gap="xs">
-          <AppIcon name={option.value} size={16} />
+          <AppSymbol name={option.value} size={16} />
           {option.label}
         </Group>
       )}

@@ -1,12 +1,12 @@
 import type { AppOption, AppTemplate, AppTemplateCreate } from "@/api/types";
-import type { AppIconName } from "@/ui/AppIcon";
+import type { AppSymbolName } from "@/ui/AppSymbol";
 
 /** The inputs of an app template. owner: "person", "installation", or the id of a project. */
 export type AppValues = {
   owner: string;
   name: string;
   title: string;
-  icon: AppIconName;
+  icon: AppSymbolName;
   protocol: "http" | "tcp";
   port: number | string;
   command: string;

@@ -5,7 +5,7 @@ import { useState } from "react";
 import type { SessionApp, SessionDetail } from "@/api/types";
 import type { SessionActions } from "@/features/sessions/use-actions";
 import { useRemoveApp, useStartApp, useStopApp } from "@/queries/apps";
-import { AppIcon } from "@/ui/AppIcon";
+import { AppSymbol } from "@/ui/AppSymbol";
 import { CommandLine } from "@/ui/CommandLine";
 import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
@@ -69,7 +69,7 @@ export function AppPanel({ session, app, actions, refusal }: Props) {
     <section className={panel.panel} aria-label={app.title}>
       <Group justify="space-between" mb="xs">
         <Group gap="xs">
-          <AppIcon name={app.icon} />
+          <AppSymbol name={app.icon} />
           <Text fw={600}>{app.title}</Text>
           <AppStateBadge app={app} />
         </Group>

@@ -25,10 +25,10 @@ const ICONS = {
   terminal: IconTerminal2,
 };
 
-export type AppIconName = NonNullable<AppTemplate["icon"]>;
+export type AppSymbolName = NonNullable<AppTemplate["icon"]>;
 
 /** The icon of an app. name: of an image's label, too, which may be any text. */
-export function AppIcon({ name, size = 18 }: { name: string; size?: number }) {
-  const Icon = name in ICONS ? ICONS[name as AppIconName] : IconApps;
+export function AppSymbol({ name, size = 18 }: { name: string; size?: number }) {
+  const Icon = name in ICONS ? ICONS[name as AppSymbolName] : IconApps;
   return <Icon size={size} stroke={1.6} aria-hidden style={{ flex: "none" }} />;
 }
