@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { AppTemplate } from "@/api/types";
-import { appValuesOf, commandOf, definitionOf } from "@/features/app-catalogue/app-values";
+import { appValuesOf, argumentsOf, definitionOf } from "@/features/app-catalogue/app-values";
 
 const textOf = (command: string[]) =>
   appValuesOf({ name: "a", title: "A", port: 1, command } as AppTemplate).command;
@@ -11,10 +11,10 @@ test.each([
 ])("a command comes back from its input as it was: %j", (words, shown) => {
   const text = textOf(words);
   if (shown !== undefined) expect(text).toBe(shown);
-  expect(commandOf(text)).toEqual(words);
+  expect(argumentsOf(text)).toEqual(words);
   expect(definitionOf({ ...appValuesOf(undefined), command: text }).command).toEqual(words);
 });
 
 test.each(['["sh", 1]', "[sh", '[["sh"]]'])("a list of anything else is no command: %s", (text) => {
-  expect(commandOf(text)).toBeNull();
+  expect(argumentsOf(text)).toBeNull();
 });

@@ -6,7 +6,7 @@ import { useCreateAppTemplate, useUpdateAppTemplate } from "@/queries/app-templa
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
-import { type AppValues, appValuesOf, commandOf, definitionOf, lines } from "./app-values";
+import { type AppValues, appValuesOf, argumentsOf, definitionOf, lines } from "./app-values";
 import { IconSelect } from "./IconSelect";
 import { OptionRows } from "./OptionRows";
 
@@ -38,7 +38,7 @@ export function AppForm({ source, isNew, onDone }: Props) {
         title: (title) => (title.trim() ? null : t`It needs a title`),
         port: (port) => (Number(port) >= 1 && Number(port) <= 65_535 ? null : t`1 to 65535`),
         command: (command) =>
-          commandOf(command) ? null : t`One argument on each line, or a JSON list of strings`,
+          argumentsOf(command) ? null : t`One argument on each line, or a JSON list of strings`,
         env: (env) => (lines(env).every((line) => line.indexOf("=") > 0) ? null : t`NAME=VALUE on each line`),
       },
     },

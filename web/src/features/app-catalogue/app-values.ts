@@ -72,7 +72,7 @@ export function definitionOf(
     ...others,
     ...(isHttp ? {} : { ready: "", path: "/", auth_header: "" }),
     port: Number(port),
-    command: commandOf(command) ?? [],
+    command: argumentsOf(command) ?? [],
     env: Object.fromEntries(
       lines(env).map((line) => [line.split("=")[0], line.slice(line.indexOf("=") + 1)]),
     ),
@@ -90,7 +90,7 @@ function commandText(words: string[]): string {
 }
 
 /** The words of a command; null: a JSON list of anything else. */
-export function commandOf(text: string): string[] | null {
+export function argumentsOf(text: string): string[] | null {
   if (!text.trimStart().startsWith("[")) return lines(text);
   try {
     const words: unknown = JSON.parse(text);
