@@ -1637,7 +1637,7 @@ class ImageDetail(TypedDict):
 
 
 class ImageFamily(TypedDict):
-    """versions: number of images. default: what the name of the family means."""
+    """versions: number of images, whether a search matches them or not. default: what the name of the family means."""
 
     default: ImageView
     family: str

@@ -4198,7 +4198,7 @@ export type ImageDetail = {
 /**
  * ImageFamily
  *
- * versions: number of images. default: what the name of the family means.
+ * versions: number of images, whether a search matches them or not. default: what the name of the family means.
  */
 export type ImageFamily = {
     default: ImageView;
