@@ -21,5 +21,5 @@ async def add(
 ) -> None:
     """Count a scan that has ended. problem: why it failed."""
     count = _COUNTS[ended_as]
-    values = {count: count + 1, Rescan.updated_at: now, **({Rescan.problem: problem} if problem else {})}
-    await tx.execute(update(Rescan).where(Rescan.id == rescan).values(values))
+    counted = update(Rescan).where(Rescan.id == rescan).values({count: count + 1, Rescan.updated_at: now})
+    await tx.execute(counted.values(problem=problem) if problem else counted)

@@ -75,8 +75,8 @@ def test_cyclonedx_of_grype_has_the_fixed_version():
     result = parse(report("grype-0.121-cyclonedx"))
     assert result.tool == "grype 0.121.2"
     assert [(one.name, one.type) for one in result.packages] == [("tar", "deb")]
-    [found] = result.vulnerabilities
-    assert (found.severity, found.package, found.fixed) == (Severity.HIGH, "tar", "2.0")
+    [vulnerability] = result.vulnerabilities
+    assert (vulnerability.severity, vulnerability.package, vulnerability.fixed) == (Severity.HIGH, "tar", "2.0")
 
 
 @pytest.mark.parametrize("name", ["trivy", "grype"])
