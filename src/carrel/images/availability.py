@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from sqlalchemy import ColumnElement, and_, any_, exists, func, or_, select, true
+from sqlalchemy import ColumnElement, and_, func, or_, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import CarrelError, Forbidden
@@ -25,13 +25,12 @@ def is_permitted(actor: Actor) -> ColumnElement[bool]:
     """A condition for images that the actor may start in one of their projects and one of
     the resource groups that they may use.
     """
-    usable = exists().where(
-        ResourceGroup.id == any_(ImageSettings.groups),
-        groups.may_use(actor.user_id, actor.domain_id, actor.projects),
-    )
+    usable = select(ResourceGroup.id).where(groups.may_use(actor.user_id, actor.domain_id, actor.projects))
+    # As an array, the groups are found once instead of for each image.
+    shared = ImageSettings.groups.overlap(func.array(usable.scalar_subquery()))
     return and_(
         is_for(actor.domain_id, actor.projects),
-        or_(ImageSettings.image.is_(None), ImageSettings.groups == [], usable),
+        or_(ImageSettings.image.is_(None), ImageSettings.groups == [], shared),
     )
 
 

@@ -132,7 +132,7 @@ class ImageUpdate(BaseModel):
 
 
 class ImageFamily(BaseModel):
-    """versions: number of images. default: what the name of the family means."""
+    """versions: number of images, whether a search matches them or not. default: what the name of the family means."""
 
     family: str
     versions: int

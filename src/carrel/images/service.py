@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select, true
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import ColumnElement, Select, and_, any_, func, or_, select, true, tuple_
+from sqlalchemy.dialects.postgresql import distinct_on, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import contains_eager
 
@@ -148,16 +148,20 @@ async def seen(tx: AsyncSession, actor: Actor, ref: str) -> Image | None:
 async def families(tx: AsyncSession, actor: Actor, query: ImageFamilyQuery) -> ImageFamilyList:
     """A page of the families of images that the actor is offered, each with the version that its name means."""
     offered = await _listed(tx, actor, offered=True)
-    if query.q:
-        offered = offered.where(has_part(_SEARCHED, query.q))
     counted = offered.with_only_columns(
-        Image.family, func.count().label("versions"), maintain_column_froms=True
+        Image.family, func.count().label("versions"), _best_key(), maintain_column_froms=True
     ).group_by(Image.family)
+    if query.q:
+        matching = offered.where(has_part(_SEARCHED, query.q)).with_only_columns(
+            Image.family, maintain_column_froms=True
+        )
+        # As an array, they are found once.
+        counted = counted.where(Image.family == any_(func.array(matching.correlate(None).scalar_subquery())))
     rows = await paging.page(tx, counted, _FAMILY_SORT, query)
-    names = [row.family for row in rows.rows]
-    versions = (await _listed(tx, actor, offered=True)).where(Image.family.in_(names)).options(*_EAGER)
-    first = versions.distinct(Image.family).order_by(Image.family, *_VERSION_ORDER)
-    default = {one.family: one for one in (await tx.execute(first)).scalars()}
+    best = tuple_(Image.family, Image.version_key).in_([(row.family, row.version_key) for row in rows.rows])
+    first = offered.where(best).options(*_EAGER).ext(distinct_on(Image.family))
+    versions = await tx.execute(first.order_by(Image.family, *_VERSION_ORDER))
+    default = {one.family: one for one in versions.scalars()}
     return ImageFamilyList(
         items=[
             ImageFamily(family=row.family, versions=row.versions, default=view(default[row.family]))
@@ -165,6 +169,15 @@ async def families(tx: AsyncSession, actor: Actor, query: ImageFamilyQuery) -> I
         ],
         next_cursor=rows.next_cursor,
     )
+
+
+def _best_key() -> ColumnElement[str]:
+    """The version_key of a family's first version by _VERSION_ORDER, without sorting all of them."""
+    return func.coalesce(
+        func.max(Image.version_key).filter(ImageSettings.preferred),
+        func.max(Image.version_key).filter(ImageSettings.deprecated.is_not(True)),
+        func.max(Image.version_key),
+    ).label("version_key")
 
 
 async def usable(tx: AsyncSession, actor: Actor) -> list[Image]:

@@ -61,6 +61,7 @@ from carrel.http.metrics import Measured
 from carrel.http.rate_limits import RateLimits
 from carrel.http.services import install
 from carrel.http.shell import Shell
+from carrel.image_scans import rescan_routes as rescans
 from carrel.image_scans import routes as image_scans
 from carrel.images import routes as images
 from carrel.images.node_images import routes as node_images
@@ -140,6 +141,7 @@ _ROUTERS = (
     metrics.router,
     images.router,
     image_scans.router,
+    rescans.router,
     registries.router,
     node_images.router,
     imports.router,

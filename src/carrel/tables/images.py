@@ -85,6 +85,7 @@ class Image(Table):
         Index("ix_images_repository", "repository"),
         Index("ix_images_shown_name_id", text("coalesce(full_name, name)"), "id"),
         Index("ix_images_family_version_key_id", "family", "version_key", "id"),
+        Index("ix_images_version_key_id", "version_key", "id"),
         Index(
             "ix_images_searched",
             text("trigrams((coalesce(full_name, name) || ' ') || title)"),

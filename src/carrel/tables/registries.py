@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from carrel.core.ids import DomainId, ProjectId, RegistryId, ScanId, UserId
+from carrel.core.ids import DomainId, ProjectId, RegistryId, RescanId, ScanId, UserId
 from carrel.db.tables import Table
 
 
@@ -117,6 +117,7 @@ class RegistryScan(Table):
 
     repositories, *_done, *_failed: numbers of repositories; None while they are not listed. tags: read so far.
     added, updated, removed: images of the catalogue. problem: why it failed, or of the last failed repository.
+    rescan_id: of all registries, to which it belongs while it is open.
     """
 
     __tablename__ = "registry_scans"
@@ -126,6 +127,7 @@ class RegistryScan(Table):
         Index(
             "uq_registry_scans_open", "registry_id", unique=True, postgresql_where=text("ended_at IS NULL")
         ),
+        Index("ix_registry_scans_rescan_id", "rescan_id"),
         Index("ix_registry_scans_registry_id_created_at_id", "registry_id", "created_at", "id"),
     )
 
@@ -143,6 +145,7 @@ class RegistryScan(Table):
     removed: Mapped[int] = mapped_column(server_default=text("0"))
     requests: Mapped[int] = mapped_column(server_default=text("0"))
     problem: Mapped[str | None]
+    rescan_id: Mapped[RescanId | None] = mapped_column(String, ForeignKey("rescans.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     started_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     ended_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))

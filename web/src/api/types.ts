@@ -120,6 +120,7 @@ export type {
   RegistryScanView as RegistryScan,
   RegistryUpdate,
   RegistryView as Registry,
+  RescanView as Rescan,
   ResourcesView as Resources,
   Result,
   Rights,

@@ -184,6 +184,7 @@ export const PROBLEMS: Record<string, Sentences> = {
   "image_scan.no_report": { detail: msg`The image has not been scanned yet.` },
   "image_scan.not_found": { detail: msg`There is no such scan.` },
   "image_scan.not_open": { detail: msg`The image is not being scanned.` },
+  "rescan.not_open": { detail: msg`Not everything is being scanned.` },
   image_unusable: {
     detail: msg`The image does not exist, may not be pulled, or cannot run here.`,
     hint: msg`Check its name and tag.`,

@@ -1641,7 +1641,7 @@ class ImageDetail(TypedDict):
 
 
 class ImageFamily(TypedDict):
-    """versions: number of images. default: what the name of the family means."""
+    """versions: number of images, whether a search matches them or not. default: what the name of the family means."""
 
     default: ImageView
     family: str
@@ -3225,6 +3225,37 @@ class RegistryView(TypedDict):
     tags: list[str]
     url: str
     username: str
+
+
+class RescanCreate(TypedDict):
+    kind: RescanKind
+
+
+RescanKind = Literal["registries", "images"]
+
+
+class RescanList(TypedDict):
+    """The latest of each kind that was requested."""
+
+    items: list[RescanView]
+
+
+class RescanView(TypedDict):
+    """A scan of all registries, or of all images that a node has. total: number of scans, of which done, failed and
+    cancelled have ended. problem: why the last that failed did. cancel: what is left is being cancelled."""
+
+    cancel: bool
+    cancelled: int
+    done: int
+    ended_at: str | None
+    failed: int
+    kind: RescanKind
+    problem: str | None
+    requested_at: str
+    requested_by: str | None
+    running: int
+    total: int
+    waiting: int
 
 
 class ResetRequest(TypedDict):

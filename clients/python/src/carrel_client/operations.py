@@ -2168,6 +2168,24 @@ class Registries(Group):
         return answer
 
 
+class Rescans(Group):
+    def cancel(self, kind: str) -> models.RescanView:
+        """Cancel what is left. What was scanned stays."""
+        answer: models.RescanView = self._transport.call("POST", f"/api/v1/rescans/{segment(kind)}/cancel")
+        return answer
+
+    def create(self, *, kind: models.RescanKind) -> models.RescanView:
+        """Read all registries into the catalogue, or scan all images that a node has for vulnerabilities, in the
+        background; while that is going on, the present scan."""
+        answer: models.RescanView = self._transport.call("POST", "/api/v1/rescans", body=_given(kind=kind))
+        return answer
+
+    def list(self) -> models.RescanList:
+        """The latest scan of all registries and that of all images, with progress."""
+        answer: models.RescanList = self._transport.call("GET", "/api/v1/rescans")
+        return answer
+
+
 class Resources(Group):
     def show(self) -> models.ResourcesView:
         """Capacity, usage and free amounts of the READY nodes in resource groups that you may use."""
@@ -3782,6 +3800,7 @@ class Operations:
         self.quotas = Quotas(transport)
         self.recovery_codes = RecoveryCodes(transport)
         self.registries = Registries(transport)
+        self.rescans = Rescans(transport)
         self.resources = Resources(transport)
         self.scheduler = Scheduler(transport)
         self.schedules = Schedules(transport)

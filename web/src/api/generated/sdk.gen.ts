@@ -39,6 +39,7 @@ export * from './sdk/providers.gen';
 export * from './sdk/quotas.gen';
 export * from './sdk/recovery-codes.gen';
 export * from './sdk/registries.gen';
+export * from './sdk/rescans.gen';
 export * from './sdk/resources.gen';
 export * from './sdk/scheduler.gen';
 export * from './sdk/schedules.gen';

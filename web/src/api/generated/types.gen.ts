@@ -4204,7 +4204,7 @@ export type ImageDetail = {
 /**
  * ImageFamily
  *
- * versions: number of images. default: what the name of the family means.
+ * versions: number of images, whether a search matches them or not. default: what the name of the family means.
  */
 export type ImageFamily = {
     default: ImageView;
@@ -8376,6 +8376,86 @@ export type RegistryView = {
      * Username
      */
     username: string;
+};
+
+/**
+ * RescanCreate
+ */
+export type RescanCreate = {
+    kind: RescanKind;
+};
+
+/**
+ * RescanKind
+ *
+ * REGISTRIES: all are read into the catalogue. IMAGES: all that a node has are scanned for vulnerabilities.
+ */
+export type RescanKind = 'registries' | 'images';
+
+/**
+ * RescanList
+ *
+ * The latest of each kind that was requested.
+ */
+export type RescanList = {
+    /**
+     * Items
+     */
+    items: Array<RescanView>;
+};
+
+/**
+ * RescanView
+ *
+ * A scan of all registries, or of all images that a node has. total: number of scans, of which done, failed and
+ * cancelled have ended. problem: why the last that failed did. cancel: what is left is being cancelled.
+ */
+export type RescanView = {
+    /**
+     * Cancel
+     */
+    cancel: boolean;
+    /**
+     * Cancelled
+     */
+    cancelled: number;
+    /**
+     * Done
+     */
+    done: number;
+    /**
+     * Ended At
+     */
+    ended_at: string | null;
+    /**
+     * Failed
+     */
+    failed: number;
+    kind: RescanKind;
+    /**
+     * Problem
+     */
+    problem: string | null;
+    /**
+     * Requested At
+     */
+    requested_at: string;
+    /**
+     * Requested By
+     */
+    requested_by: string | null;
+    /**
+     * Running
+     */
+    running: number;
+    /**
+     * Total
+     */
+    total: number;
+    /**
+     * Waiting
+     */
+    waiting: number;
 };
 
 /**
@@ -19727,6 +19807,95 @@ export type RegistriesScansResponses = {
 };
 
 export type RegistriesScansResponse = RegistriesScansResponses[keyof RegistriesScansResponses];
+
+export type RescansListData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/rescans';
+};
+
+export type RescansListErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type RescansListError = RescansListErrors[keyof RescansListErrors];
+
+export type RescansListResponses = {
+    /**
+     * Successful Response
+     */
+    200: RescanList;
+};
+
+export type RescansListResponse = RescansListResponses[keyof RescansListResponses];
+
+export type RescansCreateData = {
+    body: RescanCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/rescans';
+};
+
+export type RescansCreateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type RescansCreateError = RescansCreateErrors[keyof RescansCreateErrors];
+
+export type RescansCreateResponses = {
+    /**
+     * Successful Response
+     */
+    202: RescanView;
+};
+
+export type RescansCreateResponse = RescansCreateResponses[keyof RescansCreateResponses];
+
+export type RescansCancelData = {
+    body?: never;
+    path: {
+        kind: RescanKind;
+    };
+    query?: never;
+    url: '/api/v1/rescans/{kind}/cancel';
+};
+
+export type RescansCancelErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type RescansCancelError = RescansCancelErrors[keyof RescansCancelErrors];
+
+export type RescansCancelResponses = {
+    /**
+     * Successful Response
+     */
+    200: RescanView;
+};
+
+export type RescansCancelResponse = RescansCancelResponses[keyof RescansCancelResponses];
 
 export type ResourcesShowData = {
     body?: never;

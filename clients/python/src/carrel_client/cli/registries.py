@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+from carrel_client.cli import rescans
 from carrel_client.cli.asking import removal_confirmed, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_facts, print_line, print_table
@@ -139,7 +140,8 @@ def check(args: argparse.Namespace, context: Context) -> int:
 
 
 def scan_arguments(parser: Arguments) -> None:
-    parser.add_argument("registry", metavar="REGISTRY", help="its name or id")
+    parser.add_argument("registry", metavar="REGISTRY", nargs="?", help="its name or id")
+    parser.add_argument("--all", action="store_true", help="scan all registries of the installation")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--no-wait", action="store_true", help="do not wait until it has ended")
     what.add_argument("--cancel", action="store_true", help="cancel the running scan; what it has read stays")
@@ -149,12 +151,17 @@ def scan_arguments(parser: Arguments) -> None:
         "if that fails. Images that are known cost one request each. An interrupted scan goes on by itself."
     )
     parser.example(
-        "carrel registry scan hub", "carrel registry scan hub --list", "carrel registry scan hub --cancel"
+        "carrel registry scan hub",
+        "carrel registry scan hub --list",
+        "carrel registry scan hub --cancel",
+        "carrel registry scan --all",
     )
 
 
 def scan(args: argparse.Namespace, context: Context) -> int:
-    """Scan a registry."""
+    """Scan a registry, or all."""
+    if rescans.chosen(args, args.registry, "registry"):
+        return rescans.scan(args, context, "registries")
     registries = context.client.registries
     if args.list:
         response = registries.scans(args.registry)
