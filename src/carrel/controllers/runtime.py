@@ -18,6 +18,7 @@ from carrel.controllers.idle import Idle
 from carrel.controllers.image_inventory import ImageInventory
 from carrel.controllers.image_pulls import ImagePulls
 from carrel.controllers.image_scanning import ImageScanning
+from carrel.controllers.image_watch import ImageWatch
 from carrel.controllers.last_apps import LastApps
 from carrel.controllers.launch import Launch
 from carrel.controllers.log_collection import LogCollection
@@ -60,6 +61,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         EnvironmentImages(tools),
         EnvironmentBuilds(tools),
         RegistryScans(tools),
+        ImageWatch(tools),
         ImageScanning(tools),
         ImageInventory(tools),
         ImagePulls(tools),

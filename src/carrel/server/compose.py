@@ -65,6 +65,7 @@ from carrel.image_scans import routes as image_scans
 from carrel.images import routes as images
 from carrel.images.node_images import routes as node_images
 from carrel.images.registries import routes as registries
+from carrel.images.updates import routes as image_updates
 from carrel.imports import routes as imports
 from carrel.limits import routes as limits
 from carrel.nodes import capacity_routes as nodes
@@ -142,6 +143,7 @@ _ROUTERS = (
     image_scans.router,
     registries.router,
     node_images.router,
+    image_updates.router,
     imports.router,
     nodes.router,
     slot_kinds.router,
