@@ -95,8 +95,9 @@ class ImageScopeRef(BaseModel):
 
 class ImageSettingsView(BaseModel):
     """What is set for an image. enabled: null: as its registry has it. min_slots: instead of those of its labels.
-    domains, projects, groups: those that may use it; domains and projects both empty: all, groups empty: all. watch:
-    for updates. pull_groups, pull_nodes: to which an update is pulled; both empty: nodes that have the present image.
+    domains, projects, groups: those that may use it; domains and projects both empty: all, groups empty: all.
+    watch: for updates. pull_groups, pull_nodes: to which an update is pulled; both empty: nodes that have the present
+    image.
     """
 
     enabled: bool | None

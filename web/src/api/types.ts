@@ -67,6 +67,7 @@ export type {
   ImageScanView as ImageScan,
   ImageState,
   ImageUpdate,
+  ImageWatchView as ImageWatch,
   ImageView as Image,
   InvitationView as Invitation,
   KeypairCreated as NewKeypair,

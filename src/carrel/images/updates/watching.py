@@ -19,7 +19,7 @@ RETRY = timedelta(minutes=15)
 
 @dataclass(frozen=True, slots=True)
 class DueCheck:
-    """A tag to check. known: what its sessions start from. take: this digest is to be taken. automatic: a new one is
+    """A tag to check. take: this digest is to be taken. automatic: a new one is
     taken in the same check.
     """
 
@@ -27,25 +27,25 @@ class DueCheck:
     registry: RegistryId
     repository: str
     tag: str
-    known: str | None
     take: str | None
     automatic: bool
 
 
 async def due(tx: AsyncSession, opened: datetime | None, now: datetime) -> Sequence[DueCheck]:
     """What is to be checked now. opened: when the daily hours began; None: outside of them, only what was requested."""
-    requested = or_(ImageWatch.take, ImageWatch.check)
     tried = or_(
         ImageWatch.tried_at.is_(None), ImageWatch.problem.is_(None), ImageWatch.tried_at <= now - RETRY
     )
     # An offered update that is not taken yet: the leader before was killed, or a scan has seen it.
     to_take = ImageWatch.offered.is_not(None) & (ImageSettings.watch == WatchRule.TAKE)
-    daily = or_(ImageWatch.checked_at.is_(None), ImageWatch.checked_at < opened, to_take)
+    is_due = or_(ImageWatch.take, ImageWatch.check)
+    if opened:
+        is_due = or_(is_due, ImageWatch.checked_at.is_(None), ImageWatch.checked_at < opened, to_take)
     rows = await tx.execute(
         select(Image, ImageWatch, ImageSettings.watch)
         .join(ImageSettings, ImageSettings.image == shown_name())
         .outerjoin(ImageWatch, ImageWatch.image_id == Image.id)
-        .where(service.is_watched(), or_(requested, daily) if opened else requested, tried)
+        .where(service.is_watched(), is_due, tried)
         .order_by(Image.registry_id, ImageWatch.tried_at.asc().nulls_first(), Image.id)
     )
     return [
@@ -54,7 +54,6 @@ async def due(tx: AsyncSession, opened: datetime | None, now: datetime) -> Seque
             registry=RegistryId(image.registry_id or ""),
             repository=image.repository,
             tag=image.tag,
-            known=image.digest,
             take=row.offered if row and row.take else None,
             automatic=rule == WatchRule.TAKE and opened is not None,
         )

@@ -7,6 +7,7 @@ import { useMe } from "@/me/use-me";
 import { definitionQuery, useSaveSchedule } from "@/queries/schedules";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
+import { zonesWith } from "@/ui/form/zones";
 import { FormDrawer } from "@/ui/form/FormDrawer";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
@@ -185,8 +186,3 @@ function ScheduleForm({ schedule, given, onCancel, onSaved }: DraftProps) {
     </Form>
   );
 }
-
-/** The time zones that the browser knows, and these. */
-const zonesWith = (...others: string[]): string[] => [
-  ...new Set(["UTC", ...others, ...Intl.supportedValuesOf("timeZone")]),
-];
