@@ -18,7 +18,6 @@ from carrel.controllers.idle import Idle
 from carrel.controllers.image_inventory import ImageInventory
 from carrel.controllers.image_pulls import ImagePulls
 from carrel.controllers.image_scanning import ImageScanning
-from carrel.controllers.image_watch import ImageWatch
 from carrel.controllers.last_apps import LastApps
 from carrel.controllers.launch import Launch
 from carrel.controllers.log_collection import LogCollection
@@ -31,6 +30,7 @@ from carrel.controllers.registry_scans import RegistryScans
 from carrel.controllers.resize import LiveResize
 from carrel.controllers.schedule import Schedule
 from carrel.controllers.storage_monitor import StorageMonitor
+from carrel.controllers.update_checks import UpdateChecks
 from carrel.controllers.usage_history import UsageHistory
 from carrel.controllers.usage_packing import UsagePacking
 from carrel.controllers.usage_sampling import UsageSampling
@@ -61,7 +61,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         EnvironmentImages(tools),
         EnvironmentBuilds(tools),
         RegistryScans(tools),
-        ImageWatch(tools),
+        UpdateChecks(tools),
         ImageScanning(tools),
         ImageInventory(tools),
         ImagePulls(tools),

@@ -11,8 +11,8 @@ from carrel.audit import service as audit
 from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.units import format_slot
 from carrel.images import service
+from carrel.images import watched_images as updates
 from carrel.images.schemas import ImageDetail, ImageScopeRef, ImageSettingsView, ImageUpdate
-from carrel.images.updates import service as updates
 from carrel.nodes import queries as nodes
 from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor, Target, allows, require

@@ -10,10 +10,10 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import ImageId, RegistryId, new_id
+from carrel.images import watched_images
 from carrel.images.image_facts import facts_of
 from carrel.images.registries.manifests import ImageDescription
 from carrel.images.registries.scans import Counts
-from carrel.images.updates import watching
 from carrel.tables.images import Image
 from carrel.tables.registries import ImageRegistry
 
@@ -39,9 +39,9 @@ async def store(
     tags: all of the repository; those that could not be read keep what is known.
     """
     known = await digests(tx, registry.id, repository)
-    watched = await watching.of_repository(tx, registry.id, repository)
+    watched = await watched_images.of_repository(tx, registry.id, repository)
     for tag in sorted(watched.keys() & changed.keys()):
-        await watching.checked(tx, watched[tag], changed[tag].digest, now)
+        await watched_images.checked(tx, watched[tag], changed[tag].digest, now)
     changed = {tag: described for tag, described in changed.items() if tag not in watched}
     for tag, described in sorted(changed.items()):
         values = _values(registry, repository, tag, described)

@@ -10,7 +10,6 @@ from carrel.core.ids import ImageId, RegistryId
 from carrel.http.paging import PageQuery
 from carrel.http.query import QueryBool
 from carrel.http.validation import SLOT, says
-from carrel.images.updates.schemas import ImageWatchView
 from carrel.nodes.slot_schemas import AllSlotAmounts
 from carrel.tables.images import WatchRule
 from carrel.tenancy.schemas import Amount, Ref
@@ -45,6 +44,35 @@ class AppRef(BaseModel):
     name: str
     title: str
     protocol: str
+
+
+class WatchState(StrEnum):
+    """UNCHECKED: not yet. AVAILABLE: the tag has a new digest. TAKING: an update is to be taken. SKIPPED: the new
+    digest is not to be taken. MISSING: the registry no longer has the tag. FAILED: the last check did not work.
+    """
+
+    UNCHECKED = "unchecked"
+    CURRENT = "current"
+    AVAILABLE = "available"
+    TAKING = "taking"
+    SKIPPED = "skipped"
+    MISSING = "missing"
+    FAILED = "failed"
+
+
+class ImageWatchView(BaseModel):
+    """A watched image. available, available_since: the new digest of its tag. skipped: a digest that is not offered.
+    problem: why the last check did not work, or the update is not taken yet. taken_at: of the last update.
+    """
+
+    rule: WatchRule
+    state: WatchState
+    available: str | None
+    available_since: datetime | None
+    skipped: str | None
+    checked_at: datetime | None
+    taken_at: datetime | None
+    problem: str | None
 
 
 class ImageView(BaseModel):

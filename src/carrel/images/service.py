@@ -13,6 +13,7 @@ from carrel.db.search import has_part
 from carrel.engines.references import LOCAL, digest_of, registry_of, repository_of, spellings, tag_of
 from carrel.http import paging
 from carrel.http.paging import Sort, Sortable
+from carrel.images import watched_images as updates
 from carrel.images.availability import (
     is_enabled,
     is_for,
@@ -30,7 +31,6 @@ from carrel.images.schemas import (
     ImageState,
     ImageView,
 )
-from carrel.images.updates import service as updates
 from carrel.permissions.decide import Actor, Target, allows
 from carrel.permissions.roles import sees_everything
 from carrel.tables.images import Image, ImageSettings, shown_name

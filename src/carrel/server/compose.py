@@ -63,9 +63,9 @@ from carrel.http.services import install
 from carrel.http.shell import Shell
 from carrel.image_scans import routes as image_scans
 from carrel.images import routes as images
+from carrel.images.image_updates import routes as image_updates
 from carrel.images.node_images import routes as node_images
 from carrel.images.registries import routes as registries
-from carrel.images.updates import routes as image_updates
 from carrel.imports import routes as imports
 from carrel.limits import routes as limits
 from carrel.nodes import capacity_routes as nodes

@@ -12,9 +12,8 @@ from carrel.core.ids import DomainId, GroupId, ProjectId
 from carrel.core.units import Slots, format_slot
 from carrel.environments import session_images as environments
 from carrel.image_scans import vulnerability_rules
-from carrel.images import availability
+from carrel.images import availability, watched_images
 from carrel.images import service as images
-from carrel.images.updates import service as updates
 from carrel.permissions.decide import Actor
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.images import Image
@@ -161,7 +160,7 @@ async def image_pins(
     tx: AsyncSession, domain: DomainId, project: ProjectId, spec: SessionSpec
 ) -> Mapping[str, str]:
     """By reference of the spec's images that are watched, what is started instead: the digest that was taken."""
-    return await updates.pinned(
+    return await watched_images.pinned(
         tx, {one.image for one in spec.container_requests}, domain=domain, project=project
     )
 

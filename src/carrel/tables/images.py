@@ -37,9 +37,6 @@ class WatchRule(StrEnum):
     TAKE = "take"
 
 
-_WATCH_RULES = ", ".join(f"'{rule}'" for rule in WatchRule)
-
-
 class ImageSettings(Table):
     """What administrators set for an image; an image without a row has the defaults.
 
@@ -54,7 +51,6 @@ class ImageSettings(Table):
     __tablename__ = "image_settings"
     __table_args__ = (
         CheckConstraint("deprecated OR successor IS NULL", name="successor"),
-        CheckConstraint(f"watch IN ({_WATCH_RULES})", name="watch"),
         Index("ix_image_settings_aliases", "aliases", postgresql_using="gin"),
     )
 

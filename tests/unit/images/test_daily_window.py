@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from carrel.images.updates.daily_window import opened_at
+from carrel.images.image_updates.daily_window import opened_at
 
 
 def at(text: str) -> datetime:

@@ -18,9 +18,6 @@ def upgrade() -> None:
             "image_settings",
             sa.Column(name, sa.ARRAY(sa.String()), server_default=sa.text("'{}'"), nullable=False),
         )
-    op.create_check_constraint(
-        op.f("ck_image_settings_watch"), "image_settings", "watch IN ('off', 'offer', 'take')"
-    )
     op.create_table(
         "image_watches",
         sa.Column("image_id", sa.String(), nullable=False),
@@ -52,6 +49,5 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.drop_table("image_watches")
-    op.drop_constraint(op.f("ck_image_settings_watch"), "image_settings")
     for name in ("watch", "pull_groups", "pull_nodes"):
         op.drop_column("image_settings", name)

@@ -7,10 +7,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.db.encryption import SecretBox
 from carrel.mail import letters
-from carrel.permissions.actions import Role
 from carrel.site import outbox
 from carrel.tables.images import Image, ImageWatch
-from carrel.tables.tenancy import User
+from carrel.tables.tenancy import IS_SUPERADMIN, User
 
 _LIFETIME = timedelta(days=2)
 _LISTED = 20
@@ -32,7 +31,7 @@ async def announce(tx: AsyncSession, seal: SecretBox, public_url: str, now: date
         return False
     await tx.execute(update(ImageWatch).where(ImageWatch.news).values(news=False))
     link = f"{public_url.rstrip('/')}/environments/images?state=watched"
-    people = select(User.email, User.preferences).where(User.role == Role.SUPERADMIN, User.active)
+    people = select(User.email, User.preferences).where(IS_SUPERADMIN, User.active)
     for email, preferences in await tx.execute(people.order_by(User.email)):
         language = letters.language_of(preferences.get("language"))
         letter = letters.image_updates(language, news, most=_LISTED, link=link)

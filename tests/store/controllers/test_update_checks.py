@@ -13,17 +13,17 @@ from fake_registry import FakeRegistry
 from node_kit import join, machine
 from people import People, eventually
 
-from carrel.controllers.image_watch import ImageWatch
+from carrel.controllers.update_checks import UpdateChecks
 from carrel.core.clock import SystemClock
 from carrel.core.ids import RegistryId
 from carrel.db.database import Database
 from carrel.db.encryption import SecretBox
 from carrel.db.leader import Leader, lead
 from carrel.images import image_settings
+from carrel.images.image_updates import service as updates
 from carrel.images.registries import service
 from carrel.images.registries.schemas import RegistryCreate
 from carrel.images.schemas import ImageUpdate
-from carrel.images.updates import service as updates
 from carrel.site import service as site
 from carrel.site.schemas import SiteUpdate
 from carrel.tables.images import WatchRule
@@ -95,7 +95,7 @@ async def rows(database: Database, columns: str) -> list[tuple[Any, ...]]:
 
 
 async def step(database: Database, leader: Leader, clock: SetClock) -> None:
-    controller = ImageWatch(tools(database, leader, clock=clock))
+    controller = UpdateChecks(tools(database, leader, clock=clock))
     await controller.step()
     await controller.drain()
 
@@ -134,7 +134,7 @@ async def test_a_killed_check_is_made_by_the_next_leader_and_takes_what_is_new_o
         answers(fake, name, digest)
     hanging = fake.block(f"/v2/b/manifests/{digest}")
     clock = SetClock("2026-03-01T02:00")
-    first = ImageWatch(tools(database, leader, clock=clock))
+    first = UpdateChecks(tools(database, leader, clock=clock))
     await first.step()
 
     async def reads_the_second() -> bool:
@@ -164,10 +164,10 @@ async def test_a_registry_that_is_down_is_tried_again_after_a_while_and_its_othe
     clock = SetClock("2026-03-01T02:00")
     await step(database, leader, clock)
     assert all("rate limit" in problem for (problem,) in await rows(database, "w.problem"))
-    asked = len(fake.seen)
+    requests = len(fake.seen)
     clock.time += timedelta(minutes=14)
     await step(database, leader, clock)
-    assert (asked, len(fake.seen)) == (5, 5)
+    assert (requests, len(fake.seen)) == (5, 5)
     clock.time += timedelta(minutes=1)
     await step(database, leader, clock)
     assert await rows(database, "w.problem") == [(None,), (None,)]

@@ -1,16 +1,14 @@
 """What the leader reads and writes while it checks the tags of watched images."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import or_, select
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.audit import service as audit
 from carrel.core.ids import ImageId, RegistryId
-from carrel.images.updates import service
+from carrel.images import watched_images
 from carrel.tables.images import Image, ImageSettings, ImageWatch, WatchRule, shown_name
 
 RETRY = timedelta(minutes=15)
@@ -45,7 +43,7 @@ async def due(tx: AsyncSession, opened: datetime | None, now: datetime) -> Seque
         select(Image, ImageWatch, ImageSettings.watch)
         .join(ImageSettings, ImageSettings.image == shown_name())
         .outerjoin(ImageWatch, ImageWatch.image_id == Image.id)
-        .where(service.is_watched(), is_due, tried)
+        .where(watched_images.is_watched(), is_due, tried)
         .order_by(Image.registry_id, ImageWatch.tried_at.asc().nulls_first(), Image.id)
     )
     return [
@@ -61,32 +59,12 @@ async def due(tx: AsyncSession, opened: datetime | None, now: datetime) -> Seque
     ]
 
 
-async def checked(tx: AsyncSession, image_id: ImageId, digest: str, now: datetime) -> bool:
-    """The tag has this digest; offer it if it is another one. True: it is offered."""
-    image, row = await locked(tx, image_id)
-    if image is None or row is None:
-        return False
-    before = (row.offered, row.problem, row.missing)
-    row.checked_at = row.tried_at = now
-    row.check, row.missing, row.problem = False, False, None
-    if digest in (image.digest, row.skipped):
-        row.offered, row.offered_at, row.take = None, None, False
-    elif digest != row.offered:
-        row.offered, row.offered_at, row.take, row.news = digest, now, False, True
-        row.skipped = None
-        _note(tx, image, "update available", digest)
-    await tx.flush()
-    if before != (row.offered, row.problem, row.missing):
-        await service.published(tx, image)
-    return row.offered is not None
-
-
 async def not_checked(
     tx: AsyncSession, images: Collection[ImageId], problem: str, now: datetime, *, missing: bool = False
 ) -> None:
     """The checks did not work. missing: as the registry does not have the tag, which ends the check."""
     for one in sorted(images):
-        image, row = await locked(tx, one)
+        image, row = await watched_images.locked(tx, one)
         if image is None or row is None:
             continue
         before = (row.problem, row.missing)
@@ -96,48 +74,15 @@ async def not_checked(
             row.check, row.missing, row.checked_at = False, True, now
         await tx.flush()
         if before != (row.problem, row.missing):
-            await service.published(tx, image)
+            await watched_images.published(tx, image)
 
 
 async def not_taken(tx: AsyncSession, image_id: ImageId, digest: str, problem: str, now: datetime) -> None:
     """The registry no longer has this digest, which was to be taken: see what the tag means now."""
-    image, row = await locked(tx, image_id)
+    image, row = await watched_images.locked(tx, image_id)
     if image is None or row is None or row.offered != digest:
         return
-    row.offered, row.offered_at, row.take, row.check = None, None, False, True
+    row.offered, row.offered_at, row.take, row.check, row.news = None, None, False, True, False
     row.tried_at, row.problem = now, problem
     await tx.flush()
-    await service.published(tx, image)
-
-
-async def of_repository(tx: AsyncSession, registry: RegistryId, repository: str) -> Mapping[str, ImageId]:
-    """The watched images of a repository, by tag."""
-    rows = await tx.execute(
-        select(Image.tag, Image.id)
-        .join(ImageSettings, ImageSettings.image == shown_name())
-        .where(Image.registry_id == registry, Image.repository == repository, service.is_watched())
-        .order_by(Image.id)
-    )
-    return {tag: image for tag, image in rows}
-
-
-async def locked(tx: AsyncSession, image: ImageId) -> tuple[Image | None, ImageWatch | None]:
-    """An image that is still watched and its row, which is added if there is none."""
-    statement = (
-        select(Image)
-        .join(ImageSettings, ImageSettings.image == shown_name())
-        .where(Image.id == image, service.is_watched())
-        .execution_options(populate_existing=True)
-        .with_for_update(of=Image)
-    )
-    watched = (await tx.execute(statement)).scalar()
-    if watched is None:
-        return None, None
-    await tx.execute(insert(ImageWatch).values(image_id=image).on_conflict_do_nothing())
-    row = select(ImageWatch).where(ImageWatch.image_id == image).with_for_update()
-    return watched, (await tx.execute(row.execution_options(populate_existing=True))).scalar_one()
-
-
-def _note(tx: AsyncSession, image: Image, what: str, digest: str) -> None:
-    details = {"what": what, "digest": digest}
-    audit.record_own(tx, "image.update", image.id, name=image.shown_name, details=details)
+    await watched_images.published(tx, image)

@@ -5,9 +5,9 @@ from fastapi import APIRouter
 from carrel.http.auth import CurrentActor, names
 from carrel.http.services import Services, ServicesOf
 from carrel.images import image_settings
+from carrel.images.image_updates import service
+from carrel.images.image_updates.schemas import ImageUpdateCheck, ImageUpdateCheckView, ImageUpdateChoice
 from carrel.images.schemas import ImageDetail
-from carrel.images.updates import service
-from carrel.images.updates.schemas import ImageUpdateCheck, ImageUpdateCheckView, ImageUpdateChoice
 
 router = APIRouter(tags=["images"])
 

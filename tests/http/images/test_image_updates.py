@@ -114,8 +114,8 @@ async def test_an_offered_update_is_taken_with_one_request(living: Api, registry
     actions = await sql(
         living.database, "SELECT details ->> 'what' FROM audit WHERE action = 'image.update' ORDER BY at, id"
     )
-    said = [what for (what,) in actions if what]
-    assert said == ["check requested", "update available", "update requested", "update taken"]
+    steps = [what for (what,) in actions if what]
+    assert steps == ["check requested", "update available", "update requested", "update taken"]
 
 
 async def test_an_update_is_taken_by_itself_in_the_daily_hours_and_pulled_to_where_the_image_is(

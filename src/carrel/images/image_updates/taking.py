@@ -9,11 +9,9 @@ from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.ids import ImageId, NodeId, ProjectId
 from carrel.engines.references import canonical, with_digest
-from carrel.images import scanned
+from carrel.images import scanned, watched_images
 from carrel.images.node_images import node_pulls
 from carrel.images.registries.manifests import ImageDescription
-from carrel.images.updates import service
-from carrel.images.updates.watching import locked
 from carrel.tables.images import Image
 from carrel.tables.node_images import NodeImage
 from carrel.tables.nodes import IS_MACHINE, Node
@@ -23,7 +21,7 @@ from carrel.tables.tenancy import Project
 
 async def taken(tx: AsyncSession, clock: Clock, image_id: ImageId, described: ImageDescription) -> bool:
     """Sessions start from this digest from now on, and nodes pull it; False: it is no longer to be taken."""
-    image, row = await locked(tx, image_id)
+    image, row = await watched_images.locked(tx, image_id)
     if image is None or row is None or row.offered != described.digest:
         return False
     registry = await tx.get_one(ImageRegistry, image.registry_id)
@@ -38,7 +36,7 @@ async def taken(tx: AsyncSession, clock: Clock, image_id: ImageId, described: Im
         await node_pulls.add(tx, clock, reference, nodes, project=await _puller(tx, registry))
     details = {"what": "update taken", "before": before, "digest": described.digest, "nodes": len(nodes)}
     audit.record_own(tx, "image.update", image.id, name=image.shown_name, details=details)
-    await service.published(tx, image)
+    await watched_images.published(tx, image)
     return True
 
 

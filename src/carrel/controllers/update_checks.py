@@ -13,13 +13,14 @@ from carrel.controllers.active_tasks import ActiveTasks
 from carrel.controllers.loop import Tools, beside
 from carrel.core.ids import ImageId, RegistryId
 from carrel.db.encryption import SecretUnreadable
+from carrel.images import watched_images
+from carrel.images.image_updates import announcing, due_checks, taking
+from carrel.images.image_updates.daily_window import opened_at
+from carrel.images.image_updates.due_checks import DueCheck
 from carrel.images.registries import service as registries
 from carrel.images.registries.client import RegistryClient, connected
 from carrel.images.registries.manifests import ManifestReader
 from carrel.images.registries.registry_errors import ENDS_ALL, RegistryError
-from carrel.images.updates import announcing, taking, watching
-from carrel.images.updates.daily_window import opened_at
-from carrel.images.updates.watching import DueCheck
 from carrel.nodes.architectures import machine_architectures
 from carrel.site import service as site
 from carrel.tables.images import WATCH_TOPIC
@@ -30,10 +31,10 @@ log = structlog.get_logger()
 _MISSING = "registry.missing"
 
 
-class ImageWatch:
+class UpdateChecks:
     """One registry at a time, each at its own pace."""
 
-    name = "image_watch"
+    name = "update_checks"
     topics: Sequence[str] = (WATCH_TOPIC,)
     tick_s = 60.0
 
@@ -47,11 +48,11 @@ class ImageWatch:
         async with self._tools.transaction() as tx:
             settings = await site.settings(tx)
             hours = settings.image_watch_start, settings.image_watch_end, settings.image_watch_timezone
-            due = await watching.due(tx, opened_at(now, *hours), now)
+            due = await due_checks.due(tx, opened_at(now, *hours), now)
             if not due and not self._active:
                 await announcing.announce(tx, self._tools.seal, self._tools.public_url, now)
-        for registry, checks in groupby(due, key=lambda one: one.registry):
-            self._active.begin(registry, partial(self._work, registry, tuple(checks)))
+        for registry, of_one in groupby(due, key=lambda one: one.registry):
+            self._active.begin(registry, partial(self._work, registry, tuple(of_one)))
 
     async def drain(self) -> None:
         """Wait until nothing is being checked."""
@@ -61,12 +62,12 @@ class ImageWatch:
         """Cancel all checks; the next leader makes them."""
         await self._active.close()
 
-    async def _work(self, registry: RegistryId, checks: Sequence[DueCheck]) -> None:
-        await beside("check of images", partial(self._check, registry, checks), registry=registry)
+    async def _work(self, registry: RegistryId, due: Sequence[DueCheck]) -> None:
+        await beside("check of images", partial(self._check, registry, due), registry=registry)
 
-    async def _check(self, registry_id: RegistryId, checks: Sequence[DueCheck]) -> None:
+    async def _check(self, registry_id: RegistryId, due: Sequence[DueCheck]) -> None:
         """All of one registry, until it fails as a whole."""
-        left = {one.image for one in checks}
+        left = {one.image for one in due}
         try:
             async with self._tools.transaction() as tx:
                 registry = await tx.get(ImageRegistry, registry_id)
@@ -75,11 +76,11 @@ class ImageWatch:
                 connection = await registries.connection(tx, self._tools.seal, registry)
                 architectures = await machine_architectures(tx)
             async with connected(connection) as client:
-                for one in checks:
+                for one in due:
                     await self._one(client, one, architectures)
                     left.discard(one.image)
         except (RegistryError, SecretUnreadable) as error:
-            log.warning("image_watch.failed", registry=registry_id, code=error.code, images=len(left))
+            log.warning("update_checks.failed", registry=registry_id, code=error.code, images=len(left))
             await self._failed(left, error.message)
 
     async def _one(self, client: RegistryClient, one: DueCheck, architectures: Sequence[str]) -> None:
@@ -90,7 +91,7 @@ class ImageWatch:
             if digest is None:
                 digest = await reader.digest(one.tag)
                 async with self._tools.transaction() as tx:
-                    to_take = await watching.checked(tx, one.image, digest, self._tools.clock.now())
+                    to_take = await watched_images.checked(tx, one.image, digest, self._tools.clock.now())
                 if not (to_take and one.automatic):
                     return
             await self._take(reader, one, digest)
@@ -106,14 +107,14 @@ class ImageWatch:
             if error.code != _MISSING:
                 raise
             async with self._tools.transaction() as tx:
-                await watching.not_taken(tx, one.image, digest, error.message, self._tools.clock.now())
+                await due_checks.not_taken(tx, one.image, digest, error.message, self._tools.clock.now())
             return
         async with self._tools.transaction() as tx:
             done = await taking.taken(tx, self._tools.clock, one.image, described)
         if done:
-            log.info("image_watch.taken", image=one.image, digest=digest)
+            log.info("update_checks.taken", image=one.image, digest=digest)
 
     async def _failed(self, images: set[ImageId], problem: str, *, missing: bool = False) -> None:
         async with self._tools.transaction() as tx:
             now = self._tools.clock.now()
-            await watching.not_checked(tx, images, problem, now, missing=missing)
+            await due_checks.not_checked(tx, images, problem, now, missing=missing)
