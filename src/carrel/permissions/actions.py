@@ -202,8 +202,7 @@ ACTIONS = {
         _of_all("image.scan", "Have an image scanned for known vulnerabilities."),
         _of_all("image.exempt", "Exempt an image from the rule on vulnerabilities, until a date."),
         _of_all(
-            "image.update",
-            "Enable, limit, hide or deprecate an image, set its aliases and slots, and watch it for updates.",
+            "image.update", "Enable, limit, hide, deprecate or watch an image, and set its aliases and slots."
         ),
         _of_project(
             "registry.read",
