@@ -15,14 +15,12 @@ from carrel.core.ids import ImageId, RegistryId
 from carrel.db.encryption import SecretUnreadable
 from carrel.images import watched_images
 from carrel.images.image_updates import announcing, due_checks, taking
-from carrel.images.image_updates.daily_window import opened_at
 from carrel.images.image_updates.due_checks import DueCheck
 from carrel.images.registries import service as registries
 from carrel.images.registries.client import RegistryClient, connected
 from carrel.images.registries.manifests import ManifestReader
 from carrel.images.registries.registry_errors import ENDS_ALL, RegistryError
 from carrel.nodes.architectures import machine_architectures
-from carrel.site import service as site
 from carrel.tables.images import WATCH_TOPIC
 from carrel.tables.registries import ImageRegistry
 
@@ -46,9 +44,7 @@ class UpdateChecks:
         """Begin what is due, and announce what is new once nothing runs."""
         now = self._tools.clock.now()
         async with self._tools.transaction() as tx:
-            settings = await site.settings(tx)
-            hours = settings.image_watch_start, settings.image_watch_end, settings.image_watch_timezone
-            due = await due_checks.due(tx, opened_at(now, *hours), now)
+            due = await due_checks.due(tx, now)
             if not due and not self._active:
                 await announcing.announce(tx, self._tools.seal, self._tools.public_url, now)
         for registry, of_one in groupby(due, key=lambda one: one.registry):

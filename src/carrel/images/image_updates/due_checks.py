@@ -9,6 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import ImageId, RegistryId
 from carrel.images import watched_images
+from carrel.images.image_updates.daily_window import opened_at
+from carrel.site import service as site
 from carrel.tables.images import Image, ImageSettings, ImageWatch, WatchRule, shown_name
 
 RETRY = timedelta(minutes=15)
@@ -29,8 +31,10 @@ class DueCheck:
     automatic: bool
 
 
-async def due(tx: AsyncSession, opened: datetime | None, now: datetime) -> Sequence[DueCheck]:
-    """What is to be checked now. opened: when the daily hours began; None: outside of them, only what was requested."""
+async def due(tx: AsyncSession, now: datetime) -> Sequence[DueCheck]:
+    """What is to be checked now, by registry; outside of the daily hours, only what was requested."""
+    hours = await site.settings(tx)
+    opened = opened_at(now, hours.image_watch_start, hours.image_watch_end, hours.image_watch_timezone)
     tried = or_(
         ImageWatch.tried_at.is_(None), ImageWatch.problem.is_(None), ImageWatch.tried_at <= now - RETRY
     )
