@@ -125,7 +125,7 @@ def edit_arguments(parser: Arguments) -> None:
             option, dest=dest, metavar="NAME", action="append", help=f"{what}; repeatable; '' for none"
         )
     parser.add_argument(
-        "--watch", choices=RULES, help="the rule for updates of its tag, as carrel image watch"
+        "--watch", dest="rule", choices=RULES, help="the rule for updates of its tag, as carrel image watch"
     )
     pull_arguments(parser)
     for option, dest, what in (
@@ -180,8 +180,8 @@ _LISTS |= {"pull_groups": "pull_groups", "pull_nodes": "pull_nodes"}
 
 def _changes(args: argparse.Namespace) -> dict[str, Any]:
     changes: dict[str, Any] = {field: value for name, field, value in _SWITCHES if getattr(args, name)}
-    if args.watch is not None:
-        changes["watch"] = args.watch
+    if args.rule is not None:
+        changes["watch"] = args.rule
     if args.successor is not None:
         changes["successor"] = args.successor or None
     for name, field in _LISTS.items():
