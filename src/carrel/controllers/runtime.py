@@ -31,6 +31,7 @@ from carrel.controllers.registry_scans import RegistryScans
 from carrel.controllers.resize import LiveResize
 from carrel.controllers.schedule import Schedule
 from carrel.controllers.storage_monitor import StorageMonitor
+from carrel.controllers.update_checks import UpdateChecks
 from carrel.controllers.usage_history import UsageHistory
 from carrel.controllers.usage_packing import UsagePacking
 from carrel.controllers.usage_sampling import UsageSampling
@@ -62,6 +63,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         EnvironmentBuilds(tools),
         RegistryScans(tools),
         RegistryPasswords(tools),
+        UpdateChecks(tools),
         ImageScanning(tools),
         ImageInventory(tools),
         ImagePulls(tools),

@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import CarrelError, Forbidden
 from carrel.core.ids import DomainId, ProjectId
-from carrel.engines.references import LOCAL, registry_of, repository_of
+from carrel.engines.references import LOCAL, canonical_host, registry_of, repository_of
 from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor
 from carrel.tables.groups import ResourceGroup
@@ -151,5 +151,6 @@ def _may_use(allowed: list[str] | None, registry: str) -> bool:
 
 
 async def registries_of(tx: AsyncSession, domain: DomainId) -> list[str] | None:
-    """The registries that the domain permits; None: all."""
-    return (await tx.execute(select(Domain.registries).where(Domain.id == domain))).scalar_one()
+    """The registries that the domain permits, as `registry_of` names them; None: all."""
+    allowed = (await tx.execute(select(Domain.registries).where(Domain.id == domain))).scalar_one()
+    return None if allowed is None else list(dict.fromkeys(map(canonical_host, allowed)))

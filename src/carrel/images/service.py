@@ -13,6 +13,7 @@ from carrel.db.search import has_part
 from carrel.engines.references import LOCAL, digest_of, registry_of, repository_of, spellings, tag_of
 from carrel.http import paging
 from carrel.http.paging import Sort, Sortable
+from carrel.images import watched_images as updates
 from carrel.images.availability import (
     is_enabled,
     is_for,
@@ -30,7 +31,7 @@ from carrel.images.schemas import (
     ImageState,
     ImageView,
 )
-from carrel.permissions.decide import Actor
+from carrel.permissions.decide import Actor, Target, allows
 from carrel.permissions.roles import sees_everything
 from carrel.tables.images import Image, ImageSettings, shown_name
 from carrel.tables.registries import ImageRegistry
@@ -112,7 +113,10 @@ async def page(tx: AsyncSession, actor: Actor, query: ImageQuery) -> ImageList:
     if query.state:
         chosen = chosen.where(_STATES[query.state])
     rows = await paging.page(tx, chosen.options(*_EAGER), _SORT, query)
-    return ImageList(items=[view(row.Image) for row in rows.rows], next_cursor=rows.next_cursor)
+    images = [row.Image for row in rows.rows]
+    watched = await updates.views(tx, images) if allows(actor, "image.update", Target()) else {}
+    items = [view(one).model_copy(update={"update": watched.get(one.id)}) for one in images]
+    return ImageList(items=items, next_cursor=rows.next_cursor)
 
 
 _STATES: Mapping[ImageState, ColumnElement[bool]] = {
@@ -124,6 +128,8 @@ _STATES: Mapping[ImageState, ColumnElement[bool]] = {
         ImageSettings.domains.op("||")(ImageSettings.projects).op("||")(ImageSettings.groups)
     )
     > 0,
+    ImageState.WATCHED: updates.is_watched(),
+    ImageState.UPDATE: updates.has_update(),
 }
 
 

@@ -64,6 +64,7 @@ from carrel.http.shell import Shell
 from carrel.image_scans import rescan_routes as rescans
 from carrel.image_scans import routes as image_scans
 from carrel.images import routes as images
+from carrel.images.image_updates import routes as image_updates
 from carrel.images.node_images import routes as node_images
 from carrel.images.registries import routes as registries
 from carrel.imports import routes as imports
@@ -144,6 +145,7 @@ _ROUTERS = (
     rescans.router,
     registries.router,
     node_images.router,
+    image_updates.router,
     imports.router,
     nodes.router,
     slot_kinds.router,

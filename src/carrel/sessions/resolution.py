@@ -1,18 +1,19 @@
 """Resolve what a session request refers to: its project and its images."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Conflict, Forbidden, Invalid, NotFound
 from carrel.core.host_names import architecture
-from carrel.core.ids import GroupId, ProjectId
+from carrel.core.ids import DomainId, GroupId, ProjectId
 from carrel.core.units import Slots, format_slot
 from carrel.environments import image_origins
 from carrel.environments import session_images as environments
 from carrel.image_scans import vulnerability_rules
-from carrel.images import availability
+from carrel.images import availability, watched_images
 from carrel.images import service as images
 from carrel.permissions.decide import Actor
 from carrel.sessions.spec import SessionSpec
@@ -185,6 +186,15 @@ async def _groups_of(
         if entry:
             groups[f"{image.shown_name} (made of {entry.shown_name})"] = frozenset(entry.settings.groups)
     return {name: limit for name, limit in groups.items() if limit}
+
+
+async def image_pins(
+    tx: AsyncSession, domain: DomainId, project: ProjectId, spec: SessionSpec
+) -> Mapping[str, str]:
+    """By reference of the spec's images that are watched, what is started instead: the digest that was taken."""
+    return await watched_images.pinned(
+        tx, {one.image for one in spec.container_requests}, domain=domain, project=project
+    )
 
 
 def too_few_for(image: Image | None, slots: Slots) -> Invalid | None:

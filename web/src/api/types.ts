@@ -68,6 +68,7 @@ export type {
   ImageState,
   ImageUpdate,
   ImageView as Image,
+  ImageWatchView as ImageWatch,
   InvitationView as Invitation,
   KeypairCreated as NewKeypair,
   KeypairView as Keypair,

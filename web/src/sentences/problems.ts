@@ -160,6 +160,19 @@ export const PROBLEMS: Record<string, Sentences> = {
   "image.recommended_too_small": {
     detail: msg`The recommended amount is less than the minimum of the image.`,
   },
+  "image.no_update": {
+    detail: msg`No update of this image is available.`,
+    hint: msg`Check for updates first.`,
+  },
+  "image.not_scanned": {
+    detail: msg`This image is not from a registry that is scanned, so its tag cannot be watched.`,
+    hint: msg`Add its registry and scan it.`,
+  },
+  "image.not_watched": { detail: msg`This image is not watched for updates.` },
+  "image.update_changed": {
+    detail: msg`The tag of this image has another digest by now.`,
+    hint: msg`Look at the present one and decide again.`,
+  },
   "image.successor_loop": { detail: msg`An image cannot succeed itself.` },
   "image.registry_not_allowed": {
     detail: msg`Your domain may not use images from this registry.`,

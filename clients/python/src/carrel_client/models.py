@@ -1637,6 +1637,7 @@ class ImageDetail(TypedDict):
     size_bytes: int | None
     successor: str | None
     title: str
+    update: ImageWatchView | None
     version: str
 
 
@@ -1779,23 +1780,30 @@ class ImageScopeRef(TypedDict):
 
 class ImageSettingsView(TypedDict):
     """What is set for an image. enabled: null: as its registry has it. min_slots: instead of those of its labels.
-    domains, projects, groups: those that may use it; domains and projects both empty: all, groups empty: all."""
+    domains, projects, groups: those that may use it; domains and projects both empty: all, groups empty: all.
+    watch: for updates. pull_groups, pull_nodes: to which an update is pulled; both empty: nodes that have the present
+    image."""
 
     domains: list[ImageScopeRef]
     enabled: bool | None
     groups: list[ImageScopeRef]
     min_slots: dict[str, int]
     projects: list[ImageScopeRef]
+    pull_groups: list[ImageScopeRef]
+    pull_nodes: list[ImageScopeRef]
+    watch: WatchRule
 
 
-ImageState = Literal["enabled", "disabled", "hidden", "deprecated", "limited"]
+ImageState = Literal["enabled", "disabled", "hidden", "deprecated", "limited", "watched", "update"]
 
 
 class ImageUpdate(TypedDict):
     """Omitted fields keep their values. enabled: null: as its registry has it. successor: name or id of an image to use
     instead, for a deprecated one; null: none. preferred: the name of its family means this version, and no other.
-    aliases, domains, projects, groups, min_slots, recommended_slots: replace the present ones. domains, projects,
-    groups: ids or names. min_slots: instead of those of its labels."""
+    aliases, domains, projects, groups, min_slots, recommended_slots, pull_groups, pull_nodes: replace the present ones.
+    domains, projects, groups, pull_groups, pull_nodes: ids or names. min_slots: instead of those of its labels. watch:
+    for updates of its tag. pull_groups, pull_nodes: to which an update is pulled; both empty: nodes that have the
+    present image."""
 
     aliases: NotRequired[list[str]]
     deprecated: NotRequired[bool]
@@ -1806,8 +1814,30 @@ class ImageUpdate(TypedDict):
     min_slots: NotRequired[dict[str, int]]
     preferred: NotRequired[bool]
     projects: NotRequired[list[str]]
+    pull_groups: NotRequired[list[str]]
+    pull_nodes: NotRequired[list[str]]
     recommended_slots: NotRequired[dict[str, int]]
     successor: NotRequired[str | None]
+    watch: NotRequired[WatchRule]
+
+
+class ImageUpdateCheck(TypedDict):
+    """image: omitted: all that are watched."""
+
+    image: NotRequired[str | None]
+
+
+class ImageUpdateCheckView(TypedDict):
+    """images: how many are checked soon."""
+
+    images: int
+
+
+class ImageUpdateChoice(TypedDict):
+    """digest: what was seen, so that nothing newer is meant; omitted: the one that is available."""
+
+    digest: NotRequired[str | None]
+    image: str
 
 
 class ImageView(TypedDict):
@@ -1816,7 +1846,8 @@ class ImageView(TypedDict):
     group images. contents: versions of what it contains, such as python and cuda; cuda-driver: the least one.
     min_slots: of its sessions; recommended_slots: to begin with. hidden: users are not offered it, and can start it by
     name. deprecated: it still starts; successor: the name of the image to use instead. aliases: further names.
-    preferred: the name of its family means this version; without one, the newest."""
+    preferred: the name of its family means this version; without one, the newest. update: of a watched image, for those
+    who may change it; otherwise null. digest: of a watched image, what its sessions start from."""
 
     accelerators: list[str]
     aliases: list[str]
@@ -1845,7 +1876,22 @@ class ImageView(TypedDict):
     size_bytes: int | None
     successor: str | None
     title: str
+    update: ImageWatchView | None
     version: str
+
+
+class ImageWatchView(TypedDict):
+    """A watched image. available, available_since: the new digest of its tag. skipped: a digest that is not offered.
+    problem: why the last check did not work, or the update is not taken yet. taken_at: of the last update."""
+
+    available: str | None
+    available_since: str | None
+    checked_at: str | None
+    problem: str | None
+    rule: WatchRule
+    skipped: str | None
+    state: WatchState
+    taken_at: str | None
 
 
 ImportCredentials = Literal["none", "token", "key"]
@@ -3892,6 +3938,9 @@ class SiteUpdate(TypedDict):
     image_scan_hours: NotRequired[int]
     image_scan_rule: NotRequired[ScanRule]
     image_scan_severity: NotRequired[Severity]
+    image_watch_end: NotRequired[str]
+    image_watch_start: NotRequired[str]
+    image_watch_timezone: NotRequired[str]
     import_sources: NotRequired[list[str]]
     lock_address_attempts: NotRequired[int]
     lock_attempts: NotRequired[int]
@@ -3939,6 +3988,9 @@ class SiteView(TypedDict):
     image_scan_hours: int
     image_scan_rule: ScanRule
     image_scan_severity: Severity
+    image_watch_end: str
+    image_watch_start: str
+    image_watch_timezone: str
     import_sources: list[str]
     lock_address_attempts: int
     lock_attempts: int
@@ -4971,6 +5023,12 @@ class WastefulSession(TypedDict):
     name: str
     owner: OwnerRef
     unused: float
+
+
+WatchRule = Literal["off", "offer", "take"]
+
+
+WatchState = Literal["unchecked", "current", "available", "taking", "skipped", "missing", "failed"]
 
 
 class WebhookCreate(TypedDict):

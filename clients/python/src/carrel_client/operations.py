@@ -1282,6 +1282,30 @@ class ImageScans(Group):
         return answer
 
 
+class ImageUpdates(Group):
+    def check(self, *, image: str | None = UNSET) -> models.ImageUpdateCheckView:
+        """Ask the registry for the digest of the tag soon, whatever the daily hours; without an image, of all watched tags.
+        What is new is offered."""
+        answer: models.ImageUpdateCheckView = self._transport.call(
+            "POST", "/api/v1/image-updates/check", body=_given(image=image)
+        )
+        return answer
+
+    def skip(self, *, image: str, digest: str | None = UNSET) -> models.ImageDetail:
+        """Do not offer this digest again. Of a tag that changes once more, the next one is offered."""
+        answer: models.ImageDetail = self._transport.call(
+            "POST", "/api/v1/image-updates/skip", body=_given(digest=digest, image=image)
+        )
+        return answer
+
+    def take(self, *, image: str, digest: str | None = UNSET) -> models.ImageDetail:
+        """Sessions start from the new digest, and nodes pull it, soon. Running sessions keep what they have."""
+        answer: models.ImageDetail = self._transport.call(
+            "POST", "/api/v1/image-updates/take", body=_given(digest=digest, image=image)
+        )
+        return answer
+
+
 class Images(Group):
     def families(
         self,
@@ -1365,8 +1389,11 @@ class Images(Group):
         min_slots: dict[str, int] = UNSET,
         preferred: bool = UNSET,
         projects: Sequence[str] = UNSET,
+        pull_groups: Sequence[str] = UNSET,
+        pull_nodes: Sequence[str] = UNSET,
         recommended_slots: dict[str, int] = UNSET,
         successor: str | None = UNSET,
+        watch: models.WatchRule = UNSET,
     ) -> models.ImageDetail:
         """Change the given settings. Scans keep them, also when a tag is gone for a while."""
         answer: models.ImageDetail = self._transport.call(
@@ -1382,8 +1409,11 @@ class Images(Group):
                 min_slots=min_slots,
                 preferred=preferred,
                 projects=projects,
+                pull_groups=pull_groups,
+                pull_nodes=pull_nodes,
                 recommended_slots=recommended_slots,
                 successor=successor,
+                watch=watch,
             ),
         )
         return answer
@@ -2828,6 +2858,9 @@ class Site(Group):
         image_scan_hours: int = UNSET,
         image_scan_rule: models.ScanRule = UNSET,
         image_scan_severity: models.Severity = UNSET,
+        image_watch_end: str = UNSET,
+        image_watch_start: str = UNSET,
+        image_watch_timezone: str = UNSET,
         import_sources: Sequence[str] = UNSET,
         lock_address_attempts: int = UNSET,
         lock_attempts: int = UNSET,
@@ -2874,6 +2907,9 @@ class Site(Group):
                 image_scan_hours=image_scan_hours,
                 image_scan_rule=image_scan_rule,
                 image_scan_severity=image_scan_severity,
+                image_watch_end=image_watch_end,
+                image_watch_start=image_watch_start,
+                image_watch_timezone=image_watch_timezone,
                 import_sources=import_sources,
                 lock_address_attempts=lock_address_attempts,
                 lock_attempts=lock_attempts,
@@ -3780,6 +3816,7 @@ class Operations:
         self.held = Held(transport)
         self.image_pulls = ImagePulls(transport)
         self.image_scans = ImageScans(transport)
+        self.image_updates = ImageUpdates(transport)
         self.images = Images(transport)
         self.imports = Imports(transport)
         self.invitations = Invitations(transport)

@@ -13,7 +13,7 @@ from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.ids import RegistryId, new_id
 from carrel.db.encryption import SecretBox
-from carrel.engines.references import registry_of
+from carrel.engines.references import canonical_host
 from carrel.events import service as events
 from carrel.images import availability
 from carrel.images.registries import ecr_tokens, queries, registry_credentials
@@ -207,9 +207,8 @@ async def _scope(tx: AsyncSession, actor: Actor, request: RegistryCreate) -> tup
 
 
 def _host(url: str) -> str:
-    """As in image references, in which a name without a dot and a port is no host."""
-    host = urlsplit(url).netloc
-    return registry_of(f"{host}/x") if "." in host or ":" in host else host
+    """As in image references."""
+    return canonical_host(urlsplit(url).netloc)
 
 
 def _require_usable(registry: ImageRegistry) -> None:

@@ -18,6 +18,7 @@ export * from './sdk/groups.gen';
 export * from './sdk/held.gen';
 export * from './sdk/image-pulls.gen';
 export * from './sdk/image-scans.gen';
+export * from './sdk/image-updates.gen';
 export * from './sdk/images.gen';
 export * from './sdk/imports.gen';
 export * from './sdk/invitations.gen';

@@ -4195,6 +4195,7 @@ export type ImageDetail = {
      * Title
      */
     title: string;
+    update?: ImageWatchView | null;
     /**
      * Version
      */
@@ -4559,6 +4560,8 @@ export type ImageScopeRef = {
  *
  * What is set for an image. enabled: null: as its registry has it. min_slots: instead of those of its labels.
  * domains, projects, groups: those that may use it; domains and projects both empty: all, groups empty: all.
+ * watch: for updates. pull_groups, pull_nodes: to which an update is pulled; both empty: nodes that have the present
+ * image.
  */
 export type ImageSettingsView = {
     /**
@@ -4583,22 +4586,33 @@ export type ImageSettingsView = {
      * Projects
      */
     projects: Array<ImageScopeRef>;
+    /**
+     * Pull Groups
+     */
+    pull_groups: Array<ImageScopeRef>;
+    /**
+     * Pull Nodes
+     */
+    pull_nodes: Array<ImageScopeRef>;
+    watch: WatchRule;
 };
 
 /**
  * ImageState
  *
- * limited: to some domains, projects or resource groups.
+ * limited: to some domains, projects or resource groups. watched: for updates. update: one is available.
  */
-export type ImageState = 'enabled' | 'disabled' | 'hidden' | 'deprecated' | 'limited';
+export type ImageState = 'enabled' | 'disabled' | 'hidden' | 'deprecated' | 'limited' | 'watched' | 'update';
 
 /**
  * ImageUpdate
  *
  * Omitted fields keep their values. enabled: null: as its registry has it. successor: name or id of an image to use
  * instead, for a deprecated one; null: none. preferred: the name of its family means this version, and no other.
- * aliases, domains, projects, groups, min_slots, recommended_slots: replace the present ones. domains, projects,
- * groups: ids or names. min_slots: instead of those of its labels.
+ * aliases, domains, projects, groups, min_slots, recommended_slots, pull_groups, pull_nodes: replace the present ones.
+ * domains, projects, groups, pull_groups, pull_nodes: ids or names. min_slots: instead of those of its labels. watch:
+ * for updates of its tag. pull_groups, pull_nodes: to which an update is pulled; both empty: nodes that have the
+ * present image.
  */
 export type ImageUpdate = {
     /**
@@ -4640,6 +4654,14 @@ export type ImageUpdate = {
      */
     projects?: Array<string>;
     /**
+     * Pull Groups
+     */
+    pull_groups?: Array<string>;
+    /**
+     * Pull Nodes
+     */
+    pull_nodes?: Array<string>;
+    /**
      * Recommended Slots
      */
     recommended_slots?: {
@@ -4649,6 +4671,49 @@ export type ImageUpdate = {
      * Successor
      */
     successor?: string | null;
+    watch?: WatchRule;
+};
+
+/**
+ * ImageUpdateCheck
+ *
+ * image: omitted: all that are watched.
+ */
+export type ImageUpdateCheck = {
+    /**
+     * Image
+     */
+    image?: string | null;
+};
+
+/**
+ * ImageUpdateCheckView
+ *
+ * images: how many are checked soon.
+ */
+export type ImageUpdateCheckView = {
+    /**
+     * Images
+     */
+    images: number;
+};
+
+/**
+ * ImageUpdateChoice
+ *
+ * digest: what was seen, so that nothing newer is meant; omitted: the one that is available.
+ */
+export type ImageUpdateChoice = {
+    /**
+     * Digest
+     */
+    digest?: string | null;
+    /**
+     * Image
+     *
+     * An id, name, reference, alias or family.
+     */
+    image: string;
 };
 
 /**
@@ -4659,7 +4724,8 @@ export type ImageUpdate = {
  * group images. contents: versions of what it contains, such as python and cuda; cuda-driver: the least one.
  * min_slots: of its sessions; recommended_slots: to begin with. hidden: users are not offered it, and can start it by
  * name. deprecated: it still starts; successor: the name of the image to use instead. aliases: further names.
- * preferred: the name of its family means this version; without one, the newest.
+ * preferred: the name of its family means this version; without one, the newest. update: of a watched image, for those
+ * who may change it; otherwise null. digest: of a watched image, what its sessions start from.
  */
 export type ImageView = {
     /**
@@ -4771,10 +4837,46 @@ export type ImageView = {
      * Title
      */
     title: string;
+    update?: ImageWatchView | null;
     /**
      * Version
      */
     version: string;
+};
+
+/**
+ * ImageWatchView
+ *
+ * A watched image. available, available_since: the new digest of its tag. skipped: a digest that is not offered.
+ * problem: why the last check did not work, or the update is not taken yet. taken_at: of the last update.
+ */
+export type ImageWatchView = {
+    /**
+     * Available
+     */
+    available: string | null;
+    /**
+     * Available Since
+     */
+    available_since: string | null;
+    /**
+     * Checked At
+     */
+    checked_at: string | null;
+    /**
+     * Problem
+     */
+    problem: string | null;
+    rule: WatchRule;
+    /**
+     * Skipped
+     */
+    skipped: string | null;
+    state: WatchState;
+    /**
+     * Taken At
+     */
+    taken_at: string | null;
 };
 
 /**
@@ -10020,6 +10122,24 @@ export type SiteUpdate = {
      */
     image_scan_severity?: Severity;
     /**
+     * Image Watch End
+     *
+     * When they end; the same time as the beginning: they go on all day.
+     */
+    image_watch_end?: string;
+    /**
+     * Image Watch Start
+     *
+     * When the daily checks of watched images begin, such as 02:00.
+     */
+    image_watch_start?: string;
+    /**
+     * Image Watch Timezone
+     *
+     * Time zone of the daily checks, such as Asia/Seoul.
+     */
+    image_watch_timezone?: string;
+    /**
      * Import Sources
      *
      * Hosts that Import & Run accepts: github.com, github.com/acme, *.example.org; empty: all.
@@ -10261,6 +10381,24 @@ export type SiteView = {
      * The least severity that the rule is about.
      */
     image_scan_severity?: Severity;
+    /**
+     * Image Watch End
+     *
+     * When they end; the same time as the beginning: they go on all day.
+     */
+    image_watch_end?: string;
+    /**
+     * Image Watch Start
+     *
+     * When the daily checks of watched images begin, such as 02:00.
+     */
+    image_watch_start?: string;
+    /**
+     * Image Watch Timezone
+     *
+     * Time zone of the daily checks, such as Asia/Seoul.
+     */
+    image_watch_timezone?: string;
     /**
      * Import Sources
      *
@@ -13091,6 +13229,23 @@ export type WastefulSession = {
      */
     unused: number;
 };
+
+/**
+ * WatchRule
+ *
+ * What happens when the tag of an image has a new digest at its registry. OFF: sessions start
+ * from the tag. OFFER: an administrator decides. TAKE: it is taken during the daily checks. With OFFER and TAKE,
+ * sessions start from the digest that was taken last.
+ */
+export type WatchRule = 'off' | 'offer' | 'take';
+
+/**
+ * WatchState
+ *
+ * UNCHECKED: not yet. AVAILABLE: the tag has a new digest. TAKING: an update is to be taken. SKIPPED: the new
+ * digest is not to be taken. MISSING: the registry no longer has the tag. FAILED: the last check did not work.
+ */
+export type WatchState = 'unchecked' | 'current' | 'available' | 'taking' | 'skipped' | 'missing' | 'failed';
 
 /**
  * WebhookCreate
@@ -17114,6 +17269,93 @@ export type ImageScansVulnerabilitiesResponses = {
 };
 
 export type ImageScansVulnerabilitiesResponse = ImageScansVulnerabilitiesResponses[keyof ImageScansVulnerabilitiesResponses];
+
+export type ImageUpdatesCheckData = {
+    body: ImageUpdateCheck;
+    path?: never;
+    query?: never;
+    url: '/api/v1/image-updates/check';
+};
+
+export type ImageUpdatesCheckErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageUpdatesCheckError = ImageUpdatesCheckErrors[keyof ImageUpdatesCheckErrors];
+
+export type ImageUpdatesCheckResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImageUpdateCheckView;
+};
+
+export type ImageUpdatesCheckResponse = ImageUpdatesCheckResponses[keyof ImageUpdatesCheckResponses];
+
+export type ImageUpdatesSkipData = {
+    body: ImageUpdateChoice;
+    path?: never;
+    query?: never;
+    url: '/api/v1/image-updates/skip';
+};
+
+export type ImageUpdatesSkipErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageUpdatesSkipError = ImageUpdatesSkipErrors[keyof ImageUpdatesSkipErrors];
+
+export type ImageUpdatesSkipResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImageDetail;
+};
+
+export type ImageUpdatesSkipResponse = ImageUpdatesSkipResponses[keyof ImageUpdatesSkipResponses];
+
+export type ImageUpdatesTakeData = {
+    body: ImageUpdateChoice;
+    path?: never;
+    query?: never;
+    url: '/api/v1/image-updates/take';
+};
+
+export type ImageUpdatesTakeErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageUpdatesTakeError = ImageUpdatesTakeErrors[keyof ImageUpdatesTakeErrors];
+
+export type ImageUpdatesTakeResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImageDetail;
+};
+
+export type ImageUpdatesTakeResponse = ImageUpdatesTakeResponses[keyof ImageUpdatesTakeResponses];
 
 export type ImagesListData = {
     body?: never;
