@@ -7,7 +7,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "0105"
-down_revision = "0102"
+down_revision = "0104"
 branch_labels = None
 depends_on = None
 

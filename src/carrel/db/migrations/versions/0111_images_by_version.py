@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = "0111"
-down_revision = "0102"
+down_revision = "0107"
 branch_labels = None
 depends_on = None
 
