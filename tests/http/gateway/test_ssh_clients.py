@@ -95,7 +95,7 @@ echo "running==$(uname -s)==$(uname -m)=="
 set -e
 dir=~/.vscode-server/bin/0123abcd
 mkdir -p "$dir" && tar -xzf ~/vscode-server.tar.gz -C "$dir"
-nohup python3 "$dir/server.py" >"$dir/log" 2>&1 &
+nohup python3 "${dir}/server.py" >"$dir/log" 2>&1 &
 n=0; while [ "$n" -lt 600 ]; do
     port=$(sed -n 's/.*listening on \\([0-9]*\\)$/\\1/p' "$dir/log"); [ -n "$port" ] && break; n=$((n + 1)); sleep 0.1
 done
