@@ -25,6 +25,7 @@ NAMES = (
     "isolation",
     "events",
     "session_list",
+    "image_list",
     "page_list",
     "first_cell",
     "guard",

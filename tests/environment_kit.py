@@ -1,6 +1,10 @@
-"""Environments without an engine: rows of one that is ready."""
+"""Environments: made by requests, or without an engine, as rows of one that is ready."""
+
+from typing import Any
 
 from databases import sql
+from installation import Caller
+from people import eventually
 
 from carrel.db.database import Database
 from carrel.permissions.decide import Actor
@@ -24,3 +28,21 @@ async def add_environment(database: Database, environment: str, owner: Actor, na
         WHERE environment_id = '{environment}'
         """,
     )
+
+
+async def made(caller: Caller, path: str, **body: Any) -> None:
+    """Have a version saved or built, and wait until it is ready."""
+
+    async def accepted() -> dict[str, Any] | None:
+        answer = await caller.post(path, body)
+        assert answer.status_code == 202 or answer.json()["code"] == "build.no_engine", answer.text
+        return answer.json() if answer.status_code == 202 else None
+
+    environment = await eventually(accepted)
+
+    async def ready() -> bool:
+        version = (await caller.get(f"/environments/{environment['id']}")).json()["versions"][0]
+        assert version["state"] not in ("failed", "cancelled"), version
+        return bool(version["state"] == "ready")
+
+    await eventually(ready)

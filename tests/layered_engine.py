@@ -1,11 +1,11 @@
-"""A fake engine that mounts app layers, and a recipe whose builds a test decides about."""
+"""Fake engines that mount app layers, and a recipe whose builds a test decides about."""
 
 import asyncio
 from collections.abc import Callable
 
 from carrel.engines.fake import FakeEngine
 from carrel.engines.optional import ImageBuilding
-from carrel.engines.port import EngineError, ImageUnusable
+from carrel.engines.port import EngineError, ImageUnusable, PullCredentials
 
 REPOSITORY = "localhost/test/layer"
 
@@ -26,6 +26,22 @@ class LayeredEngine(FakeEngine):
     async def remove_layers(self, repository: str, *, kept: str = "") -> None:
         self.removed += 1
         self.prepared &= {kept}
+
+
+class PullingEngine(FakeEngine):
+    """failure: why containers cannot have the layer. tried: references and credentials, in order."""
+
+    def __init__(self, layer: str) -> None:
+        super().__init__()
+        self.layer = layer
+        self.failure: EngineError | None = None
+        self.tried: list[tuple[str, PullCredentials | None]] = []
+
+    async def try_layer(self, reference: str, credentials: PullCredentials | None) -> str:
+        self.tried.append((reference, credentials))
+        if self.failure:
+            raise self.failure
+        return "Mounted as an image volume."
 
 
 class Recipe:

@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import tarfile
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 
 from aiohttp import encode_basic_auth, web
@@ -65,13 +66,20 @@ class TinyRegistry:
         """A tiny image with some random bytes, so that no daemon has its layers yet."""
         archive, _ = built("work")
         layers = [archive, _one_file("noise", os.urandom(noise_bytes))]
+        settings = {"Labels": {"carrel.user": "work"}, "Env": ["PATH=/usr/bin:/bin"], "User": "work"}
+        return self.put(name, layers, settings, architecture=architecture)
+
+    def put(
+        self, name: str, layers: Sequence[bytes], settings: Mapping[str, object], *, architecture: str = ""
+    ) -> str:
+        """An image of these layers, which are archives, and with this configuration; returns its reference."""
         config = {
             "architecture": architecture or _ARCHITECTURES[platform.machine()],
             "os": "linux",
-            "config": {"Labels": {"carrel.user": "work"}, "Env": ["PATH=/usr/bin:/bin"], "User": "work"},
+            "config": settings,
             "rootfs": {"type": "layers", "diff_ids": [_digest(layer) for layer in layers]},
         }
-        packed = [gzip.compress(layer, mtime=0) for layer in layers]
+        packed = [gzip.compress(layer, 1, mtime=0) for layer in layers]
         manifest = {
             "schemaVersion": 2,
             "mediaType": _MANIFEST,

@@ -21,12 +21,12 @@ def tiny(flavour: str) -> str:
 
 
 def write_archives(folder: Path) -> None:
-    """Write the archives that every cluster has: pause, and the tiny image in all flavours."""
+    """Write the archives that every cluster has: pause, and flavours of the tiny image."""
     path = {"Env": ["PATH=/usr/local/bin:/usr/bin:/bin"]}
     bare, _ = built("bare")
     pause = {**path, "Entrypoint": ["/bin/busybox", "sleep", "2147483647"]}
     (folder / "pause.tar").write_bytes(_archive(PAUSE, bare, pause))
-    for flavour in ("work", "bare", "shellless"):
+    for flavour in ("work", "bare", "shellless", "layer"):
         settings = {**path, "User": "work", "WorkingDir": "/home/work"} if flavour == "work" else path
         (folder / f"{flavour}.tar").write_bytes(_archive(tiny(flavour), built(flavour)[0], settings))
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import secrets
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -15,10 +16,12 @@ import cluster_images
 import httpx2
 import pytest
 from crash.supervised import Supervised
+from layer_image import layer_image
 from own_cluster import Cluster
 from people import eventually
 from shared_volume import shared_volume
 from sqlalchemy import text
+from tiny_registry import TinyRegistry
 
 from carrel.db.database import Database
 from carrel.images import service as images
@@ -101,6 +104,20 @@ class Installed:
         host = made["url"].split("/")[2]
         gateway = f"http://127.0.0.1:{host.rsplit(':', 1)[1]}"
         return gateway, {"Host": host, "Authorization": f"Bearer {made['token']}"}
+
+    async def until_layer(self, state: str, *, within_s: float = 60) -> None:
+        """Wait until the app layer of the cluster is in this state."""
+        seen = None
+
+        async def there() -> bool:
+            nonlocal seen
+            seen = (await self.as_json("engine", "show", "west"))["app_layer"]
+            return seen is not None and seen["state"] == state
+
+        try:
+            await eventually(there, every_s=1, within_s=within_s)
+        except AssertionError as error:
+            raise AssertionError(seen) from error
 
     async def has_no_address(self, session: str) -> bool:
         """True once the gateway has to go through the engine."""
@@ -203,6 +220,49 @@ async def test_a_session_lives_on_the_chosen_node_with_its_folder_and_its_apps(
     await installed.ok("session", "rm", "--yes", session)
     await eventually(lambda: not installed.left(), every_s=0.2)
     assert (files / "answer").exists()
+
+
+async def test_jupyterlab_of_the_app_layer_answers_in_a_pod_whose_image_is_busybox(
+    installed: Installed, cluster: Cluster, tmp_path: Path
+) -> None:
+    async with TinyRegistry(cluster.address, credentials=("robot", "correct horse")) as registry:
+        for node in cluster.nodes:
+            node.trust(registry.address)
+        # 1. Nodes may not pull it, and Carrel says so.
+        layer = registry.put("app-layer", [await asyncio.to_thread(_jupyter_layer)], {})
+        kubeconfig = ("--kubeconfig", str(cluster.kubeconfig))
+        await installed.ok("engine", "edit", "west", *kubeconfig, "--app-layer", layer)
+        await installed.until_layer("FAILED")
+        assert "App layer: Pods cannot have the app layer" in await installed.ok("engine", "check", "west")
+        # 2. With the credentials of the registry, they do.
+        (tmp_path / "secret").write_text("correct horse")
+        given = ("--url", f"http://{registry.address}", "--username", "robot")
+        await installed.ok("registry", "add", "site", *given, "--secret-file", str(tmp_path / "secret"))
+        await installed.ok("engine", "check", "west")
+        await installed.until_layer("READY", within_s=240)
+        assert "Copied into each pod" in await installed.ok("engine", "show", "west")
+        # 3. An app that the image does not have, through the gateway.
+        size = ("--cpu", "1", "--mem", "512m", "--image", "tiny")
+        session = (await installed.as_json("session", "create", *size, "--wait"))["id"]
+        assert "jupyter" in await installed.ok("app", "ls", session)
+        gateway, headers = await installed.app(session, "jupyter")
+        async with aiohttp.ClientSession() as client:
+            async with client.get(f"{gateway}/api/kernelspecs", headers=headers) as answer:
+                assert (answer.status, "python3" in (await answer.json())["kernelspecs"]) == (200, True)
+            async with client.get(f"{gateway}/lab", headers=headers) as page:
+                assert (page.status, "JupyterLab" in await page.text()) == (200, True)
+        await installed.ok("session", "rm", "--yes", session)
+        await eventually(lambda: not installed.left(), every_s=0.2)
+
+
+def _jupyter_layer() -> bytes:
+    """The archive of the app layer without VS Code and its Node, which are most of it."""
+    script = (
+        "PATH=/opt/carrel/busybox; cd /; set --; for one in opt/carrel/*; do "
+        'case $one in */code-server | */node) ;; *) set -- "$@" "$one" ;; esac; done; tar -c -f - "$@"'
+    )
+    started = ["docker", "run", "--rm", "--network=none", "--entrypoint", "/opt/carrel/bin/sh", layer_image()]
+    return subprocess.run([*started, "-c", script], check=True, capture_output=True).stdout
 
 
 async def _uses_its_apps(installed: Installed, session: str) -> None:

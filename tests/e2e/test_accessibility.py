@@ -263,6 +263,7 @@ _ADMINISTRATION = (
     "/site",
     "/maintenance",
     "/maintenance/images",
+    "/maintenance/scans",
     "/maintenance/information",
     "/providers",
     "/providers?make=one",

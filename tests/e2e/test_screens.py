@@ -94,6 +94,7 @@ PATHS = (
     "/maintenance",
     "/maintenance/consistency",
     "/maintenance/images",
+    "/maintenance/scans",
     "/maintenance/information",
     "/providers",
     "/settings/profile",

@@ -327,7 +327,7 @@ def test_nothing_is_left_to_be_done_later():
 _REGISTRY = re.compile(
     r"docker[ _]?hub|docker\.(?:io|com)\b|vnd\.docker|docker_(?:list|manifest)|docker-content-digest"
     # A file format, and conventions of repositories.
-    r"|dockerfile|dockerignore|repo2docker"
+    r"|dockerfile|dockerignore|dockercomposefile|repo2docker"
 )
 
 

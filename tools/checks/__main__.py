@@ -24,7 +24,7 @@ STATE = ROOT / ".tools" / "checks"
 # core. The others also wait, for databases and clocks: three at a time keep two cores busy. Browser tests run
 # without others: two at a time, each with an installation of its own, keep both cores busy.
 CONTAINERS = ("conformance", "crash", "cluster")
-BROWSER = ("e2e",)
+BROWSER = ("e2e", "programs")
 
 
 @dataclass

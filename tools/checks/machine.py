@@ -160,7 +160,7 @@ def say(text: str) -> None:
 
 def _missing_packages(folders: Collection[str]) -> list[str]:
     packages = [] if set(folders) <= set(_WITHOUT_CONTAINERS) else list(_FOR_CONTAINERS)
-    if "e2e" in folders:
+    if {"e2e", "programs"} & set(folders):
         packages += _FOR_BROWSER
     if "cluster" in folders:
         packages += _FOR_CLUSTER

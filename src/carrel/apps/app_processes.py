@@ -40,13 +40,17 @@ _STATUS = (
     'if kill -0 "$pid" 2>/dev/null; then code=alive; elif [ -f "$app/exit" ]; then read -r code <"$app/exit"; fi; '
     'echo "$app $at $code"; done'
 )
-# The process group first: setsid has made the app its leader.
+# setsid has made the app the leader of a session, which has all its processes but those that left it on purpose, as
+# shells in terminals do. Without setsid, only the app itself is known.
 _STOP = (
     f'dir="{DIRECTORY}/$1"; read -r pid at start <"$dir/pid" 2>/dev/null || exit 0; rm -f "$dir/pid"; '
-    '[ "$start" = "$2" ] || exit 0; kill -TERM -- "-$pid" 2>/dev/null || kill -TERM "$pid" 2>/dev/null || exit 0; '
-    'n=0; while [ "$n" -lt 50 ] && kill -0 "$pid" 2>/dev/null; do n=$((n + 1)); '
-    "sleep 0.1 2>/dev/null || sleep 1; done; "
-    'kill -KILL -- "-$pid" 2>/dev/null || kill -KILL "$pid" 2>/dev/null; exit 0'
+    '[ "$start" = "$2" ] || exit 0; '
+    'alive() { for one in /proc/[0-9]*/stat; do { read -r line <"$one"; } 2>/dev/null || continue; '
+    'one="${one%/stat}"; set -- "${one#/proc/}" ${line##*) }; '
+    'if [ "$2" != Z ] && { [ "$5" = "$pid" ] || [ "$1" = "$pid" ]; }; then echo "$1"; fi; done; }; '
+    'end() { for one in $(alive); do kill "$1" "$one" 2>/dev/null; done; }; end -TERM; '
+    'n=0; while [ "$n" -lt 50 ] && [ -n "$(alive)" ]; do n=$((n + 1)); sleep 0.1 2>/dev/null || sleep 1; done; '
+    "end -KILL; exit 0"
 )
 _LOG = f'tail -n "$2" "{DIRECTORY}/$1/log" 2>/dev/null | tail -c {MAX_LOG_BYTES}'
 _PROGRAMS = _SEARCHED + 'for one; do command -v "$one" >/dev/null 2>&1 && printf "%s\\n" "$one"; done; exit 0'

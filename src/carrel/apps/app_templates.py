@@ -43,11 +43,12 @@ class AppTemplate:
 
     name: a DNS label. port: where it listens, or the preferred port. command: started on demand; empty when the app
     starts by itself. ready: path whose answer below 500 shows that it serves; empty means that an open port is enough.
-    path: where its pages begin. auth_header: a header line that the gateway adds to each request, with "{secret}" where
-    the session's secret goes; may be empty. requires: a program without which it cannot start; empty: none. hint: how
-    users get that program.
+    path: where its pages begin, perhaps with a query. auth_header: a header line that the gateway adds to each request,
+    with "{secret}" where the session's secret goes; may be empty. requires: a program without which it cannot start;
+    empty: none. hint: how users get that program.
 
-    Words of the command and values of env may contain {port}, {secret}, {base_url} (the path) and the names of options.
+    Words of the command and values of env may contain {port}, {secret}, {base_url} (the path without its query) and the
+    names of options.
     """
 
     name: str
@@ -81,7 +82,7 @@ class AppTemplate:
         return {SECRET_VARIABLE: secret, **{name: _filled(text, values) for name, text in self.env.items()}}
 
     def _values(self, secret: str, options: Mapping[str, str]) -> dict[str, str]:
-        own = {"port": str(self.port), "secret": secret, "base_url": self.path}
+        own = {"port": str(self.port), "secret": secret, "base_url": self.path.partition("?")[0]}
         return {**{option.name: option.default for option in self.options}, **options, **own}
 
     def checked(self, options: Mapping[str, str]) -> dict[str, str]:

@@ -24,8 +24,10 @@ AppTemplateName = Annotated[
 Title = Annotated[str, StringConstraints(min_length=1, max_length=60, strip_whitespace=True)]
 AppPath = Annotated[
     str,
-    StringConstraints(pattern=r"^/[A-Za-z0-9._~/%+-]*$", max_length=200),
-    says("A path begins with / and has letters, digits and any of . _ ~ / % + -."),
+    StringConstraints(pattern=r"^/[A-Za-z0-9._~/%+-]*(?:\?[A-Za-z0-9._~/%+=&-]+)?$", max_length=200),
+    says(
+        "A path begins with / and has letters, digits and any of . _ ~ / % + -, perhaps with a query after ?."
+    ),
 ]
 ReadyPath = Annotated[
     str,

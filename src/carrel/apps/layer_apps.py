@@ -4,7 +4,7 @@ Their commands listen on these ports on all addresses, since the gateway reaches
 the session's secret of whoever connects. Recipe: images/app-layer/apps.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -58,6 +58,11 @@ def offered(apps: Iterable[Mapping[str, Any]], *, layer: bool) -> list[dict[str,
     names = {row["name"] for row in own}
     added = (asdict(app) for app in LAYER_APPS if app.name not in names)
     return [*own, *(added if layer else ())]
+
+
+def has_layer(apps: Sequence[Mapping[str, Any]]) -> bool:
+    """True if a session with these apps has those of a layer, or its own of the same names."""
+    return len(offered(apps, layer=True)) == len(apps)
 
 
 _COMMANDS = [app.command[:1] for app in LAYER_APPS]

@@ -66,8 +66,8 @@ class AppServer:
 
 
 def with_ticket(url: str, path: str, ticket: str) -> str:
-    """The URL of an app's path with a ticket that opens it. url: of its origin."""
-    return f"{url.rstrip('/')}{path}?{TICKET_PARAMETER}={ticket}"
+    """The URL of an app's path with a ticket that opens it. url: of its origin. path: with or without a query."""
+    return f"{url.rstrip('/')}{path}{'&' if '?' in path else '?'}{TICKET_PARAMETER}={ticket}"
 
 
 def app_url(apps_url: str, session: SessionId, app: str) -> str:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Body, Path, Query, Request
 from sqlalchemy import exists
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.apps import app_states, opening, ports, session_apps
+from carrel.apps import app_states, layer_apps, opening, ports, session_apps
 from carrel.apps import service as apps
 from carrel.apps.app_templates import TCP, AppTemplate
 from carrel.apps.denials import not_running, of_engine
@@ -29,6 +29,7 @@ from carrel.core.errors import Conflict
 from carrel.engines.port import EngineError
 from carrel.http.auth import CurrentActor, names
 from carrel.http.services import ServicesOf
+from carrel.nodes.engines import app_layers
 from carrel.permissions.decide import Actor
 from carrel.sessions import containers
 from carrel.sessions import service as sessions
@@ -67,7 +68,8 @@ async def list_apps(services: ServicesOf[AccessServices], actor: CurrentActor, r
         session = await sessions.find(tx, actor, ref, "app.read")
         main = await containers.named(tx, session, None)
         known = await session_apps.of_session(tx, session)
-    return AppList(items=await _views(services, session, main, known))
+        why = "" if layer_apps.has_layer(session.apps) else await app_layers.missing(tx, main.node_id)
+    return AppList(items=await _views(services, session, main, known), layer_missing=why)
 
 
 async def _views(

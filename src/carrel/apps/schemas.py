@@ -126,7 +126,10 @@ class AppView(BaseModel):
 
 
 class AppList(BaseModel):
+    """layer_missing: why the session does not have the apps of the app layer, as a sentence; empty if it has them."""
+
     items: list[AppView]
+    layer_missing: str = ""
     next_cursor: str | None = None
 
 

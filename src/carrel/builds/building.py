@@ -75,16 +75,19 @@ def startable(
 
 
 async def begin(tx: AsyncSession, version: str) -> BuiltVersion | None:
-    """The build, now running, with an empty log; None if it is no longer to be built."""
+    """The build, now running, with a new log, whose parts are numbered after those of the one before: who follows it
+    misses nothing. None if it is no longer to be built.
+    """
     if await making.begin(tx, version) is None:
         return None
     build = await tx.get_one(BuiltVersion, version, populate_existing=True)
     build.attempts += 1
+    last = await _last_part(tx, version)
     await tx.execute(delete(BuildLog).where(BuildLog.version_id == version))
-    if build.attempts > 1:
-        tx.add(
-            BuildLog(version_id=build.version_id, number=1, text="It was interrupted, and begins again.\n")
-        )
+    again = ["It was interrupted, and begins again."] if build.attempts > 1 or last else []
+    if notes := [*again, *build.notes]:
+        text = "".join(f"{line}\n" for line in notes)
+        tx.add(BuildLog(version_id=build.version_id, number=last + 1, text=text))
     await tx.flush()
     return build
 
@@ -101,10 +104,14 @@ async def add_to_log(tx: AsyncSession, version: str, text: str) -> None:
     """Add a part to the log, as long as there is the build."""
     if not text or await tx.get(BuiltVersion, version) is None:
         return
-    last = select(func.coalesce(func.max(BuildLog.number), 0)).where(BuildLog.version_id == version)
-    number = (await tx.execute(last)).scalar_one() + 1
+    number = await _last_part(tx, version) + 1
     tx.add(BuildLog(version_id=version, number=number, text=text.replace("\0", "")))
     await tx.flush()
+
+
+async def _last_part(tx: AsyncSession, version: str) -> int:
+    last = select(func.coalesce(func.max(BuildLog.number), 0)).where(BuildLog.version_id == version)
+    return (await tx.execute(last)).scalar_one()
 
 
 async def kept(tx: AsyncSession) -> set[str]:

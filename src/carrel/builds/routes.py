@@ -13,6 +13,7 @@ from carrel.builds.schemas import (
     EnvironmentBuild,
     EnvironmentRebuild,
 )
+from carrel.builds.services import BuildServices
 from carrel.environments.routes import Ref, Version
 from carrel.environments.schemas import EnvironmentView
 from carrel.http.auth import CurrentActor, names
@@ -57,13 +58,14 @@ async def send_context(
     status_code=202,
 )
 async def build(
-    services: ServicesOf[Services], actor: CurrentActor, body: EnvironmentBuild
+    services: ServicesOf[BuildServices], actor: CurrentActor, body: EnvironmentBuild
 ) -> EnvironmentView:
-    """Build a version from a Dockerfile, requirements.txt, pyproject.toml, or a directory by the conventions of
-    repo2docker. The first of its versions is the new one; its state tells how far it is.
+    """Build a version from a Dockerfile, requirements.txt, pyproject.toml, environment.yml, devcontainer.json, or a
+    directory by the conventions of repo2docker. The first of its versions is the new one; its state tells how far it
+    is.
     """
     async with services.database.transaction() as tx:
-        return await service.build(tx, services.clock, actor, body)
+        return await service.build(tx, services.clock, actor, body, micromamba=services.micromamba)
 
 
 @router.post(

@@ -25,10 +25,10 @@ Text = Annotated[str, StringConstraints(max_length=256 << 10, pattern=r"^[^\x00]
 
 
 class EnvironmentBuild(BaseModel):
-    """name, version, project: as for a saved session. file: which is the recipe: a Dockerfile, requirements.txt or
-    pyproject.toml; default: by the conventions of repo2docker. files: texts by path, instead of those of the context.
-    context: id of one that you sent. base: image below, for recipes that name none; default: the starter image. source:
-    where the files are from, for people.
+    """name, version, project: as for a saved session. file: which is the recipe: a Dockerfile, requirements.txt,
+    pyproject.toml, environment.yml or devcontainer.json; default: by the conventions of repo2docker. files: texts by
+    path, instead of those of the context. context: id of one that you sent. base: image below, for recipes that name
+    none; default: the starter image. source: where the files are from, for people.
     """
 
     model_config = {"extra": "forbid"}
@@ -62,9 +62,9 @@ class BuildContextView(BaseModel):
 
 
 class BuildRecipe(BaseModel):
-    """kind: dockerfile, requirements, pyproject or repository. file: that is the recipe; null: by convention. files:
-    texts by path that were written by a person. dockerfile: what is built. images: references of the images in it.
-    context_files: number of files of the context.
+    """kind: dockerfile, requirements, pyproject, conda, devcontainer or repository. file: that is the recipe; null: by
+    convention. files: texts by path that were written by a person. dockerfile: what is built. images: references of the
+    images in it. context_files: number of files of the context.
     """
 
     kind: str

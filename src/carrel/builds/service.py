@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, exists, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.builds import build_recipes as recipes
-from carrel.builds import contexts
+from carrel.builds import contexts, devcontainer
 from carrel.builds import dockerfile as dockerfiles
 from carrel.builds.schemas import (
     BuildContextView,
@@ -25,8 +25,9 @@ from carrel.engines.optional import BUILDS
 from carrel.engines.references import LOCAL, never_an_id, registry_of
 from carrel.environments import environment_access as access
 from carrel.environments import environment_views as views
-from carrel.environments import quota
+from carrel.environments import image_origins, quota
 from carrel.environments import service as environments
+from carrel.environments.image_origins import Origin
 from carrel.environments.schemas import EnvironmentView
 from carrel.images import service as images
 from carrel.permissions.decide import Actor, Target, require
@@ -73,15 +74,17 @@ async def keep_context(
     return BuildContextView(id=row.id, files=row.files, size_bytes=row.size_bytes)
 
 
-async def build(tx: AsyncSession, clock: Clock, actor: Actor, request: EnvironmentBuild) -> EnvironmentView:
-    """Have a version of an environment built, of the actor or of one of their projects.
+async def build(
+    tx: AsyncSession, clock: Clock, actor: Actor, request: EnvironmentBuild, *, micromamba: str
+) -> EnvironmentView:
+    """Have a version of an environment built, of the actor or of one of their projects. micromamba: see `conda.tool`.
 
     Raises: NotFound, Forbidden, Invalid, Conflict; Refused over the quota.
     """
     require(actor, "environment.build", Target(actor.user_id, domain_id=actor.domain_id))
     files, listing = await _files(tx, actor, request)
     base = request.base or await _default_base(tx, actor, files, request.file)
-    recipe = recipes.plan(files, listing, chosen=request.file, base=base)
+    recipe = recipes.plan(files, listing, chosen=request.file, base=base, micromamba=micromamba)
     project = None
     if request.project is not None:
         project = await tx.get_one(Project, await resolution.project_of(tx, actor, request.project))
@@ -94,6 +97,7 @@ async def build(tx: AsyncSession, clock: Clock, actor: Actor, request: Environme
         dockerfile=recipe.dockerfile,
         files=dict(recipe.files),
         added={**request.files, **recipe.added},
+        notes=list(recipe.notes),
         context_id=request.context,
     )
     return await _enqueue(tx, clock, actor, environment, row, request.version, request.note)
@@ -105,7 +109,7 @@ async def rebuild(
     """Have another version built from the recipe and the files of that one. Raises: as `build`."""
     environment = await access.find(tx, actor, ref, "environment.build")
     former, _ = await _built(tx, environment, name)
-    fields = ("kind", "file", "base", "source", "dockerfile", "files", "added", "context_id")
+    fields = ("kind", "file", "base", "source", "dockerfile", "files", "added", "notes", "context_id")
     row = tables.BuiltVersion(**{field: getattr(former, field) for field in fields})
     return await _enqueue(tx, clock, actor, environment, row, request.new_version, request.note)
 
@@ -172,7 +176,9 @@ async def _files(
     content = (await tx.execute(stored)).scalar_one()
     chosen = {*recipes.candidates(), *([request.file] if request.file else [])}
     listing = {*contexts.listing(content), *request.files}
-    return {**contexts.texts(content, chosen), **request.files}, sorted(listing)
+    files = {**contexts.texts(content, chosen), **request.files}
+    more = contexts.texts(content, recipes.referenced(files, request.file))
+    return {**more, **files}, sorted(listing)
 
 
 async def _default_base(tx: AsyncSession, actor: Actor, files: Mapping[str, str], chosen: str | None) -> str:
@@ -180,7 +186,8 @@ async def _default_base(tx: AsyncSession, actor: Actor, files: Mapping[str, str]
     known = [one.name for one in await images.usable(tx, actor)]
     if known:
         return _STARTER if _STARTER in known else known[0]
-    if any(path.rpartition("/")[2] == dockerfiles.FILE for path in (chosen, *files) if path):
+    named = {path.rpartition("/")[2].removeprefix(".") for path in (chosen, *files) if path}
+    if named & {dockerfiles.FILE, devcontainer.FILE}:
         return dockerfiles.SCRATCH
     raise Invalid(
         "build.no_base",
@@ -192,10 +199,13 @@ async def _default_base(tx: AsyncSession, actor: Actor, files: Mapping[str, str]
 
 @dataclass(frozen=True)
 class _Below:
-    """images: references by their names in the Dockerfile. catalogue: the entry below the result, if it has one."""
+    """images: references by their names in the Dockerfile. catalogue: the entry below the result, if it has one.
+    origins: of the result.
+    """
 
     images: Mapping[str, str]
     catalogue: Image | None
+    origins: Sequence[Origin]
 
 
 async def _resolved(
@@ -205,14 +215,16 @@ async def _resolved(
     own = environment.project_id
     projects = [own] if own else sorted(actor.projects) or [ProjectId("")]
     references: dict[str, str] = {}
+    origins: list[Origin] = []
     below = None
     for name in file.images:
         image = await resolution.named_image(tx, actor, name)
         reference = image.reference if image else name
         await _require_permitted(tx, actor, projects, image, name)
         references[name] = reference if registry_of(reference) == LOCAL else never_an_id(reference)
+        origins += await image_origins.with_image(tx, image, reference, below=name == file.below)
         below = image if name == file.below else below
-    return _Below(references, below)
+    return _Below(references, below, origins)
 
 
 async def _require_permitted(
@@ -262,8 +274,9 @@ async def _enqueue(
         session_name="",
         container_id="",
         base=file.below or dockerfiles.SCRATCH,
+        origins=image_origins.to_json(below.origins),
         apps=base.apps if base else [],
-        min_slots=dict(base.min_slots if base else images.DEFAULT_MIN_SLOTS),
+        min_slots=dict(base.least_slots if base else images.DEFAULT_MIN_SLOTS),
         cancel=False,
         created_by=actor.user_id,
         created_at=now,

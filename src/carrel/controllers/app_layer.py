@@ -1,4 +1,6 @@
-"""Build the app layer in every engine that can mount it, in the background, and keep only the current version."""
+"""Bring the app layer to every engine that can mount it, in the background: build it and keep only the current version,
+or, where nodes pull it, try out how containers have it.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -13,8 +15,9 @@ from carrel.controllers.loop import Tools, beside, end
 from carrel.core.errors import CarrelError, NotFound
 from carrel.core.ids import EngineId
 from carrel.engines.context import Claimable
-from carrel.engines.optional import LayerMounting
+from carrel.engines.optional import LayerMounting, LayerPulling
 from carrel.engines.port import EngineError, EngineUnavailable, ImageUnusable
+from carrel.images.registries import pulls
 from carrel.nodes.engines import app_layers
 from carrel.tables.engines import LAYER_TOPIC, TOPIC, AppLayerRow, LayerState
 
@@ -43,14 +46,20 @@ class AppLayer:
     async def step(self) -> None:
         """Begin the builds that are due."""
         recipe = self._tools.app_layer
-        engines = await self._mounting() if recipe else {}
+        building, pulling = await self._engines()
+        if recipe is None:
+            building = {}
         async with self._tools.transaction() as tx:
-            await app_layers.keep(tx, engines.keys())
+            await app_layers.keep(tx, {*building, *pulling})
             known = await app_layers.all_layers(tx)
+        for one, source in pulling.items():
+            if self._is_due(known.get(one), source.layer) or known[one].state == LayerState.READY:
+                work = partial(self._try, one, source, known.get(one))
+                self._active.begin(one, partial(beside, "try out the app layer", work, engine=one))
         if recipe is None:
             return
         reference = await asyncio.to_thread(lambda: recipe.reference)
-        for engine_id, engine in engines.items():
+        for engine_id, engine in building.items():
             if self._is_due(known.get(engine_id), reference):
                 work = partial(self._build, engine_id, engine, reference)
                 self._active.begin(
@@ -72,15 +81,36 @@ class AppLayer:
             return True
         return row.state == LayerState.FAILED and self._tools.clock.now() - row.state_since >= AGAIN
 
-    async def _mounting(self) -> dict[EngineId, LayerMounting]:
-        """The engines that can mount it."""
-        mounting: dict[EngineId, LayerMounting] = {}
+    async def _engines(self) -> tuple[dict[EngineId, LayerMounting], dict[EngineId, LayerPulling]]:
+        """The engines in which it is built, and those whose nodes pull one that an administrator has named."""
+        building: dict[EngineId, LayerMounting] = {}
+        pulling: dict[EngineId, LayerPulling] = {}
         for engine_id in await self._tools.engines.ids():
             with suppress(EngineUnavailable, NotFound):
                 engine = await self._tools.engines.of(engine_id)
-                if isinstance(engine, LayerMounting):
-                    mounting[engine_id] = engine
-        return mounting
+                if isinstance(engine, LayerPulling):
+                    pulling |= {engine_id: engine} if engine.layer else {}
+                elif isinstance(engine, LayerMounting):
+                    building[engine_id] = engine
+        return building, pulling
+
+    async def _try(self, engine_id: EngineId, engine: LayerPulling, row: AppLayerRow | None) -> None:
+        """Find out how containers have it. Until then, and if they cannot have it, sessions start without it."""
+        reference = engine.layer
+        if row is None or row.reference != reference:
+            await self._report(engine_id, reference, LayerState.BUILDING, step="trying it out in the cluster")
+        try:
+            async with self._tools.transaction() as tx:
+                source = await pulls.source(tx, self._tools.seal, reference, project=None)
+            how = await engine.try_layer(source.reference, source.credentials)
+        except EngineUnavailable as error:
+            log.warning("layer.engine_unavailable", engine=engine_id, error=error.message)
+        except (EngineError, CarrelError) as error:
+            log.warning("layer.not_usable", engine=engine_id, error=error.message)
+            await self._report(engine_id, reference, LayerState.FAILED, error=error.message)
+        else:
+            if row is None or (row.reference, row.state, row.step) != (reference, LayerState.READY, how):
+                await self._report(engine_id, reference, LayerState.READY, step=how)
 
     async def _build(self, engine_id: EngineId, engine: LayerMounting, reference: str) -> None:
         recipe = self._tools.app_layer

@@ -19,10 +19,11 @@ from carrel.controllers.loop import Tools, beside, end
 from carrel.core.errors import CarrelError, NotFound, Refused, Unavailable
 from carrel.core.ids import EngineId, ProjectId
 from carrel.db.leader import LeadershipLost
-from carrel.engines.optional import BuildOutput, CommittedImage, LimitedBuilding
-from carrel.engines.port import EngineError, EngineUnavailable, Progress
+from carrel.engines.optional import BuildOutput, CommittedImage, ImageStore, LimitedBuilding
+from carrel.engines.port import EngineError, EngineUnavailable, ImageUnusable, Progress
 from carrel.engines.references import LOCAL, registry_of
 from carrel.environments import making
+from carrel.images.node_images import service as node_images
 from carrel.images.registries import pulls
 from carrel.images.registries.pulls import PullSource
 from carrel.nodes.engines.connections import in_time
@@ -210,9 +211,7 @@ class EnvironmentBuilds:
         for name, reference in build.images.items():
             source = await self._source(version, reference)
             images[name] = source.reference
-            sizes[name] = await engine.build_base(
-                source.reference, source.credentials, attempt.add, always=source.always
-            )
+            sizes[name] = await self._below(version, reference, source, engine, attempt)
         # 2. The build.
         rules = self._tools.builds
         marks = engine.build_marks(version.environment_id)
@@ -228,6 +227,30 @@ class EnvironmentBuilds:
         )
         below = sizes.get(build.below, 0) if build.below else 0
         return replace(made, added_bytes=max(made.added_bytes - below, 0))
+
+    async def _below(
+        self,
+        version: EnvironmentVersion,
+        reference: str,
+        source: PullSource,
+        engine: LimitedBuilding,
+        attempt: _BuildAttempt,
+    ) -> int:
+        """Have an image below ready; its size. One that is pulled for it can be cleaned up when nothing needs it."""
+        node = version.node_id if await _is_missing(engine, source) else None
+        if node:
+            async with self._tools.transaction() as tx:
+                now = self._tools.clock.now()
+                await node_images.note_pull(tx, node, source.reference, now, name=reference)
+        try:
+            return await engine.build_base(
+                source.reference, source.credentials, attempt.add, always=source.always
+            )
+        except EngineError:
+            if node:
+                async with self._tools.transaction() as tx:
+                    await node_images.forget_pull(tx, node, reference)
+            raise
 
     async def _source(self, version: EnvironmentVersion, reference: str) -> PullSource:
         """Where an image is pulled from, as for a session of the environment's project."""
@@ -312,3 +335,14 @@ class EnvironmentBuilds:
         except NotFound:
             return None
         return engine if isinstance(engine, LimitedBuilding) else None
+
+
+async def _is_missing(engine: LimitedBuilding, source: PullSource) -> bool:
+    """False too if it is always pulled: whether the node had it is not known then."""
+    if source.always or not isinstance(engine, ImageStore):
+        return False
+    try:
+        await in_time(engine.image(source.reference))
+    except ImageUnusable:
+        return True
+    return False

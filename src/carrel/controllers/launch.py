@@ -26,6 +26,7 @@ from carrel.engines import barrier
 from carrel.engines.optional import ImageStore
 from carrel.engines.port import (
     ContainerGone,
+    ContainerSpec,
     Engine,
     EngineError,
     EngineUnavailable,
@@ -277,15 +278,10 @@ class Launch:
         """Ensure it on the engine; this also continues a start that a crash interrupted."""
         tools = self._tools
         spec = container_spec(session, member, folders, tools.seal, epoch=tools.leader.epoch)
-        if registry_of(spec.image) != LOCAL:
-            try:
-                async with tools.database.transaction() as tx:
-                    source = await pulls.source(
-                        tx, tools.seal, spec.image, project=session.project_id, domain=session.domain_id
-                    )
-            except SecretUnreadable as error:
-                raise FailedStart(member, EngineError(error.message, retriable=True)) from error
-            spec = replace(spec, image=source.reference, pull=source.credentials, pull_always=source.always)
+        try:
+            spec = await self._from_registries(session, spec)
+        except SecretUnreadable as error:
+            raise FailedStart(member, EngineError(error.message, retriable=True)) from error
         progress = _Reports(tools.clock)
         writing = asyncio.Lock()
         # Whether the node had what is always pulled is not known.
@@ -307,6 +303,19 @@ class Launch:
             image_digest=observed.image_digest or None,
             image_id=observed.image_id or None,
         )
+
+    async def _from_registries(self, session: Session, spec: ContainerSpec) -> ContainerSpec:
+        """With where its image and its app layer are pulled from. Raises: SecretUnreadable."""
+        seal = self._tools.seal
+        async with self._tools.database.transaction() as tx:
+            if registry_of(spec.image) != LOCAL:
+                project, domain = session.project_id, session.domain_id
+                of = await pulls.source(tx, seal, spec.image, project=project, domain=domain)
+                spec = replace(spec, image=of.reference, pull=of.credentials, pull_always=of.always)
+            if spec.layer and registry_of(spec.layer) != LOCAL:
+                of = await pulls.source(tx, seal, spec.layer, project=None)
+                spec = replace(spec, layer=of.reference, layer_pull=of.credentials)
+        return spec
 
     async def _open(self, session: Session, member: PlacedContainer) -> None:
         """Open the start barrier of a container. Raises: FailedStart."""

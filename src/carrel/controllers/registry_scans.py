@@ -10,13 +10,11 @@ from dataclasses import replace
 from functools import partial
 
 import structlog
-from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
 from carrel.controllers.active_tasks import ActiveTasks, side_by_side
 from carrel.controllers.loop import Tools, beside
 from carrel.core.errors import Unavailable
-from carrel.core.host_names import architecture
 from carrel.core.ids import ScanId
 from carrel.db.encryption import SecretUnreadable
 from carrel.db.leader import LeadershipLost
@@ -24,9 +22,9 @@ from carrel.images import scanned
 from carrel.images.registries import repositories, scans, service
 from carrel.images.registries.client import RegistryClient, connected
 from carrel.images.registries.manifests import ImageDescription, ManifestReader
-from carrel.images.registries.registry_errors import RegistryError
+from carrel.images.registries.registry_errors import ENDS_ALL, RegistryError
 from carrel.images.registries.scans import Counts
-from carrel.tables.nodes import Node
+from carrel.nodes.architectures import machine_architectures
 from carrel.tables.registries import TOPIC, ImageRegistry, RegistryScan, ScanState
 
 log = structlog.get_logger()
@@ -34,9 +32,6 @@ log = structlog.get_logger()
 _SCANS_AT_ONCE = 2
 _REPOSITORIES_AT_ONCE = 4
 _REQUESTS_AT_ONCE = 8
-_PREFERRED = ("x86_64", "aarch64")
-_ENDS_ALL = ("registry.busy", "registry.unreachable", "registry.untrusted", "registry.private")
-"""Errors of the registry as a whole: other repositories would have them, too."""
 _LONGEST_S = 6 * 3600.0
 _UNEXPECTED = "Something unexpected happened; see the log of the server."
 
@@ -118,8 +113,7 @@ class _Scan:
     async def _scan(self, registry: ImageRegistry) -> None:
         async with self._tools.transaction() as tx:
             connection = await service.connection(tx, self._tools.seal, registry)
-            nodes = (await tx.execute(select(Node.architecture).distinct())).scalars()
-            preferred = (*sorted({architecture(one) for one in nodes}), *_PREFERRED)
+            preferred = await machine_architectures(tx)
         async with connected(connection) as client:
             try:
                 names = await self._listed(client, registry)
@@ -152,7 +146,7 @@ class _Scan:
                     ManifestReader(client, repository, preferred), tags, known
                 )
             except RegistryError as error:
-                if error.code in _ENDS_ALL:
+                if error.code in ENDS_ALL:
                     raise
                 await self._give_up(repository, error.message)
                 return
@@ -185,7 +179,7 @@ class _Scan:
                 try:
                     return tag, await reader.changed(tag, known.get(tag))
                 except RegistryError as error:
-                    if error.code in _ENDS_ALL:
+                    if error.code in ENDS_ALL:
                         raise
                     problem = f"{tag}: {error.message}"
                     return tag, None

@@ -26,10 +26,12 @@ from carrel.controllers.notify import Notify
 from carrel.controllers.observe import Observe
 from carrel.controllers.reap import Reap
 from carrel.controllers.recurring import Recurring
+from carrel.controllers.registry_passwords import RegistryPasswords
 from carrel.controllers.registry_scans import RegistryScans
 from carrel.controllers.resize import LiveResize
 from carrel.controllers.schedule import Schedule
 from carrel.controllers.storage_monitor import StorageMonitor
+from carrel.controllers.update_checks import UpdateChecks
 from carrel.controllers.usage_history import UsageHistory
 from carrel.controllers.usage_packing import UsagePacking
 from carrel.controllers.usage_sampling import UsageSampling
@@ -60,6 +62,8 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         EnvironmentImages(tools),
         EnvironmentBuilds(tools),
         RegistryScans(tools),
+        RegistryPasswords(tools),
+        UpdateChecks(tools),
         ImageScanning(tools),
         ImageInventory(tools),
         ImagePulls(tools),

@@ -32,6 +32,7 @@ ViewId = NewType("ViewId", str)
 RegistryId = NewType("RegistryId", str)
 ScanId = NewType("ScanId", str)
 ImageScanId = NewType("ImageScanId", str)
+RescanId = NewType("RescanId", str)
 ImagePullId = NewType("ImagePullId", str)
 
 DEFAULT_GROUP = GroupId("default")

@@ -17,6 +17,7 @@ EngineUnavailable if the engine does not respond. Behaviour at the edges, tested
     discard_builds  success                  success
     prepare_layer   no-op                    ImageUnusable
     remove_layers   success                  success; those in use stay
+    try_layer       no-op                    EngineError (app_layer_missing)
     set_limits      no-op                    ContainerGone
     pause, resume   no-op                    ContainerGone
     self_test       a newer result           -
@@ -234,6 +235,24 @@ class LayerMounting(ImageBuilding, Protocol):
 
     async def remove_layers(self, repository: str, *, kept: str = "") -> None:
         """Delete what was prepared from images of this repository except that one, and what interrupted calls left."""
+        ...
+
+
+@runtime_checkable
+class LayerPulling(Protocol):
+    """Mounts the content of an image that an administrator has named, and that its nodes pull, into containers."""
+
+    @property
+    def layer(self) -> str:
+        """Its reference; empty: none is named."""
+        ...
+
+    async def try_layer(self, reference: str, credentials: PullCredentials | None) -> str:
+        """How containers have it, as a sentence; tried out if that is not known. reference: that of `layer`, or where a
+        mirror has it.
+
+        Raises: EngineError (app_layer_missing) if they cannot have it.
+        """
         ...
 
 

@@ -375,8 +375,11 @@ class ContainerSpec:
     """It is no session's, but made for a check: what its runtime needs for itself comes on top of its slots."""
     layer: str = ""
     """Reference of the image of an app layer, which it has read-only at APP_LAYER; only for engines that are
-    `optional.LayerMounting`. Where the image lacks them, /bin/sh is that of the layer, and there is a /tmp.
+    `optional.LayerMounting`, where it has the layer's /bin/sh and a /tmp if the image lacks them, or
+    `optional.LayerPulling`.
     """
+    layer_pull: PullCredentials | None = None
+    """To pull the layer's image with, by engines that pull it."""
     epoch: int = 0
     """Fencing epoch of the requesting leader, stored as a label."""
 

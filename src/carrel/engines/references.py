@@ -5,6 +5,7 @@ from functools import lru_cache
 LOCAL = "localhost"
 """The registry part of images built on the machine, which have no registry."""
 DOCKER_HUB = "docker.io"
+_USUAL_PORT = ":443"
 _ALSO_DOCKER_HUB = ("index.docker.io", "registry-1.docker.io")
 
 
@@ -28,11 +29,28 @@ def on_registry(reference: str, host: str) -> str:
 
 
 def registry_of(reference: str) -> str:
-    """The registry (host, or host:port) of the image; LOCAL: none."""
+    """The registry (host, or host:port unless that is 443) of the image; LOCAL: none."""
     first, slash, _ = reference.partition("/")
     named = slash and (first == LOCAL or "." in first or ":" in first)
-    registry = first.lower() if named else DOCKER_HUB
+    registry = _without_usual_port(first.lower()) if named else DOCKER_HUB
     return DOCKER_HUB if registry in _ALSO_DOCKER_HUB else registry
+
+
+def canonical_host(host: str) -> str:
+    """A registry by itself, as `registry_of` names it: a name without a dot and a port is no host in a reference."""
+    return registry_of(f"{host}/x") if "." in host or ":" in host else host
+
+
+def _without_usual_port(host: str) -> str:
+    """Unless the rest would be no host in a reference: `tools:443` is one, `tools` is not."""
+    plain = host.removesuffix(_USUAL_PORT)
+    return plain if "." in plain or ":" in plain else host
+
+
+def to_pull(reference: str) -> str:
+    """The reference under which engines pull, and credentials apply: without the usual port."""
+    first, slash, rest = reference.partition("/")
+    return f"{_without_usual_port(first)}/{rest}" if slash else reference
 
 
 def tag_of(reference: str) -> str:

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.errors import Conflict
 from carrel.core.ids import EngineId, ImageId
 from carrel.environments import environment_access as access
+from carrel.environments import image_origins
 from carrel.permissions.decide import Actor
 from carrel.scheduling.snapshot import Without
 from carrel.tables.environments import REPOSITORY, Environment, EnvironmentVersion, VersionState
@@ -52,7 +53,7 @@ async def image_of(tx: AsyncSession, actor: Actor, ref: str) -> Image | None:
         row = await _startable(tx, actor, same)
         if row is None:
             raise access.missing(ref)
-        return _image(*row)
+        return await _image(tx, *row)
     match = _REF.match(ref.removeprefix(PREFIX))
     if not ref.startswith(PREFIX) and (match is None or match["version"]):
         return None
@@ -65,7 +66,7 @@ async def image_of(tx: AsyncSession, actor: Actor, ref: str) -> Image | None:
     if not matches and not ref.startswith(PREFIX):
         return None
     environment = access.nearest(actor, matches, match["name"])
-    return _image(environment, await access.version_of(tx, environment, match["version"]))
+    return await _image(tx, environment, await access.version_of(tx, environment, match["version"]))
 
 
 async def of_reference(tx: AsyncSession, reference: str) -> Image | None:
@@ -76,7 +77,7 @@ async def of_reference(tx: AsyncSession, reference: str) -> Image | None:
         .where(EnvironmentVersion.reference == reference, EnvironmentVersion.state == VersionState.READY)
     )
     row = (await tx.execute(statement)).one_or_none()
-    return _image(row[0], row[1]) if row else None
+    return await _image(tx, row[0], row[1]) if row else None
 
 
 async def _startable(
@@ -91,7 +92,7 @@ async def _startable(
     return (row[0], row[1]) if row else None
 
 
-def _image(environment: Environment, version: EnvironmentVersion) -> Image:
+async def _image(tx: AsyncSession, environment: Environment, version: EnvironmentVersion) -> Image:
     if version.state != VersionState.READY:
         raise Conflict(
             "environment.not_ready",
@@ -109,7 +110,7 @@ def _image(environment: Environment, version: EnvironmentVersion) -> Image:
         architecture=version.architecture,
         size_bytes=version.size_bytes,
         present=True,
-        min_slots=version.min_slots,
+        min_slots=await image_origins.least_slots(tx, version),
         apps=version.apps,
     )
 

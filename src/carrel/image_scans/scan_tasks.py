@@ -14,6 +14,7 @@ from carrel.db.database import notify
 from carrel.engines.references import canonical
 from carrel.events import service as events
 from carrel.image_scans.stored_reports import Documents
+from carrel.images import rescan_progress
 from carrel.permissions.decide import Target
 from carrel.site import service as site
 from carrel.tables.engines import EngineRow
@@ -65,8 +66,8 @@ async def present(tx: AsyncSession) -> dict[str, EngineId]:
 async def due(
     tx: AsyncSession, there: Mapping[str, EngineId], digests: Mapping[str, str], now: datetime
 ) -> Sequence[ImageScan]:
-    """The open scans, those that somebody requested first, with those of images that
-    are new, have changed or were last scanned long ago.
+    """The open scans, those that somebody requested first, for single images before all; with those of images that are
+    new, have changed or were last scanned long ago.
 
     there: as `present` returns it. digests: by reference, of the engines that know them.
     """
@@ -83,16 +84,18 @@ async def due(
     ended = select(ImageScan).where(ImageScan.ended_at.is_not(None), ImageScan.reference.in_(there))
     for scan in (await tx.execute(ended)).scalars():
         if _is_due(scan, digests.get(scan.reference), hours, now):
-            scan.state, scan.ended_at, scan.requested_at, scan.requested_by = (
-                ScanState.WAITING,
-                None,
-                now,
-                None,
-            )
+            scan.state, scan.ended_at, scan.requested_at = ScanState.WAITING, None, now
+            scan.requested_by = None
     await tx.flush()
     opened = select(ImageScan).where(ImageScan.ended_at.is_(None))
     return (
-        (await tx.execute(opened.order_by(ImageScan.requested_by.is_(None), ImageScan.requested_at)))
+        (
+            await tx.execute(
+                opened.order_by(
+                    ImageScan.requested_by.is_(None), ImageScan.rescan_id.is_not(None), ImageScan.requested_at
+                )
+            )
+        )
         .scalars()
         .all()
     )
@@ -130,12 +133,14 @@ async def begin(tx: AsyncSession, scan_id: ImageScanId, engine: EngineId | None)
 
 async def reuse(tx: AsyncSession, scan_id: ImageScanId, digest: str, now: datetime) -> bool:
     """End a scan with the report that another reference of the same image has; False: there is none that is recent
-    enough, or somebody requested a scan.
+    enough, or not since somebody requested a scan.
     """
     scan = await _open(tx, scan_id)
     hours = timedelta(hours=(await site.settings(tx)).image_scan_hours)
     report = await tx.get(ImageReport, digest)
-    if scan is None or scan.requested_by or report is None or report.scanned_at <= now - hours:
+    if scan is None or report is None or report.scanned_at <= now - hours:
+        return False
+    if scan.requested_by and report.scanned_at < scan.requested_at:
         return False
     await _end(tx, scan, ScanState.DONE, report.scanned_at, digest=digest)
     return True
@@ -185,6 +190,9 @@ async def _end(
 ) -> None:
     scan.state, scan.ended_at, scan.problem, scan.cancel = state, ended_at, problem, False
     scan.digest = digest
+    if scan.rescan_id:
+        await rescan_progress.add(tx, scan.rescan_id, state, ended_at, problem)
+        scan.rescan_id = None
     await _publish(tx, scan)
     # The next one can begin.
     await notify(tx, TOPIC)

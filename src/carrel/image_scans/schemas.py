@@ -13,6 +13,7 @@ from carrel.http.validation import says
 from carrel.image_scans.vulnerability_rules import ScanEffect
 from carrel.scanners.reports import Severity
 from carrel.tables.registries import ScanState
+from carrel.tables.rescans import RescanKind
 
 ImageName = Annotated[
     str,
@@ -162,3 +163,34 @@ class ScanExemptionUpdate(BaseModel):
         says("An exemption needs a reason of 3 to 500 characters."),
     ]
     until: AwareDatetime
+
+
+class RescanView(BaseModel):
+    """A scan of all registries, or of all images that a node has. total: number of scans, of which done, failed and
+    cancelled have ended. problem: why the last that failed did. cancel: what is left is being cancelled.
+    """
+
+    kind: RescanKind
+    requested_by: str | None
+    requested_at: datetime
+    ended_at: datetime | None
+    cancel: bool
+    total: int
+    waiting: int
+    running: int
+    done: int
+    failed: int
+    cancelled: int
+    problem: str | None
+
+
+class RescanList(BaseModel):
+    """The latest of each kind that was requested."""
+
+    items: list[RescanView]
+
+
+class RescanCreate(BaseModel):
+    model_config = {"extra": "forbid"}
+
+    kind: RescanKind

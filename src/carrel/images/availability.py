@@ -2,12 +2,12 @@
 
 from collections.abc import Collection
 
-from sqlalchemy import ColumnElement, and_, any_, exists, func, or_, select, true
+from sqlalchemy import ColumnElement, and_, func, or_, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import CarrelError, Forbidden
 from carrel.core.ids import DomainId, ProjectId
-from carrel.engines.references import LOCAL, registry_of, repository_of
+from carrel.engines.references import LOCAL, canonical_host, registry_of, repository_of
 from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor
 from carrel.tables.groups import ResourceGroup
@@ -25,13 +25,12 @@ def is_permitted(actor: Actor) -> ColumnElement[bool]:
     """A condition for images that the actor may start in one of their projects and one of
     the resource groups that they may use.
     """
-    usable = exists().where(
-        ResourceGroup.id == any_(ImageSettings.groups),
-        groups.may_use(actor.user_id, actor.domain_id, actor.projects),
-    )
+    usable = select(ResourceGroup.id).where(groups.may_use(actor.user_id, actor.domain_id, actor.projects))
+    # As an array, the groups are found once instead of for each image.
+    shared = ImageSettings.groups.overlap(func.array(usable.scalar_subquery()))
     return and_(
         is_for(actor.domain_id, actor.projects),
-        or_(ImageSettings.image.is_(None), ImageSettings.groups == [], usable),
+        or_(ImageSettings.image.is_(None), ImageSettings.groups == [], shared),
     )
 
 
@@ -152,5 +151,6 @@ def _may_use(allowed: list[str] | None, registry: str) -> bool:
 
 
 async def registries_of(tx: AsyncSession, domain: DomainId) -> list[str] | None:
-    """The registries that the domain permits; None: all."""
-    return (await tx.execute(select(Domain.registries).where(Domain.id == domain))).scalar_one()
+    """The registries that the domain permits, as `registry_of` names them; None: all."""
+    allowed = (await tx.execute(select(Domain.registries).where(Domain.id == domain))).scalar_one()
+    return None if allowed is None else list(dict.fromkeys(map(canonical_host, allowed)))

@@ -10,14 +10,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.audit import service as audit
 from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.units import format_slot
-from carrel.events import service as events
 from carrel.images import service
+from carrel.images import watched_images as updates
 from carrel.images.schemas import ImageDetail, ImageScopeRef, ImageSettingsView, ImageUpdate
+from carrel.nodes import queries as nodes
 from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor, Target, allows, require
 from carrel.slot_kinds import service as slot_kinds
 from carrel.tables.groups import ResourceGroup
-from carrel.tables.images import Image, ImageSettings, shown_name
+from carrel.tables.images import Image, ImageSettings, WatchRule, shown_name
+from carrel.tables.nodes import Node
 from carrel.tables.tenancy import Domain, Project
 from carrel.tenancy import queries as tenancy
 
@@ -33,8 +35,10 @@ async def show(tx: AsyncSession, actor: Actor, ref: str) -> ImageDetail:
     image = await service.seen(tx, actor, ref)
     if image is None:
         raise _missing(ref)
-    settings = await _settings_view(tx, image) if allows(actor, _UPDATE, Target()) else None
-    own = {"labels": image.labels, "min_slots": image.min_slots, "settings": settings}
+    own = {"labels": image.labels, "min_slots": image.min_slots, "settings": None}
+    if allows(actor, _UPDATE, Target()):
+        watch = (await updates.views(tx, [image])).get(image.id)
+        own |= {"settings": await _settings_view(tx, image), "update": watch}
     return ImageDetail.model_validate(_viewed(image) | own)
 
 
@@ -52,14 +56,21 @@ async def change(tx: AsyncSession, actor: Actor, ref: str, changes: ImageUpdate)
     if changed:
         await _require_possible(tx, image, after, changed)
         await _store(tx, image, after)
+        if "watch" in changed:
+            await updates.rule_changed(tx, image, after["watch"])
         details = {"before": {field: before[field] for field in changed}, "after": changed}
         audit.record(tx, actor, _UPDATE, image.id, name=image.shown_name, target=Target(), details=details)
-        data = {"id": image.id, "name": image.shown_name}
-        await events.record(tx, "image.updated", image.id, target=Target(), data=data)
+        await updates.published(tx, image)
     shown = image.id
     # The settings were written past the objects that are loaded.
     tx.expire_all()
     return await show(tx, actor, shown)
+
+
+async def to_change(tx: AsyncSession, actor: Actor, ref: str) -> Image:
+    """The image that the actor may change. Raises: Forbidden, NotFound."""
+    require(actor, _UPDATE, Target())
+    return await _image(tx, actor, ref)
 
 
 async def _resolved(tx: AsyncSession, actor: Actor, changes: ImageUpdate) -> dict[str, Any]:
@@ -73,8 +84,11 @@ async def _resolved(tx: AsyncSession, actor: Actor, changes: ImageUpdate) -> dic
         given["domains"] = _ids([await tenancy.domain(tx, actor, ref) for ref in changes.domains])
     if "projects" in given:
         given["projects"] = _ids([await tenancy.project(tx, actor, ref) for ref in changes.projects])
-    if "groups" in given:
-        given["groups"] = _ids([await groups.find(tx, ref) for ref in changes.groups])
+    for field in ("groups", "pull_groups"):
+        if field in given:
+            given[field] = _ids([await groups.find(tx, ref) for ref in getattr(changes, field)])
+    if "pull_nodes" in given:
+        given["pull_nodes"] = sorted({await nodes.find(tx, actor, ref) for ref in changes.pull_nodes})
     for field in ("min_slots", "recommended_slots"):
         await slot_kinds.require_known(tx, given.get(field, ()), field=field)
     return given
@@ -97,6 +111,13 @@ async def _require_possible(
         )
     if changed.get("successor"):
         await _require_no_loop(tx, image.shown_name, after["successor"])
+    if after["watch"] != WatchRule.OFF and image.registry_id is None:
+        raise Invalid(
+            "image.not_scanned",
+            f"{image.shown_name} is not from a registry that is scanned, so its tag cannot be watched.",
+            hint="Add its registry and scan it.",
+            field="watch",
+        )
     least = image.min_slots | after["min_slots"]
     for slot, amount in after["recommended_slots"].items():
         if amount < least.get(slot, 0):
@@ -182,6 +203,9 @@ async def _settings_view(tx: AsyncSession, image: Image) -> ImageSettingsView:
         domains=await _refs(tx, Domain, settings.domains),
         projects=await _refs(tx, Project, settings.projects),
         groups=await _refs(tx, ResourceGroup, settings.groups),
+        watch=settings.watch,
+        pull_groups=await _refs(tx, ResourceGroup, settings.pull_groups),
+        pull_nodes=await _refs(tx, Node, settings.pull_nodes),
     )
 
 

@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import ImageId, RegistryId, new_id
+from carrel.images import watched_images
 from carrel.images.image_facts import facts_of
 from carrel.images.registries.manifests import ImageDescription
 from carrel.images.registries.scans import Counts
@@ -32,11 +33,16 @@ async def store(
     changed: Mapping[str, ImageDescription],
     now: datetime,
 ) -> Counts:
-    """Add and update the changed images, and remove those whose tags are gone.
+    """Add and update the changed images, and remove those whose tags are gone. Watched ones stay as they are: their new
+    digests are offered.
 
     tags: all of the repository; those that could not be read keep what is known.
     """
     known = await digests(tx, registry.id, repository)
+    watched = await watched_images.of_repository(tx, registry.id, repository)
+    for tag in sorted(watched.keys() & changed.keys()):
+        await watched_images.checked(tx, watched[tag], changed[tag].digest, now)
+    changed = {tag: described for tag, described in changed.items() if tag not in watched}
     for tag, described in sorted(changed.items()):
         values = _values(registry, repository, tag, described)
         await tx.execute(
@@ -47,7 +53,7 @@ async def store(
                 set_={**values, "scanned_at": now},
             )
         )
-    gone = [tag for tag in known if tag not in tags]
+    gone = [tag for tag in known if tag not in tags and tag not in watched]
     if gone:
         await tx.execute(delete(Image).where(*_of(registry.id, repository), Image.tag == any_(_array(gone))))
     same = [tag for tag in tags if tag not in changed]
@@ -58,6 +64,14 @@ async def store(
     )
     added = sum(tag not in known for tag in changed)
     return Counts(tags=len(tags), added=added, updated=len(changed) - added, removed=len(gone))
+
+
+async def replace_with(
+    tx: AsyncSession, registry: ImageRegistry, image: Image, described: ImageDescription, now: datetime
+) -> None:
+    """Write what is known of an image whose tag means another one."""
+    values = _values(registry, image.repository, image.tag, described)
+    await tx.execute(update(Image).where(Image.id == image.id).values(**values, scanned_at=now))
 
 
 async def drop_others(tx: AsyncSession, registry: RegistryId, repositories: Sequence[str]) -> int:

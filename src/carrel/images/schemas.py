@@ -11,6 +11,7 @@ from carrel.http.paging import PageQuery
 from carrel.http.query import QueryBool
 from carrel.http.validation import SLOT, says
 from carrel.nodes.slot_schemas import AllSlotAmounts
+from carrel.tables.images import WatchRule
 from carrel.tenancy.schemas import Amount, Ref
 
 Alias = Annotated[
@@ -28,13 +29,15 @@ Scopes = Annotated[list[Ref], Field(max_length=500)]
 
 
 class ImageState(StrEnum):
-    """limited: to some domains, projects or resource groups."""
+    """limited: to some domains, projects or resource groups. watched: for updates. update: one is available."""
 
     ENABLED = "enabled"
     DISABLED = "disabled"
     HIDDEN = "hidden"
     DEPRECATED = "deprecated"
     LIMITED = "limited"
+    WATCHED = "watched"
+    UPDATE = "update"
 
 
 class AppRef(BaseModel):
@@ -43,13 +46,43 @@ class AppRef(BaseModel):
     protocol: str
 
 
+class WatchState(StrEnum):
+    """UNCHECKED: not yet. AVAILABLE: the tag has a new digest. TAKING: an update is to be taken. SKIPPED: the new
+    digest is not to be taken. MISSING: the registry no longer has the tag. FAILED: the last check did not work.
+    """
+
+    UNCHECKED = "unchecked"
+    CURRENT = "current"
+    AVAILABLE = "available"
+    TAKING = "taking"
+    SKIPPED = "skipped"
+    MISSING = "missing"
+    FAILED = "failed"
+
+
+class ImageWatchView(BaseModel):
+    """A watched image. available, available_since: the new digest of its tag. skipped: a digest that is not offered.
+    problem: why the last check did not work, or the update is not taken yet. taken_at: of the last update.
+    """
+
+    rule: WatchRule
+    state: WatchState
+    available: str | None
+    available_since: datetime | None
+    skipped: str | None
+    checked_at: datetime | None
+    taken_at: datetime | None
+    problem: str | None
+
+
 class ImageView(BaseModel):
     """name: of an image that a scan has added: its reference. architecture: null if it has several. registry_id,
     digest, layers, scanned_at: of a scanned image; size_bytes is then that of its compressed layers. family, version:
     group images. contents: versions of what it contains, such as python and cuda; cuda-driver: the least one.
     min_slots: of its sessions; recommended_slots: to begin with. hidden: users are not offered it, and can start it by
     name. deprecated: it still starts; successor: the name of the image to use instead. aliases: further names.
-    preferred: the name of its family means this version; without one, the newest.
+    preferred: the name of its family means this version; without one, the newest. update: of a watched image, for those
+    who may change it; otherwise null. digest: of a watched image, what its sessions start from.
     """
 
     id: ImageId
@@ -80,6 +113,7 @@ class ImageView(BaseModel):
     accelerators: list[str]
     licenses: str
     scanned_at: datetime | None
+    update: ImageWatchView | None = None
 
 
 class ImageScopeRef(BaseModel):
@@ -90,6 +124,8 @@ class ImageScopeRef(BaseModel):
 class ImageSettingsView(BaseModel):
     """What is set for an image. enabled: null: as its registry has it. min_slots: instead of those of its labels.
     domains, projects, groups: those that may use it; domains and projects both empty: all, groups empty: all.
+    watch: for updates. pull_groups, pull_nodes: to which an update is pulled; both empty: nodes that have the present
+    image.
     """
 
     enabled: bool | None
@@ -97,6 +133,9 @@ class ImageSettingsView(BaseModel):
     domains: list[ImageScopeRef]
     projects: list[ImageScopeRef]
     groups: list[ImageScopeRef]
+    watch: WatchRule
+    pull_groups: list[ImageScopeRef]
+    pull_nodes: list[ImageScopeRef]
 
 
 class ImageDetail(ImageView):
@@ -112,8 +151,10 @@ class ImageDetail(ImageView):
 class ImageUpdate(BaseModel):
     """Omitted fields keep their values. enabled: null: as its registry has it. successor: name or id of an image to use
     instead, for a deprecated one; null: none. preferred: the name of its family means this version, and no other.
-    aliases, domains, projects, groups, min_slots, recommended_slots: replace the present ones. domains, projects,
-    groups: ids or names. min_slots: instead of those of its labels.
+    aliases, domains, projects, groups, min_slots, recommended_slots, pull_groups, pull_nodes: replace the present ones.
+    domains, projects, groups, pull_groups, pull_nodes: ids or names. min_slots: instead of those of its labels. watch:
+    for updates of its tag. pull_groups, pull_nodes: to which an update is pulled; both empty: nodes that have the
+    present image.
     """
 
     model_config = {"extra": "forbid"}
@@ -129,10 +170,13 @@ class ImageUpdate(BaseModel):
     groups: Scopes = []
     min_slots: ImageSlots = {}
     recommended_slots: ImageSlots = {}
+    watch: WatchRule = WatchRule.OFF
+    pull_groups: Scopes = []
+    pull_nodes: Scopes = []
 
 
 class ImageFamily(BaseModel):
-    """versions: number of images. default: what the name of the family means."""
+    """versions: number of images, whether a search matches them or not. default: what the name of the family means."""
 
     family: str
     versions: int

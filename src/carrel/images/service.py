@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select, true
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import ColumnElement, Select, and_, any_, func, or_, select, true, tuple_
+from sqlalchemy.dialects.postgresql import distinct_on, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import contains_eager
 
@@ -13,6 +13,7 @@ from carrel.db.search import has_part
 from carrel.engines.references import LOCAL, digest_of, registry_of, repository_of, spellings, tag_of
 from carrel.http import paging
 from carrel.http.paging import Sort, Sortable
+from carrel.images import watched_images as updates
 from carrel.images.availability import (
     is_enabled,
     is_for,
@@ -30,7 +31,7 @@ from carrel.images.schemas import (
     ImageState,
     ImageView,
 )
-from carrel.permissions.decide import Actor
+from carrel.permissions.decide import Actor, Target, allows
 from carrel.permissions.roles import sees_everything
 from carrel.tables.images import Image, ImageSettings, shown_name
 from carrel.tables.registries import ImageRegistry
@@ -112,7 +113,10 @@ async def page(tx: AsyncSession, actor: Actor, query: ImageQuery) -> ImageList:
     if query.state:
         chosen = chosen.where(_STATES[query.state])
     rows = await paging.page(tx, chosen.options(*_EAGER), _SORT, query)
-    return ImageList(items=[view(row.Image) for row in rows.rows], next_cursor=rows.next_cursor)
+    images = [row.Image for row in rows.rows]
+    watched = await updates.views(tx, images) if allows(actor, "image.update", Target()) else {}
+    items = [view(one).model_copy(update={"update": watched.get(one.id)}) for one in images]
+    return ImageList(items=items, next_cursor=rows.next_cursor)
 
 
 _STATES: Mapping[ImageState, ColumnElement[bool]] = {
@@ -124,6 +128,8 @@ _STATES: Mapping[ImageState, ColumnElement[bool]] = {
         ImageSettings.domains.op("||")(ImageSettings.projects).op("||")(ImageSettings.groups)
     )
     > 0,
+    ImageState.WATCHED: updates.is_watched(),
+    ImageState.UPDATE: updates.has_update(),
 }
 
 
@@ -148,16 +154,20 @@ async def seen(tx: AsyncSession, actor: Actor, ref: str) -> Image | None:
 async def families(tx: AsyncSession, actor: Actor, query: ImageFamilyQuery) -> ImageFamilyList:
     """A page of the families of images that the actor is offered, each with the version that its name means."""
     offered = await _listed(tx, actor, offered=True)
-    if query.q:
-        offered = offered.where(has_part(_SEARCHED, query.q))
     counted = offered.with_only_columns(
-        Image.family, func.count().label("versions"), maintain_column_froms=True
+        Image.family, func.count().label("versions"), _best_key(), maintain_column_froms=True
     ).group_by(Image.family)
+    if query.q:
+        matching = offered.where(has_part(_SEARCHED, query.q)).with_only_columns(
+            Image.family, maintain_column_froms=True
+        )
+        # As an array, they are found once.
+        counted = counted.where(Image.family == any_(func.array(matching.correlate(None).scalar_subquery())))
     rows = await paging.page(tx, counted, _FAMILY_SORT, query)
-    names = [row.family for row in rows.rows]
-    versions = (await _listed(tx, actor, offered=True)).where(Image.family.in_(names)).options(*_EAGER)
-    first = versions.distinct(Image.family).order_by(Image.family, *_VERSION_ORDER)
-    default = {one.family: one for one in (await tx.execute(first)).scalars()}
+    best = tuple_(Image.family, Image.version_key).in_([(row.family, row.version_key) for row in rows.rows])
+    first = offered.where(best).options(*_EAGER).ext(distinct_on(Image.family))
+    versions = await tx.execute(first.order_by(Image.family, *_VERSION_ORDER))
+    default = {one.family: one for one in versions.scalars()}
     return ImageFamilyList(
         items=[
             ImageFamily(family=row.family, versions=row.versions, default=view(default[row.family]))
@@ -165,6 +175,15 @@ async def families(tx: AsyncSession, actor: Actor, query: ImageFamilyQuery) -> I
         ],
         next_cursor=rows.next_cursor,
     )
+
+
+def _best_key() -> ColumnElement[str]:
+    """The version_key of a family's first version by _VERSION_ORDER, without sorting all of them."""
+    return func.coalesce(
+        func.max(Image.version_key).filter(ImageSettings.preferred),
+        func.max(Image.version_key).filter(ImageSettings.deprecated.is_not(True)),
+        func.max(Image.version_key),
+    ).label("version_key")
 
 
 async def usable(tx: AsyncSession, actor: Actor) -> list[Image]:

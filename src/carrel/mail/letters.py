@@ -1,7 +1,9 @@
 """The texts of mails, in the languages of the page."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from html import escape
 
 from carrel.mail.smtp import Letter
@@ -145,6 +147,40 @@ _TEST = {
     "en": _Words("Test e-mail from Carrel", ("This installation can send e-mail.", "{link}")),
     "ko": _Words("Carrel 테스트 메일", ("이 설치는 메일을 보낼 수 있습니다.", "{link}")),
     "ja": _Words("Carrel からのテスト", ("このインストールはメールを送信できます。", "{link}")),
+}
+
+
+class ImageNews(StrEnum):
+    """What is new of watched images. TAKEN: sessions start from a new digest. MISSING: the tag is gone."""
+
+    AVAILABLE = "available"
+    TAKEN = "taken"
+    MISSING = "missing"
+
+
+_IMAGE_UPDATES = {
+    "en": _Words("Updates of images", ("{news}", "See Environments > Images:", "{link}")),
+    "ko": _Words("이미지 업데이트", ("{news}", "환경 > 이미지에서 확인하세요:", "{link}")),
+    "ja": _Words("イメージの更新", ("{news}", "「環境 > イメージ」で確認できます:", "{link}")),
+}
+_IMAGE_NEWS = {
+    "en": {
+        ImageNews.AVAILABLE: "Updates are available: {names}.",
+        ImageNews.TAKEN: "Updates were taken; new sessions start from them: {names}.",
+        ImageNews.MISSING: "The registry no longer has these tags; sessions still start from their digests: {names}.",
+    },
+    "ko": {
+        ImageNews.AVAILABLE: "적용할 수 있는 업데이트: {names}.",
+        ImageNews.TAKEN: "업데이트를 적용했으며 새 세션은 이것으로 시작합니다: {names}.",
+        ImageNews.MISSING: "레지스트리에 다음 태그가 더 이상 없습니다."
+        " 세션은 기존 다이제스트로 계속 시작합니다: {names}.",
+    },
+    "ja": {
+        ImageNews.AVAILABLE: "適用できる更新があります: {names}。",
+        ImageNews.TAKEN: "更新を適用しました。新しいセッションはこれで起動します: {names}。",
+        ImageNews.MISSING: "レジストリに次のタグがなくなりました。"
+        "セッションはこれまでのダイジェストで起動します: {names}。",
+    },
 }
 
 TIME_LIMIT, DISK, NODE = "time_limit", "disk", "node"
@@ -308,6 +344,16 @@ def session(language: str, kind: str, *, name: str, reason: str, at: datetime, l
         words = _Words(words.subject, tuple(part for part in words.paragraphs if part != "{reason}"))
     moment = at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
     return _written(words, link, name=name, reason=reason, at=moment)
+
+
+def image_updates(language: str, news: Mapping[ImageNews, Sequence[str]], *, most: int, link: str) -> Letter:
+    """The mail to administrators about watched images. most: names in each sentence."""
+    sentences = []
+    for kind in ImageNews:
+        if names := news.get(kind, ()):
+            more = f", + {len(names) - most}" if len(names) > most else ""
+            sentences.append(_IMAGE_NEWS[language][kind].format(names=", ".join(names[:most]) + more))
+    return _written(_IMAGE_UPDATES[language], link, news=" ".join(sentences))
 
 
 def test(language: str, *, link: str) -> Letter:

@@ -201,7 +201,9 @@ ACTIONS = {
         _shared("image.read", "See the images that sessions can use."),
         _of_all("image.scan", "Have an image scanned for known vulnerabilities."),
         _of_all("image.exempt", "Exempt an image from the rule on vulnerabilities, until a date."),
-        _of_all("image.update", "Enable, limit, hide or deprecate an image, and set its aliases and slots."),
+        _of_all(
+            "image.update", "Enable, limit, hide, deprecate or watch an image, and set its aliases and slots."
+        ),
         _of_project(
             "registry.read",
             "See the registries of projects and domains that you administer, and their scans.",

@@ -93,6 +93,8 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
     references = {one.image for one in possible.container_requests}
     without = (*await mounting.without(tx, mounts), *await environments.without(tx, references))
     pending = _pending(actor, project, accepted, without_root, image, possible, after, without, clock.now())
+    if pins := await resolution.image_pins(tx, actor.domain_id, project, possible):
+        pending = replace(pending, image=canonical(pins.get(possible.image, possible.image)))
     snapshot = await loading.snapshot(
         tx, clock.now(), [*await loading.waiting(tx, clock.now()), pending], running=True
     )

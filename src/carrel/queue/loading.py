@@ -146,10 +146,10 @@ _MAY_START = text(f"""
 _SHUT_OUT_OF_GROUP = f"g.active AND NOT (s.kind = ANY(g.session_kinds) AND {groups.as_text()})"
 _WAITING = f"""
     SELECT s.id, s.slots, s.created_at, s.group_id, s.domain_id, s.project_id, s.owner_id, s.access_key, s.priority,
-        s.image, s.wanted_node, s.avoided_nodes, s.time_limit_s - s.limit_used_s AS left_s, s.rights, s.reason,
+        made.image, s.wanted_node, s.avoided_nodes, s.time_limit_s - s.limit_used_s AS left_s, s.rights, s.reason,
         CASE WHEN s.not_before > :now THEN s.not_before END AS not_before,
         (SELECT architecture FROM images WHERE reference = s.image LIMIT 1) AS architecture,
-        (SELECT count(*) FROM containers WHERE session_id = s.id) AS containers, s.placement, s.topology,
+        made.containers, s.placement, s.topology,
         CASE WHEN s.mixed THEN
             (SELECT json_agg(c.slots ORDER BY c.index) FROM containers c WHERE c.session_id = s.id)
         END AS mixed,
@@ -166,6 +166,9 @@ _WAITING = f"""
         {allowed_rights.forbidden_as_text()} AS root_forbidden,
         s.array_id, r.max_parallel, coalesce(p.placed, 0) AS placed, {{behind}} AS behind
     FROM sessions s JOIN resource_groups g ON g.id = s.group_id JOIN domains d ON d.id = s.domain_id
+        CROSS JOIN LATERAL (SELECT count(*) AS containers,
+                coalesce(min(image) FILTER (WHERE index = 0), s.image) AS image
+            FROM containers WHERE session_id = s.id) AS made
         LEFT JOIN session_arrays r ON r.id = s.array_id
         LEFT JOIN ({_PLACED_OF_ARRAYS}) AS p ON p.array_id = s.array_id
         {{queues}}

@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import NodeId
 from carrel.core.units import format_size
+from carrel.engines.references import digest_of, registry_of, repository_of
 from carrel.scheduling.snapshot import NodeSnapshot, PendingSession, Snapshot
 from carrel.tables.images import Image
 from carrel.tables.node_images import NodeImage
@@ -58,7 +59,11 @@ def _is_candidate(node: NodeSnapshot, one: PendingSession, starts_on: Collection
 
 async def _size(tx: AsyncSession, image: str) -> int | None:
     """Compressed, as a scan has found, otherwise as it is on another node."""
-    scanned = select(Image.size_bytes).where(Image.full_name == image, Image.registry_id.is_not(None))
+    named = Image.full_name == image
+    if digest := digest_of(image):
+        of_repository = (Image.host == registry_of(image)) & (Image.repository == repository_of(image))
+        named = of_repository & (Image.digest == digest)
+    scanned = select(Image.size_bytes).where(named, Image.registry_id.is_not(None))
     size = (await tx.execute(scanned.limit(1))).scalar()
     if size is None:
         held = select(func.max(NodeImage.size_bytes)).where(NodeImage.names.bool_op("@>")([image]))

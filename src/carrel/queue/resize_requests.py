@@ -12,6 +12,7 @@ from carrel.core.errors import Conflict, Refused
 from carrel.core.ids import NodeId, SessionId
 from carrel.core.units import Slots, format_size
 from carrel.engines.optional import LIVE_LIMITS
+from carrel.environments import session_images as environments
 from carrel.images import service as images
 from carrel.limits.scopes import scopes_of
 from carrel.permissions.decide import Actor
@@ -111,6 +112,7 @@ async def _require_enough(
         image = await images.find(
             tx, session.image_name, domain=session.domain_id, projects=[session.project_id]
         )
+        image = image or await environments.of_reference(tx, session.image)
     if too_few := resolution.too_few_for(image, slots):
         raise too_few
     spec = (await tx.execute(select(Session.spec).where(Session.id == session.id))).scalar_one()

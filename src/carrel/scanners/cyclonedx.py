@@ -15,6 +15,7 @@ from carrel.scanners.reports import ImagePackage, ScannerReport, Severity, Vulne
 _NO_PACKAGES = ("operating-system", "file", "container")
 _NOT_AFFECTED = ("resolved", "resolved_with_pedigree", "false_positive", "not_affected")
 _FIX = re.compile(r"to version (.+?)\.?$")
+_FIXED_FROM = re.compile(r"(?:^|[/|])>=([^|]+)")
 _DEEPEST = 20
 
 
@@ -116,10 +117,18 @@ def _vulnerabilities(entry: Document, by_ref: Mapping[str, ImagePackage]) -> Ite
             severity=severity,
             package=package.name if package else ref[:200],
             version=package.version if package else "",
-            fixed=fix[1][:120] if fix else "",
+            fixed=fix[1][:120] if fix else _fixed(affected),
             title=text(entry, "description", "title") or words(entry, "cwes", "title"),
             link=next(filter(None, links), ""),
         )
+
+
+def _fixed(affected: Document) -> str:
+    """The versions from which on a package is not affected, as Grype writes them: `vers:deb/>=2.0`."""
+    ranges = [
+        text(one, "range", "link") for one in parts(affected, "versions") if one.get("status") == "unaffected"
+    ]
+    return ", ".join(version for one in ranges for version in _FIXED_FROM.findall(one))[:120]
 
 
 def _severity(entry: Document) -> Severity:

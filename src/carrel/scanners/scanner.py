@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -19,6 +20,8 @@ _PARALLEL = 4
 """Cores that it may keep busy on average."""
 _SECRET = ("CARREL_", "PG")
 """Beginnings of the variables of this server, which may hold passwords."""
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_ERROR = re.compile(r"\b(?:ERROR|FATAL)\b")
 _LIMITED = 'ulimit -c 0; ulimit -d "$1"; ulimit -t "$2"; shift 2; exec nice -n 10 "$@"'
 
 
@@ -98,8 +101,11 @@ async def _end_of(stream: asyncio.StreamReader) -> bytes:
 
 
 def _why(code: int, complaint: bytes) -> str:
-    lines = [line.strip() for line in complaint.decode(errors="replace").replace("\0", "").splitlines()]
-    last = next((line for line in reversed(lines) if line), "")
+    """The last lines from the last that names an error on, without colours."""
+    plain = _COLOUR.sub("", complaint.decode(errors="replace").replace("\0", ""))
+    lines = [" ".join(line.split()) for line in plain.splitlines() if line.strip()]
+    errors = [number for number, line in enumerate(lines) if _ERROR.search(line)]
+    last = " ".join(lines[errors[-1] if errors else -1 :])
     ended = f"signal {-code}" if code < 0 else f"code {code}"
     return f"The scanner ended with {ended}" + (f": {last[:500]}" if last else ".")
 

@@ -52,6 +52,7 @@ TAGS = {
     "files": "Files in folders: listing, download, upload (tus 1.0), archives and links.",
     "folders": "Folders, their shares, quotas and long-running tasks.",
     "groups": "Resource groups: which nodes serve whom, and how.",
+    "rescans": "Scans of all registries or all images at once, with progress.",
     "image scans": "Packages and known vulnerabilities of images, and exemptions from the rule.",
     "images": "Container images in the catalogue.",
     "imports": "Import & Run: notebooks, repositories and archives by their address.",

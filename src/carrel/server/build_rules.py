@@ -13,6 +13,8 @@ from carrel.server.settings import Settings
 def build_rules(settings: Settings) -> BuildRules:
     """The rules, as they are now."""
     index = python_index(_silent)
+    channels = settings.build_conda_channels
+    mirror = {"MAMBA_CHANNEL_ALIAS": channels, "CONDA_CHANNEL_ALIAS": channels} if channels else {}
     indexes = {"PIP_INDEX_URL": index, "UV_DEFAULT_INDEX": index} if index != PUBLIC_INDEX else {}
     return BuildRules(
         limits=BuildLimits(
@@ -22,7 +24,7 @@ def build_rules(settings: Settings) -> BuildRules:
             time_s=settings.build_minutes * 60,
         ),
         at_once=settings.builds,
-        arguments={**proxies(), **indexes},
+        arguments={**proxies(), **indexes, **mirror},
         authorities=_authorities(),
     )
 

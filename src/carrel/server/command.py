@@ -37,6 +37,10 @@ def main(arguments: Sequence[str]) -> int:
             from carrel.server.backup import restore
 
             return restore.restore(options)
+        if options.command == "push-layer":
+            from carrel.server import push_layer
+
+            return push_layer.push_layer(options)
         if options.command == "uninstall":
             from carrel.server import uninstall
 

@@ -61,8 +61,10 @@ from carrel.http.metrics import Measured
 from carrel.http.rate_limits import RateLimits
 from carrel.http.services import install
 from carrel.http.shell import Shell
+from carrel.image_scans import rescan_routes as rescans
 from carrel.image_scans import routes as image_scans
 from carrel.images import routes as images
+from carrel.images.image_updates import routes as image_updates
 from carrel.images.node_images import routes as node_images
 from carrel.images.registries import routes as registries
 from carrel.imports import routes as imports
@@ -140,8 +142,10 @@ _ROUTERS = (
     metrics.router,
     images.router,
     image_scans.router,
+    rescans.router,
     registries.router,
     node_images.router,
+    image_updates.router,
     imports.router,
     nodes.router,
     slot_kinds.router,
@@ -273,6 +277,7 @@ def _services(
         refusals=refusals,
         mailer=Mailer(database, seal, clock),
         providers=adapters,
+        micromamba=settings.build_micromamba,
         elsewhere=Directories(sign_on_services),
         events=EventStream(database, listener),
         plans=Plans(database, clock),

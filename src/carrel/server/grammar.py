@@ -26,6 +26,7 @@ COMMANDS = {
     "migrate": "Prepare your own PostgreSQL: the schema, and for a new installation its first administrator.",
     "backup": "Write database, key, settings and folders to a directory, or verify a backup.",
     "restore": "Rebuild an installation from a backup, in a new data directory.",
+    "push-layer": "Build the app layer on this machine, and push it to a registry from which clusters pull it.",
     "uninstall": "Remove what `carrel up` installed on this machine, after listing it. Keeps the data without --data.",
 }
 ROLES = ("api", "gateway", "controllers")
@@ -47,6 +48,8 @@ _EXAMPLES = {
     "like the original.",
     "restore": "examples:\n  carrel restore /mnt/backup/monday --data-dir /srv/carrel\n"
     "  CARREL_DATABASE_URL=postgresql://carrel@db/fresh carrel restore /mnt/backup/monday",
+    "push-layer": "examples:\n  carrel push-layer registry.example.org/carrel/app-layer\n"
+    "  carrel push-layer registry.example.org/carrel/app-layer --username robot --secret-file token",
     "uninstall": "examples:\n  carrel uninstall\n  carrel uninstall --data --yes",
 }
 
@@ -204,6 +207,20 @@ def _restore(restore: argparse.ArgumentParser) -> None:
     _output(restore)
 
 
+def _push_layer(push: argparse.ArgumentParser) -> None:
+    push.add_argument(
+        "repository", type=repository, metavar="REPOSITORY", help="without a tag: the version is the tag"
+    )
+    push.add_argument("--username", metavar="NAME", help="of the registry (default: without credentials)")
+    push.add_argument(
+        "--secret-file",
+        default="-",
+        metavar="FILE",
+        help="password or token; - (default): the first line of the input",
+    )
+    _data_dir(push)
+
+
 def _uninstall(uninstall: argparse.ArgumentParser) -> None:
     _data_dir(uninstall)
     uninstall.add_argument(
@@ -224,6 +241,7 @@ _ARGUMENTS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "migrate": _migrate,
     "backup": _backup,
     "restore": _restore,
+    "push-layer": _push_layer,
     "uninstall": _uninstall,
 }
 
@@ -278,6 +296,15 @@ def readable(text: str) -> str:
     except OSError as error:
         raise argparse.ArgumentTypeError(f"{text!r}: {error.strerror}; name a file in PEM") from None
     return str(path)
+
+
+def repository(text: str) -> str:
+    """A repository of images without a tag. Raises: ArgumentTypeError."""
+    if not re.fullmatch(r"[a-z0-9.-]+(:\d+)?(/[a-z0-9]+([._-]+[a-z0-9]+)*)+", text):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a repository such as registry.example.org/carrel/app-layer, without a tag"
+        )
+    return text
 
 
 def directory(text: str) -> Path:

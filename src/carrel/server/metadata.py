@@ -27,6 +27,7 @@ import carrel.tables.open_terminals
 import carrel.tables.presets
 import carrel.tables.providers
 import carrel.tables.registries
+import carrel.tables.rescans
 import carrel.tables.saved_views
 import carrel.tables.schedules
 import carrel.tables.session_shares

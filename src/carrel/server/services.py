@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from carrel.apps.services import AccessServices
+from carrel.builds.services import BuildServices
 from carrel.events.services import EventServices
 from carrel.folders.files.services import FileServices
 from carrel.folders.hosts.services import StorageHostServices
@@ -15,7 +16,13 @@ from carrel.signin.providers.services import ProviderServices
 
 @dataclass(frozen=True, kw_only=True)
 class ApiServices(
-    AccessServices, EventServices, FileServices, ProviderServices, QueueServices, StorageHostServices
+    AccessServices,
+    BuildServices,
+    EventServices,
+    FileServices,
+    ProviderServices,
+    QueueServices,
+    StorageHostServices,
 ):
     """The services of every package. Created only in `compose.api`."""
 

@@ -158,6 +158,22 @@ class Settings(BaseSettings):
         default=20480, ge=64, le=1 << 26, description="Disk space that a step of a build may write, in MiB."
     )
     build_minutes: int = Field(default=60, ge=1, le=10080, description="Minutes that a build may take.")
+    build_micromamba: str = Field(
+        default="https://github.com/mamba-org/micromamba-releases/releases/latest/download/micromamba-{platform}",
+        min_length=1,
+        max_length=512,
+        pattern=r"^[A-Za-z0-9._~:/@%{}-]+$",
+        description="Where builds from environment.yml get micromamba: an address from which they fetch it unless the "
+        "image below has it, with {platform} for linux-64, linux-aarch64 or linux-ppc64le; or an image that has "
+        "/bin/micromamba, such as mambaorg/micromamba:2, which the user must be permitted to use.",
+    )
+    build_conda_channels: str = Field(
+        default="",
+        max_length=512,
+        pattern=r"^(https?://[^\s]+)?$",
+        description="Address below which builds find conda channels such as conda-forge, for a mirror. Empty: "
+        "https://conda.anaconda.org.",
+    )
     fake_accelerators: int = Field(
         default=0, ge=0, le=64, description="Number of simulated accelerators, for testing only."
     )

@@ -46,8 +46,8 @@ class ContainerChange:
     image_id: str | None = None
 
 
-def make(session: SessionId, spec: SessionSpec) -> list[Container]:
-    """Rows for the containers of a new session, the main one first."""
+def make(session: SessionId, spec: SessionSpec, pins: Mapping[str, str]) -> list[Container]:
+    """Rows for the containers of a new session, the main one first. pins: what to start instead of an image."""
     return [
         Container(
             id=ContainerId(new_id()),
@@ -56,7 +56,7 @@ def make(session: SessionId, spec: SessionSpec) -> list[Container]:
             index=index,
             host=one.host,
             has_command=bool(one.command),
-            image=one.image,
+            image=pins.get(one.image, one.image),
             slots=dict(one.slots),
         )
         for index, one in enumerate(spec.container_requests)

@@ -1,17 +1,19 @@
 """Resolve what a session request refers to: its project and its images."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Conflict, Forbidden, Invalid, NotFound
 from carrel.core.host_names import architecture
-from carrel.core.ids import GroupId, ProjectId
+from carrel.core.ids import DomainId, GroupId, ProjectId
 from carrel.core.units import Slots, format_slot
+from carrel.environments import image_origins
 from carrel.environments import session_images as environments
 from carrel.image_scans import vulnerability_rules
-from carrel.images import availability
+from carrel.images import availability, watched_images
 from carrel.images import service as images
 from carrel.permissions.decide import Actor
 from carrel.sessions.spec import SessionSpec
@@ -112,16 +114,33 @@ async def require_usable(
 async def require_permitted(
     tx: AsyncSession, actor: Actor, project: ProjectId, image: Image | None, ref: str
 ) -> None:
-    """The same, whatever the slots."""
+    """The same, whatever the slots. For an environment, the limits of the images that it is made of hold."""
     reference = image.reference if image else ref
+    await _require_allowed(tx, actor, project, image, reference)
+    for origin in await image_origins.origins_of(tx, reference):
+        entry = await image_origins.catalogued(
+            tx, origin, domain=actor.domain_id, projects=[project, *actor.projects]
+        )
+        try:
+            await _require_allowed(tx, actor, project, entry, origin.reference)
+        except Forbidden as refused:
+            refused.message = (
+                f"{image.shown_name if image else ref} is made of another image. {refused.message}"
+            )
+            raise
+    await vulnerability_rules.require(tx, reference)
+
+
+async def _require_allowed(
+    tx: AsyncSession, actor: Actor, project: ProjectId, image: Image | None, reference: str
+) -> None:
     await availability.require_registry(tx, actor.domain_id, reference)
     if image:
         refused = availability.refusal(image, domain=actor.domain_id, project=project)
     else:
-        refused = await availability.reference_refusal(tx, ref, domain=actor.domain_id, project=project)
+        refused = await availability.reference_refusal(tx, reference, domain=actor.domain_id, project=project)
     if refused:
         raise refused
-    await vulnerability_rules.require(tx, reference)
 
 
 async def with_role_images(
@@ -148,11 +167,34 @@ async def with_role_images(
                 field="roles",
             )
         roles.append(replace(role, image=own.reference) if role.image and own else role)
-    groups = {
-        one.shown_name: frozenset(one.settings.groups) for one in limited if one and one.settings.groups
-    }
+    groups: dict[str, frozenset[GroupId]] = {}
+    for one in limited:
+        groups |= await _groups_of(tx, actor, project, one) if one else {}
     only = ImageGroups(frozenset.intersection(*groups.values()), tuple(groups)) if groups else None
     return replace(spec, roles=tuple(roles)), only
+
+
+async def _groups_of(
+    tx: AsyncSession, actor: Actor, project: ProjectId, image: Image
+) -> dict[str, frozenset[GroupId]]:
+    """The groups to which the image is limited, by its name; of an environment, those of what it is made of."""
+    groups = {image.shown_name: frozenset(image.settings.groups)}
+    for origin in await image_origins.origins_of(tx, image.reference):
+        entry = await image_origins.catalogued(
+            tx, origin, domain=actor.domain_id, projects=[project, *actor.projects]
+        )
+        if entry:
+            groups[f"{image.shown_name} (made of {entry.shown_name})"] = frozenset(entry.settings.groups)
+    return {name: limit for name, limit in groups.items() if limit}
+
+
+async def image_pins(
+    tx: AsyncSession, domain: DomainId, project: ProjectId, spec: SessionSpec
+) -> Mapping[str, str]:
+    """By reference of the spec's images that are watched, what is started instead: the digest that was taken."""
+    return await watched_images.pinned(
+        tx, {one.image for one in spec.container_requests}, domain=domain, project=project
+    )
 
 
 def too_few_for(image: Image | None, slots: Slots) -> Invalid | None:

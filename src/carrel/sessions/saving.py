@@ -9,7 +9,7 @@ from carrel.engines import left_out
 from carrel.engines.optional import COMMITS
 from carrel.engines.port import BOOTSTRAP, WORK_HOME
 from carrel.environments import environment_views as views
-from carrel.environments import quota, service
+from carrel.environments import image_origins, quota, service
 from carrel.environments import session_images as environment_images
 from carrel.environments.schemas import EnvironmentView, LeftOutPaths, SavePreview, SessionSave
 from carrel.images import service as images
@@ -85,6 +85,7 @@ async def save(
         session_name=session.name,
         container_id=container.id,
         base=session.image_name or session.image,
+        origins=image_origins.to_json(await image_origins.with_image(tx, listed, session.image)),
         apps=session.apps,
         min_slots=dict(base.least_slots if base else images.DEFAULT_MIN_SLOTS),
         cancel=False,

@@ -161,7 +161,8 @@ async def create(
     ids = await arrays.begin(tx, session, spec.array)
     tx.add(session)
     await tx.flush()
-    tx.add_all(containers.make(session.id, admitted.spec))
+    pins = await resolution.image_pins(tx, actor.domain_id, project, admitted.spec)
+    tx.add_all(containers.make(session.id, admitted.spec, pins))
     dependencies.add(tx, session.id, admitted.after)
     await tx.flush()
     if replaced:

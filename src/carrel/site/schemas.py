@@ -3,11 +3,12 @@
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from carrel.core.ids import DomainId, ProjectId
-from carrel.http.validation import SlotName, says
+from carrel.http.validation import SlotName, TimeZone, says
 from carrel.scanners.reports import Severity
 
 
@@ -73,6 +74,24 @@ Currency = Annotated[
     StringConstraints(pattern=r"^[A-Z]{3}$"),
     says("A currency is written as three letters, such as EUR, KRW or JPY."),
 ]
+
+
+TimeOfDay = Annotated[
+    str,
+    StringConstraints(pattern=r"^(?:[01][0-9]|2[0-3]):[0-5][0-9]$"),
+    says("A time of day is written like 02:00 or 17:30."),
+]
+
+
+def _known(timezone: str) -> str:
+    try:
+        ZoneInfo(timezone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError("there is no such time zone") from None
+    return timezone
+
+
+KnownTimeZone = Annotated[TimeZone, AfterValidator(_known)]
 
 
 class SiteSettings(BaseModel):
@@ -179,6 +198,15 @@ class SiteSettings(BaseModel):
         le=90,
         description="Free space of a node's disk, in percent, below which unused images that Carrel pulled are "
         "removed; 0: never.",
+    )
+    image_watch_start: TimeOfDay = Field(
+        default="02:00", description="When the daily checks of watched images begin, such as 02:00."
+    )
+    image_watch_end: TimeOfDay = Field(
+        default="05:00", description="When they end; the same time as the beginning: they go on all day."
+    )
+    image_watch_timezone: KnownTimeZone = Field(
+        default="UTC", description="Time zone of the daily checks, such as Asia/Seoul."
     )
     slot_prices: dict[SlotName, Price] = Field(
         default={},

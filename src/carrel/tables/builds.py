@@ -29,9 +29,9 @@ class BuildContext(Table):
 
 class BuiltVersion(Table):
     """How a version is built. kind, file, base, source: as requested. dockerfile: before its images are named as they
-    are for an engine. files: texts by path that a person wrote. added: those that the context has besides. images:
-    references by their names in the Dockerfile. below: name of the one below the result; None: scratch. attempts:
-    interrupted ones count.
+    are for an engine. files: texts by path that a person wrote. added: those that the context has besides. notes: lines
+    for the log. images: references by their names in the Dockerfile. below: name of the one below the result; None:
+    scratch. attempts: interrupted ones count.
     """
 
     __tablename__ = "environment_builds"
@@ -47,6 +47,7 @@ class BuiltVersion(Table):
     dockerfile: Mapped[str]
     files: Mapped[dict[str, str]] = mapped_column(JSONB)
     added: Mapped[dict[str, str]] = mapped_column(JSONB)
+    notes: Mapped[list[str]] = mapped_column(JSONB, server_default=text("'[]'"))
     images: Mapped[dict[str, Any]] = mapped_column(JSONB)
     below: Mapped[str | None] = mapped_column(String(512))
     context_id: Mapped[str | None] = mapped_column(String, ForeignKey("environment_build_contexts.id"))
@@ -54,7 +55,7 @@ class BuiltVersion(Table):
 
 
 class BuildLog(Table):
-    """A part of the log of a build. number: from 1, without gaps."""
+    """A part of the log of a build. number: from 1; those of an interrupted attempt are gone."""
 
     __tablename__ = "environment_build_logs"
 

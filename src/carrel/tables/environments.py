@@ -91,7 +91,8 @@ class EnvironmentVersion(Table):
 
     recipe: kind of what it is built from; None: it is saved from a session.
     reference: of the image, which is on the engine. session_id, container_id: where it is saved from. base: name or
-    reference of the image below. apps, min_slots: of that. progress: of the task, 0..1, with its phase. cancel: it was
+    reference of the image below. origins: what it is made of, see `environments.image_origins`. apps, min_slots: of the
+    image below, as they were then. progress: of the task, 0..1, with its phase. cancel: it was
     requested. problem: why it failed, or why it is blocked. size_bytes: with the image below; added_bytes: without.
     """
 
@@ -116,6 +117,7 @@ class EnvironmentVersion(Table):
     session_name: Mapped[str] = mapped_column(String(64))
     container_id: Mapped[ContainerId] = mapped_column(String)
     base: Mapped[str] = mapped_column(String(512))
+    origins: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default=text("'[]'"))
     architecture: Mapped[str | None] = mapped_column(String(30))
     apps: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     min_slots: Mapped[dict[str, int]] = mapped_column(JSONB)

@@ -6,7 +6,7 @@ from sqlalchemy import CheckConstraint, DateTime, ForeignKey, Index, LargeBinary
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from carrel.core.ids import ImageScanId, UserId
+from carrel.core.ids import ImageScanId, RescanId, UserId
 from carrel.db.tables import Table
 from carrel.tables.registries import ScanState
 
@@ -49,7 +49,8 @@ class ImageScan(Table):
     """An image that is scanned when it is new and from time to time; the leader's task and its latest result.
 
     reference: as `engines.references.canonical` writes it. digest: of the latest report; None: no scan has succeeded.
-    problem: why the latest scan failed. cancel: it was requested. exempt_*: from the rule.
+    problem: why the latest scan failed. cancel: it was requested. rescan_id: of all images, to which the
+    open scan belongs. exempt_*: from the rule.
     """
 
     __tablename__ = "image_scans"
@@ -58,6 +59,7 @@ class ImageScan(Table):
         CheckConstraint("(ended_at IS NULL) = (state IN ('waiting', 'running'))", name="ended"),
         Index("uq_image_scans_reference", "reference", unique=True),
         Index("ix_image_scans_digest", "digest"),
+        Index("ix_image_scans_rescan_id", "rescan_id"),
         Index("ix_image_scans_open", "requested_at", postgresql_where=text("ended_at IS NULL")),
     )
 
@@ -68,6 +70,7 @@ class ImageScan(Table):
     problem: Mapped[str | None]
     requested_by: Mapped[UserId | None] = mapped_column(String, ForeignKey("users.id", ondelete="SET NULL"))
     requested_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    rescan_id: Mapped[RescanId | None] = mapped_column(String, ForeignKey("rescans.id", ondelete="SET NULL"))
     ended_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     digest: Mapped[str | None] = mapped_column(String(100), ForeignKey("image_reports.digest"))
     exempt_until: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))

@@ -1,6 +1,7 @@
 """Images from which sessions can be started by name."""
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import (
@@ -17,9 +18,23 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, foreign, mapped_column, relationship
 
-from carrel.core.ids import DomainId, GroupId, ImageId, ProjectId, RegistryId
+from carrel.core.ids import DomainId, GroupId, ImageId, NodeId, ProjectId, RegistryId
 from carrel.db.tables import Table
 from carrel.tables.registries import ImageRegistry
+
+WATCH_TOPIC = "image_watches"
+"""Notified when an update is to be taken, or a check is requested."""
+
+
+class WatchRule(StrEnum):
+    """What happens when the tag of an image has a new digest at its registry. OFF: sessions start
+    from the tag. OFFER: an administrator decides. TAKE: it is taken during the daily checks. With OFFER and TAKE,
+    sessions start from the digest that was taken last.
+    """
+
+    OFF = "off"
+    OFFER = "offer"
+    TAKE = "take"
 
 
 class ImageSettings(Table):
@@ -30,6 +45,7 @@ class ImageSettings(Table):
     the image to use instead of a deprecated one. aliases: further names, each of one image. preferred: the version that
     the name of its family means. domains, projects, groups: ids of those that may use it; domains and projects empty:
     all, groups empty: all. min_slots: instead of what its labels say. recommended_slots: what the launcher begins with.
+    pull_groups, pull_nodes: ids of those to which an update is pulled; both empty: nodes that have the present one.
     """
 
     __tablename__ = "image_settings"
@@ -50,6 +66,9 @@ class ImageSettings(Table):
     groups: Mapped[list[GroupId]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     min_slots: Mapped[dict[str, int]] = mapped_column(JSONB, server_default=text("'{}'"))
     recommended_slots: Mapped[dict[str, int]] = mapped_column(JSONB, server_default=text("'{}'"))
+    watch: Mapped[WatchRule] = mapped_column(String(5), server_default=WatchRule.OFF)
+    pull_groups: Mapped[list[GroupId]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
+    pull_nodes: Mapped[list[NodeId]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
 
 
 def unchanged(image: str) -> ImageSettings:
@@ -67,6 +86,9 @@ def unchanged(image: str) -> ImageSettings:
         groups=[],
         min_slots={},
         recommended_slots={},
+        watch=WatchRule.OFF,
+        pull_groups=[],
+        pull_nodes=[],
     )
 
 
@@ -76,7 +98,8 @@ class Image(Table):
 
     apps: templates as `apps.app_templates` reads them. host: of its reference. architecture: None if there are several,
     or unknown. version_key: sorts versions, see `images.versions`. layers, size_bytes: compressed, of a scanned image.
-    contents: what it contains, by name -> version, such as python and cuda. digest: of the tag when it was scanned.
+    contents: what it contains, by name -> version, such as python and cuda. digest: of the tag when it was scanned; of
+    a watched image, when an update was taken last.
     """
 
     __tablename__ = "images"
@@ -85,6 +108,7 @@ class Image(Table):
         Index("ix_images_repository", "repository"),
         Index("ix_images_shown_name_id", text("coalesce(full_name, name)"), "id"),
         Index("ix_images_family_version_key_id", "family", "version_key", "id"),
+        Index("ix_images_version_key_id", "version_key", "id"),
         Index(
             "ix_images_searched",
             text("trigrams((coalesce(full_name, name) || ' ') || title)"),
@@ -172,6 +196,38 @@ class Image(Table):
     def least_slots(self) -> dict[str, int]:
         """The minimum slots of a session with this image."""
         return self.min_slots | self.settings.min_slots
+
+
+class ImageWatch(Table):
+    """What is known of the tag of a watched image; `Image.digest` is what sessions start from.
+
+    offered: a newer digest, seen first at offered_at. skipped: a digest that is not to be offered. take: the offered
+    one is to be taken. check: a check is requested. checked_at: of the last check that worked. tried_at: of the last
+    one. problem: why it did not work, or why the update was not taken. missing: the registry no longer has the tag.
+    taken_at: of the last update. news: administrators are still to be notified.
+    """
+
+    __tablename__ = "image_watches"
+    __table_args__ = (
+        CheckConstraint("(offered IS NULL) = (offered_at IS NULL)", name="offered"),
+        CheckConstraint("NOT take OR offered IS NOT NULL", name="take"),
+        Index("ix_image_watches_due", "image_id", postgresql_where=text('take OR "check" OR news')),
+    )
+
+    image_id: Mapped[ImageId] = mapped_column(
+        String, ForeignKey("images.id", ondelete="CASCADE"), primary_key=True
+    )
+    offered: Mapped[str | None] = mapped_column(String(80))
+    offered_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    skipped: Mapped[str | None] = mapped_column(String(80))
+    take: Mapped[bool] = mapped_column(server_default=text("false"))
+    check: Mapped[bool] = mapped_column(server_default=text("false"))
+    missing: Mapped[bool] = mapped_column(server_default=text("false"))
+    checked_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    tried_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    taken_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    problem: Mapped[str | None]
+    news: Mapped[bool] = mapped_column(server_default=text("false"))
 
 
 def shown_name() -> ColumnElement[str]:

@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from carrel.core.ids import DomainId, ProjectId, RegistryId, ScanId, UserId
+from carrel.core.ids import DomainId, ProjectId, RegistryId, RescanId, ScanId, UserId
 from carrel.db.tables import Table
 
 
@@ -43,6 +43,8 @@ class ScanState(StrEnum):
 
 TOPIC = "registry_scans"
 """Notified when a scan is requested or cancelled."""
+PASSWORDS_TOPIC = "registry_passwords"
+"""Notified when a password is to be renewed."""
 _STATES = ", ".join(f"'{state}'" for state in ScanState)
 _KINDS = ", ".join(f"'{kind}'" for kind in RegistryKind)
 
@@ -54,6 +56,9 @@ class ImageRegistry(Table):
     the ends; "": all. secret: sealed. ca_pem: an authority to trust besides the system's. mirror: URL from which images
     are scanned and pulled instead. repositories, tags: allow-lists of globs; repositories without the namespace.
     images_enabled: whether images that its scans add can be used unless a superadmin says otherwise.
+
+    password: sealed; renewed by the secret, valid until password_until; see `registries.registry_credentials`.
+    password_due: of the next renewal; None: it is not renewed. password_problem: of the last renewal.
     """
 
     __tablename__ = "registries"
@@ -77,6 +82,10 @@ class ImageRegistry(Table):
     namespace: Mapped[str] = mapped_column(String(255), server_default="")
     username: Mapped[str] = mapped_column(String(255), server_default="")
     secret: Mapped[bytes | None] = mapped_column(LargeBinary)
+    password: Mapped[bytes | None] = mapped_column(LargeBinary)
+    password_until: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    password_due: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    password_problem: Mapped[str | None]
     ca_pem: Mapped[str] = mapped_column(server_default="")
     mirror: Mapped[str] = mapped_column(String(300), server_default="")
     repositories: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
@@ -108,6 +117,7 @@ class RegistryScan(Table):
 
     repositories, *_done, *_failed: numbers of repositories; None while they are not listed. tags: read so far.
     added, updated, removed: images of the catalogue. problem: why it failed, or of the last failed repository.
+    rescan_id: of all registries, to which it belongs while it is open.
     """
 
     __tablename__ = "registry_scans"
@@ -117,6 +127,7 @@ class RegistryScan(Table):
         Index(
             "uq_registry_scans_open", "registry_id", unique=True, postgresql_where=text("ended_at IS NULL")
         ),
+        Index("ix_registry_scans_rescan_id", "rescan_id"),
         Index("ix_registry_scans_registry_id_created_at_id", "registry_id", "created_at", "id"),
     )
 
@@ -134,6 +145,7 @@ class RegistryScan(Table):
     removed: Mapped[int] = mapped_column(server_default=text("0"))
     requests: Mapped[int] = mapped_column(server_default=text("0"))
     problem: Mapped[str | None]
+    rescan_id: Mapped[RescanId | None] = mapped_column(String, ForeignKey("rescans.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     started_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     ended_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))

@@ -97,6 +97,8 @@ async def test_only_its_administrators_write_for_a_project_and_superadmins_for_a
         {"name": "-dash"},
         {"port": 0},
         {"path": "no-slash"},
+        {"path": "/a?b?c"},
+        {"path": "/a#b"},
         {"auth_header": "Host: a\r\nX: y"},
         {"options": [{"name": "port", "title": "Port"}]},
         {"options": [{"name": "a", "title": "A"}, {"name": "a", "title": "B"}]},

@@ -183,6 +183,20 @@ async def test_a_process_that_ended_or_hangs_is_told_apart(world: World, apps: A
     starting.cancel()
 
 
+IN_A_GROUP_OF_ITS_OWN = """
+import subprocess, sys
+subprocess.Popen([sys.executable, *sys.argv[1:]], process_group=0).wait()
+"""
+
+
+async def test_processes_in_a_group_of_their_own_end_with_the_app(apps: Apps) -> None:
+    command = [sys.executable, "-c", IN_A_GROUP_OF_ITS_OWN, "-c", BOARD, "{port}", "{dir}"]
+    async with apps.http.patch("/api/v1/app-templates/board", json={"command": command}):
+        pass
+    await apps.ok("POST", "/board/start")
+    assert (await apps.ok("POST", "/board/stop"))["state"] == "stopped"
+
+
 async def test_what_a_session_writes_there_is_not_believed(world: World, apps: Apps) -> None:
     folder = world.engine.home / ".carrel" / "apps" / "evil\nboard 1 alive"
     folder.mkdir(parents=True)

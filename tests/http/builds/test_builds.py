@@ -228,3 +228,30 @@ async def test_an_environment_that_was_built_is_a_base_of_another(living: Api) -
     assert (version["state"], version["base"]) == ("ready", "env:torch:1")
     session = await user.post("/sessions/check", {"image": "env:more", "slots": SMALL})
     assert session.json()["verdict"] == "starts"
+
+
+async def test_a_devcontainer_is_built_with_its_dockerfile_and_the_log_says_what_is_ignored(
+    living: Api,
+) -> None:
+    user = await living.as_("user")
+    living.engine.world.local_images.add("docker.io/library/debian:12")
+    stated = b'{"build": {"dockerfile": "Dockerfile.lab"}, /* ports */ "forwardPorts": [1]}'
+    content = tar(
+        {
+            ".devcontainer/devcontainer.json": stated,
+            ".devcontainer/Dockerfile.lab": b"FROM debian:12\nRUN true\n",
+        }
+    )
+    context = (await user.post("/environments/contexts", content=content)).json()["id"]
+    await requested(user, context=context)
+    version = await settled(user, "torch")
+    assert (version["state"], version["recipe"]) == ("ready", "devcontainer"), version
+    log = (await user.get("/environments/torch/versions/1/log")).json()["text"]
+    assert log.startswith("Ignored, because it has no effect on an image: forwardPorts.\n")
+    recipe = (await user.get("/environments/torch/versions/1/recipe")).json()
+    assert recipe["dockerfile"] == "FROM debian:12\nRUN true\n"
+    assert len(recipe["files"]) == 2
+    features = {"devcontainer.json": '{"image": "debian:12", "features": {"ghcr.io/x/node:1": {}}}'}
+    refused = await user.post("/environments/builds", {"name": "torch", "files": features})
+    assert status_and_code(refused) == (422, "build.bad_recipe")
+    assert "ghcr.io/x/node:1" in refused.json()["detail"]

@@ -46,3 +46,18 @@ async def test_an_image_is_scanned_shown_and_exempt(
         failed = await admin.run("image", "scan", "debian:12")
         assert (failed.code, b"not JSON" in failed.stdout) == (1, True)
         assert (await admin.run("image", "scan", "debian:12", "--cancel")).code != 0
+
+
+async def test_everything_is_scanned(
+    database: Database, people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARREL_IMAGE_SCANNER", " ".join(FakeScanner(tmp_path / "scanner").command))
+    async with installation(database, people, tmp_path, controllers=True) as api:
+        admin = await command_line(api, "superadmin", tmp_path)
+        assert "none" in await admin.ok("image", "scan", "--all")
+        shown = await admin.as_json("registry", "scan", "--all")
+        assert (shown["kind"], shown["total"], shown["done"]) == ("registries", 0, 0)
+        assert "Not everything" in (await admin.run("image", "scan", "--all", "--cancel")).stderr
+        for words in (["image", "scan"], ["image", "scan", "deb", "--all"], ["registry", "scan"]):
+            assert (await admin.run(*words)).code == 2
+        assert (await admin.run("registry", "scan", "--all", "--list")).code == 2

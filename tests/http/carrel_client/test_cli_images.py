@@ -6,6 +6,7 @@ from pathlib import Path
 from command_line import command_line
 from databases import sql
 from installation import Api
+from node_kit import join, machine
 
 ROW = """
     INSERT INTO images (id, name, reference, host, title, description, present, min_slots, apps, family, version)
@@ -38,6 +39,29 @@ async def test_an_image_is_listed_shown_and_edited(api: Api, tmp_path: Path) -> 
     assert (await admin.run("image", "edit", "old")).code == 2
     names = (await admin.ok("__complete", "image", "show", "ne")).split()
     assert "new" in names
+
+
+async def test_an_image_is_watched_and_its_update_is_skipped_and_taken(api: Api, tmp_path: Path) -> None:
+    await sql(api.database, ROW, name="torch", reference="registry.example.org/torch:1")
+    admin = await command_line(api, "superadmin", tmp_path)
+    made = await admin.as_json("registry", "add", "ours", "--url", "https://registry.example.org")
+    await sql(api.database, "UPDATE images SET registry_id = :id, digest = 'sha256:1'", id=made["id"])
+    await join(api.database, machine("n1"))
+    assert "not checked yet" in await admin.ok("image", "watch", "torch", "--rule", "take", "--pull-to", "n1")
+    assert "1 image will be checked" in await admin.ok("image", "check")
+    assert "no update of torch" in (await admin.run("image", "take", "torch")).stderr.lower()
+    offered = "UPDATE image_watches SET offered = 'sha256:2', offered_at = now()"
+    await sql(api.database, offered)
+    assert "update available" in await admin.ok("image", "ls", "--state", "update")
+    shown = await admin.ok("image", "show", "torch")
+    assert "sha256:2, since" in shown
+    assert "n1" in shown
+    assert "update skipped" in await admin.ok("image", "skip", "torch")
+    await sql(api.database, offered)
+    assert "taking an update" in await admin.ok("image", "take", "torch")
+    await admin.ok("image", "edit", "torch", "--watch", "off", "--pull-to", "")
+    settings = (await admin.as_json("image", "show", "torch"))["settings"]
+    assert (settings["watch"], settings["pull_nodes"]) == ("off", [])
 
 
 async def test_a_deprecated_image_is_warned_of(api: Api, tmp_path: Path) -> None:

@@ -272,3 +272,8 @@ async def test_lists_are_paged(api: Api, sort: str):
         query["cursor"] = page["next_cursor"]
     assert seen == sorted(seen, reverse=sort.startswith("-"))
     assert len(seen) == 7
+
+
+async def test_an_image_without_a_registry_cannot_be_watched(api: Api):
+    await add(api, None, "local", "1")
+    assert await refused(api, "local", watch="offer") == (422, "image.not_scanned")

@@ -102,3 +102,20 @@ async def test_a_session_whose_secret_for_pulls_cannot_be_decrypted_fails_and_sa
         return "cannot be decrypted" in (await user.get(f"/sessions/{session['id']}")).text
 
     await eventually(explained)
+
+
+async def test_the_usual_port_makes_no_other_registry(living: Api):
+    admin, user = await living.as_("superadmin"), await living.as_("user")
+    plain, spelled = "registry.example.org/team/a:1", "registry.example.org:443/team/a:1"
+    living.engine.world.local_images.add(plain)
+    await add(admin, "site", username="site", secret="s")
+    site = PullCredentials("registry.example.org", "site", "s")
+    assert await started(living, user, spelled) == (plain, site)
+    # Rules are about the registry, however either is spelled.
+    for allowed, image in (("registry.example.org", spelled), ("registry.example.org:443", plain)):
+        await sql(living.database, "UPDATE domains SET registries = ARRAY[:one]", one=allowed)
+        assert (await user.try_start(image=image)).status_code == 201
+    await sql(living.database, "UPDATE domains SET registries = ARRAY['other.example.org:443', 'tools']")
+    for image in (plain, spelled, "docker.io/library/debian:12"):
+        refused = await user.try_start(image=image)
+        assert (refused.status_code, refused.json()["code"]) == (403, "image.registry_not_allowed")

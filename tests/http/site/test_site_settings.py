@@ -21,6 +21,7 @@ from carrel.core.clock import SystemClock
 from carrel.core.ids import LOCAL_ENGINE
 from carrel.engines.port import NodeInfo
 from carrel.image_scans import scan_tasks
+from carrel.images.image_updates import due_checks
 from carrel.images.node_images import prune
 from carrel.nodes.host_load import HostLoad
 from carrel.signin.logins import sign_up
@@ -367,6 +368,35 @@ async def _image_scan_hours(api: Api) -> None:
     assert await due() == 0
     await set_site(api, image_scan_hours=4)
     assert await due() == 1
+
+
+@shows("image_watch_start", "image_watch_end", "image_watch_timezone")
+async def _image_watch_hours(api: Api) -> None:
+    made = await (await api.as_("superadmin")).post(
+        "/registries", {"name": "ours", "url": "https://registry.example.org"}
+    )
+    reference = "registry.example.org/a:1"
+    await sql(
+        api.database,
+        "INSERT INTO images (id, name, full_name, reference, title, description, min_slots, apps, present, registry_id)"
+        " VALUES ('i1', 'i1', :ref, :ref, '', '', '{}', '[]', false, :registry)",
+        ref=reference,
+        registry=made.json()["id"],
+    )
+    await sql(api.database, "INSERT INTO image_settings (image, watch) VALUES (:ref, 'offer')", ref=reference)
+
+    async def due_hours() -> list[int]:
+        midnight = SystemClock().now().replace(hour=0, minute=30)
+        async with api.database.transaction() as tx:
+            return [hour for hour in range(24) if await due_checks.due(tx, midnight + timedelta(hours=hour))]
+
+    assert await due_hours() == [2, 3, 4]
+    await set_site(api, image_watch_start="01:00")
+    assert await due_hours() == [1, 2, 3, 4]
+    await set_site(api, image_watch_end="02:00")
+    assert await due_hours() == [1]
+    await set_site(api, image_watch_timezone="Asia/Seoul")
+    assert await due_hours() == [16]
 
 
 @shows("trash_days")

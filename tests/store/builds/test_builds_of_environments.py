@@ -12,6 +12,7 @@ from carrel.db.database import Database
 from carrel.db.leader import lead
 from carrel.engines.fake import FakeEngine
 from carrel.engines.port import EngineUnavailable
+from carrel.images.node_images import prune
 from carrel.tables.environments import EnvironmentVersion
 
 
@@ -48,8 +49,9 @@ async def test_an_interrupted_build_begins_again_but_not_forever(
     await controller.drain()
     [(ended, problem)] = await sql(database, "SELECT state, problem FROM environment_versions")
     assert ended == state, problem
-    rows = await sql(database, "SELECT text FROM environment_build_logs ORDER BY number")
-    log = "".join(text for (text,) in rows)
+    rows = await sql(database, "SELECT number, text FROM environment_build_logs ORDER BY number")
+    assert rows[0][0] == 2, "who has followed it until 1 misses nothing"
+    log = "".join(text for _, text in rows)
     assert log.startswith("It was interrupted, and begins again.")
     assert "old" not in log
     assert "gone" not in engine.world.builds, "cached steps of environments that are gone"
@@ -103,3 +105,35 @@ def test_builds_begin_one_at_a_time_for_each_person_and_environment() -> None:
     assert begun({"a"}, 2) == ["d"]
     assert begun({"a", "e"}, 2) == []
     assert begun(set(), 0) == []
+
+
+@pytest.mark.parametrize("there", [False, True])
+async def test_an_image_that_only_a_build_has_brought_is_noted_and_stays_during_builds(
+    database: Database, people: People, *, there: bool
+) -> None:
+    leader = await lead(database.url)
+    own = tools(database, leader)
+    engine = await own.engines.of(LOCAL_ENGINE)
+    assert isinstance(engine, FakeEngine)
+    image = "docker.io/library/a:latest"
+    if there:
+        engine.world.local_images.add(image)
+    await sql(
+        database,
+        "INSERT INTO nodes (id, engine_id, name, architecture, engine_version, slots, capabilities, state, seen_at)"
+        " VALUES ('n', 'local', 'local', 'x86_64', 'Fake 1', '{}', '[]', 'READY', now())",
+    )
+    await interrupted(database, people, 0)
+    await sql(database, "UPDATE environment_versions SET node_id = 'n', base = 'lab'")
+    async with database.transaction() as tx:
+        assert image in (await prune.needed(tx, registered=False)).names
+    controller = EnvironmentBuilds(own)
+    await controller.step()
+    await controller.drain()
+    assert await sql(database, "SELECT state FROM environment_versions") == [("ready",)]
+    noted = await sql(database, "SELECT node_id, reference, name FROM pulled_references")
+    assert noted == ([] if there else [("n", image, image)])
+    async with database.transaction() as tx:
+        assert image not in (await prune.needed(tx, registered=False)).names
+    await controller.close()
+    await leader.resign()

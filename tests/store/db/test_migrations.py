@@ -1,6 +1,7 @@
 """The migrations make exactly what the models say, once, also when two ask at the same time."""
 
 import asyncio
+import json
 
 import psycopg
 from alembic.autogenerate import compare_metadata
@@ -91,6 +92,46 @@ def test_nodes_of_one_name_get_others_for_a_version_that_knows_one_engine(postgr
         names = connection.execute("SELECT name FROM nodes ORDER BY id").fetchall()
     assert [name for [name] in names] == ["rack", "rack@two", "rack@c", "alone"]
     migrate(postgres)
+
+
+def test_environments_that_were_there_know_what_they_are_made_of(postgres: str):
+    versions = "localhost/carrel/environments/"
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA public CASCADE")
+        connection.execute("CREATE SCHEMA public")
+        bring_to(postgres, "0102")
+        connection.execute(
+            "INSERT INTO domains (id, name) VALUES ('d', 'd');"
+            "INSERT INTO users (id, domain_id, email, name, role, password_hash)"
+            " VALUES ('u', 'd', 'a@b.org', 'a', 'user', '');"
+            "INSERT INTO images (id, name, reference, title, description, present, min_slots, apps)"
+            " VALUES ('i', 'lab', 'docker.io/library/debian:12', '', '', true, '{}', '[]');"
+            "INSERT INTO environments (id, name, description, owner_id, domain_id, created_at, updated_at)"
+            " VALUES ('e', 'torch', '', 'u', 'd', now(), now())"
+        )
+        for number, (id_, base) in enumerate([("saved", "lab"), ("built", "lab"), ("above", "env:torch:2")]):
+            connection.execute(
+                "INSERT INTO environment_versions (id, environment_id, name, note, state, reference, engine_id,"
+                " session_name, container_id, base, apps, min_slots, created_at)"
+                " VALUES (%s, 'e', %s, '', 'ready', %s, 'local', '', '', %s, '[]', '{}', now() + %s * interval '1 s')",
+                (id_, str(number + 1), f"{versions}{id_}:{number + 1}", base, number),
+            )
+        for id_, below, images in (
+            ("built", "lab", {"lab": "docker.io/library/debian:12", "tools": "docker.io/x/tools:1"}),
+            ("above", "env:torch:2", {"env:torch:2": f"{versions}built:2"}),
+        ):
+            connection.execute(
+                "INSERT INTO environment_builds (version_id, kind, dockerfile, files, added, images, below)"
+                " VALUES (%s, 'dockerfile', '', '{}', '{}', %s, %s)",
+                (id_, json.dumps(images), below),
+            )
+        migrate(postgres)
+        rows = connection.execute("SELECT id, origins FROM environment_versions").fetchall()
+    origins = {
+        id_: {(one["reference"], one["name"], one["below"]) for one in made_of} for id_, made_of in rows
+    }
+    lab, tools = ("docker.io/library/debian:12", "lab", True), ("docker.io/x/tools:1", None, False)
+    assert origins == {"saved": {lab}, "built": {lab, tools}, "above": {lab, tools}}
 
 
 async def test_a_migration_gives_way_to_a_request_that_would_wait_for_it(postgres: str):

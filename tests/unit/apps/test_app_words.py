@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from carrel.apps import app_catalogue, session_apps
+from carrel.apps import app_catalogue, app_templates, opening, session_apps
 from carrel.apps.app_templates import AppOption, AppTemplate, OptionType, template
 from carrel.apps.session_apps import AppOfSession, AppSource
 from carrel.core.errors import Conflict, Invalid
@@ -46,6 +46,13 @@ def test_values_fill_words_and_stay_words() -> None:
     }
 
 
+def test_the_query_of_a_path_is_no_part_of_its_prefix_and_goes_before_the_ticket() -> None:
+    one = replace(BOARD, path="/board/?view=all")
+    assert one.variables("", {})["BASE"] == "/board/x"
+    assert opening.with_ticket("http://a/", one.path, "t") == "http://a/board/?view=all&carrel_ticket=t"
+    assert opening.with_ticket("http://a/", "/board/", "t") == "http://a/board/?carrel_ticket=t"
+
+
 @pytest.mark.parametrize(
     ("name", "value", "code"),
     [
@@ -69,5 +76,5 @@ def test_built_in_apps_are_sound_and_have_ports_of_their_own() -> None:
     for one in known:
         assert one.requires, one.name
         words = one.words("s3cret", {})
-        assert not any("{" in word for word in words), words
+        assert not any(app_templates._PLACEHOLDER.search(word) for word in words), words
         assert not any("s3cret" in word for word in words), "other programs of the session see arguments"

@@ -12,6 +12,7 @@ from carrel_client import CarrelError
 from carrel_client.channel import ChannelBroken
 from carrel_client.client import ApiClient
 from carrel_client.execution import STDERR, STDOUT, RemoteTerminal
+from carrel_client.forwarding import Forward, LocalPorts
 from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
@@ -54,6 +55,22 @@ def test_ten_megabytes_go_both_ways_at_once() -> None:
         done = client.sessions.run("s", ["cat"], stdin=content)
     assert done.exit_code == 0
     assert done.stdout == content
+
+
+def test_a_greeting_that_arrives_with_the_first_message_reaches_the_local_program() -> None:
+    def greet(peer: ServerConnection) -> None:
+        with peer.protocol_mutex:  # both, and the end, in one block
+            peer.protocol.send_text(b'{"type":"ready"}')
+            peer.protocol.send_binary(b"220 hello")
+            peer.protocol.send_close(1000)
+            peer.socket.sendall(b"".join(peer.protocol.data_to_send()))
+
+    with _socket_server(greet) as client:
+        ports = LocalPorts(client.transport, "s", [Forward(0, 25)])
+        threading.Thread(target=ports.run, daemon=True).start()
+        with socket.create_connection(("127.0.0.1", ports.forwards[0].local), 10) as local:
+            assert local.recv(100) == b"220 hello"
+        ports.close()
 
 
 def test_streams_and_the_exit_code_arrive_apart() -> None:

@@ -170,6 +170,9 @@ ENDING = {
 }
 """Verbs of what removes, ends or gives something up."""
 KEEPING = {
+    "watch",
+    "take",
+    "skip",
     "build",
     "rebuild",
     "log",

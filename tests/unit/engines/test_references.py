@@ -3,6 +3,8 @@
 import pytest
 
 from carrel.engines.references import (
+    canonical,
+    canonical_host,
     digest_of,
     never_an_id,
     on_registry,
@@ -10,6 +12,7 @@ from carrel.engines.references import (
     repository_of,
     spellings,
     tag_of,
+    to_pull,
     with_digest,
 )
 
@@ -22,6 +25,12 @@ from carrel.engines.references import (
         ("index.docker.io/org/a:1", "docker.io", "org/a"),
         ("localhost/carrel/starter:1", "localhost", "carrel/starter"),
         ("registry.example.org:5000/team/a/b", "registry.example.org:5000", "team/a/b"),
+        ("registry.example.org:443/team/a:1", "registry.example.org", "team/a"),
+        ("Registry.Example.org:443/a", "registry.example.org", "a"),
+        ("index.docker.io:443/org/a:1", "docker.io", "org/a"),
+        # Without the port, these would be no hosts, or none at all.
+        ("tools:443/a:1", "tools:443", "a"),
+        ("localhost:443/a:1", "localhost:443", "a"),
         ("registry.example.org:5000/a:1@sha256:00", "registry.example.org:5000", "a"),
     ],
 )
@@ -69,3 +78,17 @@ def test_a_reference_with_a_digest_keeps_its_tag():
     assert (exact, digest_of(exact), tag_of(exact)) == ("ghcr.io/org/a:1@sha256:00", "sha256:00", "1")
     assert with_digest(exact, "sha256:11") == "ghcr.io/org/a:1@sha256:11"
     assert (digest_of("a"), tag_of("a"), tag_of("a@sha256:00")) == ("", "latest", "")
+
+
+def test_the_usual_port_makes_no_other_registry():
+    spelled = "registry.example.org:443/team/a:1"
+    assert spellings(spelled) == ["registry.example.org/team/a:1"]
+    assert canonical(spelled) == canonical("registry.example.org/team/a:1")
+    assert (to_pull(spelled), to_pull("debian:12")) == ("registry.example.org/team/a:1", "debian:12")
+    hosts = ("registry.example.org:443", "tools", "tools:443", "registry.example.org:8443")
+    assert [canonical_host(host) for host in hosts] == [
+        "registry.example.org",
+        "tools",
+        "tools:443",
+        "registry.example.org:8443",
+    ]

@@ -71,6 +71,14 @@ def test_grypes_own_format():
     assert [one.type for one in result.packages] == ["deb", "deb"]
 
 
+def test_cyclonedx_of_grype_has_the_fixed_version():
+    result = parse(report("grype-0.121-cyclonedx"))
+    assert result.tool == "grype 0.121.2"
+    assert [(one.name, one.type) for one in result.packages] == [("tar", "deb")]
+    [vulnerability] = result.vulnerabilities
+    assert (vulnerability.severity, vulnerability.package, vulnerability.fixed) == (Severity.HIGH, "tar", "2.0")
+
+
 @pytest.mark.parametrize("name", ["trivy", "grype"])
 def test_an_sbom_is_written_for_the_other_formats(name: str):
     result = parse(report(name))

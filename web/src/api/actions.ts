@@ -952,7 +952,7 @@ export const SERVER_SENTENCES: Record<ActionName, string> = {
   "image.read": "See the images that sessions can use.",
   "image.scan": "Have an image scanned for known vulnerabilities.",
   "image.exempt": "Exempt an image from the rule on vulnerabilities, until a date.",
-  "image.update": "Enable, limit, hide or deprecate an image, and set its aliases and slots.",
+  "image.update": "Enable, limit, hide, deprecate or watch an image, and set its aliases and slots.",
   "registry.read": "See the registries of projects and domains that you administer, and their scans.",
   "registry.update": "Add, change, check, scan or remove a registry.",
   "resource.read": "See available resources.",

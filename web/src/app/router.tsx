@@ -472,6 +472,12 @@ const nodeImagesRoute = createRoute({
   component: page(() => import("@/features/maintenance/ImageCleanUpPage"), "ImageCleanUpPage"),
 });
 
+const rescansRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/maintenance/scans",
+  component: page(() => import("@/features/maintenance/RescansPage"), "RescansPage"),
+});
+
 const registriesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/environments/registries",
@@ -536,6 +542,7 @@ export const router = createRouter({
       checksRoute,
       consistencyRoute,
       nodeImagesRoute,
+      rescansRoute,
       informationRoute,
       registriesRoute,
       imagesRoute,

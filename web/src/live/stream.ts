@@ -86,6 +86,7 @@ export const EVENT_KINDS = [
   "registry.updated",
   "registry.removed",
   "registry_scan.updated",
+  "rescan.updated",
 ];
 const CLOSED = 2;
 const LONGEST_WAIT_MS = 15_000;

@@ -12,11 +12,11 @@ import { retryWhileUnreachable } from "@/api/retry";
 import type { SessionApp, SessionAppCreate } from "@/api/types";
 import { useChange } from "./use-change";
 
-/** The apps of a session with their states. */
+/** The apps of a session with their states, and why those of the app layer are not among them. */
 export function appsListQuery(id: string) {
   return queryOptions({
     queryKey: ["apps", "list", id] as const,
-    queryFn: async ({ signal }) => (await appsList({ path: { ref: id }, signal })).data.items,
+    queryFn: async ({ signal }) => (await appsList({ path: { ref: id }, signal })).data,
   });
 }
 

@@ -6,24 +6,30 @@ import {
   environmentsRebuild,
   environmentsRecipe,
 } from "@/api/generated/sdk.gen";
-import type { Environment, EnvironmentBuild } from "@/api/types";
+import type { Environment, EnvironmentBuild, EnvironmentVersion } from "@/api/types";
 import { useChange } from "./use-change";
 
 const AGAIN_MS = 1000;
 
-/** The log of a build; asked for again until it is complete. */
-export function buildLogQuery(id: string, version: string) {
+interface BuildLog {
+  text: string;
+  next: number;
+  complete: boolean;
+}
+
+/** The log of a build; what follows is asked for until it is complete. */
+export function buildLogQuery({ id, environment_id, name }: EnvironmentVersion) {
+  const queryKey = ["environments", "log", id] as const;
   return queryOptions({
-    queryKey: ["environments", "log", id, version] as const,
-    queryFn: async ({ signal }) => {
-      let text = "";
-      let after = 0;
+    queryKey,
+    queryFn: async ({ signal, client }) => {
+      let log = client.getQueryData<BuildLog>(queryKey) ?? { text: "", next: 0, complete: false };
+      const path = { ref: environment_id, version: name };
       for (;;) {
-        const path = { ref: id, version };
-        const part = (await environmentsLog({ path, query: { after }, signal })).data;
-        text += part.text;
-        if (part.complete || part.next === after) return { text, complete: part.complete };
-        after = part.next;
+        const part = (await environmentsLog({ path, query: { after: log.next }, signal })).data;
+        const more = part.next > log.next;
+        log = { text: log.text + part.text, next: part.next, complete: part.complete };
+        if (log.complete || !more) return log;
       }
     },
     refetchInterval: ({ state }) => (state.data && !state.data.complete ? AGAIN_MS : false),

@@ -1,5 +1,13 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { imagesFamilies, imagesList, imagesShow, imagesUpdate } from "@/api/generated/sdk.gen";
+import {
+  imagesFamilies,
+  imagesList,
+  imagesShow,
+  imagesUpdate,
+  imageUpdatesCheck,
+  imageUpdatesSkip,
+  imageUpdatesTake,
+} from "@/api/generated/sdk.gen";
 import type { ImagesListData } from "@/api/generated/types.gen";
 import type { ImageDetail, ImageUpdate } from "@/api/types";
 import { everyPage } from "./every-page";
@@ -68,5 +76,20 @@ export function imagesShowQuery(id: string) {
 export const useUpdateImage = () =>
   useChange<{ id: string } & ImageUpdate, ImageDetail>(
     async ({ id, ...body }) => (await imagesUpdate({ path: { ref: id }, body })).data,
+    ["images"],
+  );
+
+/** Takes or skips the update of an image that has this digest. */
+export const useDecideUpdate = () =>
+  useChange<{ image: string; digest: string; take: boolean }, ImageDetail>(
+    async ({ take, ...body }) =>
+      (await (take ? imageUpdatesTake({ body }) : imageUpdatesSkip({ body }))).data,
+    ["images"],
+  );
+
+/** Checks one image for updates. */
+export const useCheckUpdate = () =>
+  useChange<string, unknown>(
+    async (image) => (await imageUpdatesCheck({ body: { image } })).data,
     ["images"],
   );

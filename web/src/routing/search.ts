@@ -449,7 +449,7 @@ export function registriesSearch(raw: Record<string, unknown>): RegistriesSearch
   return { ...ownListSearch(raw), open: text(raw.open) };
 }
 
-const IMAGE_STATES = ["enabled", "disabled", "hidden", "deprecated", "limited"] as const;
+const IMAGE_STATES = ["enabled", "disabled", "hidden", "deprecated", "limited", "watched", "update"] as const;
 
 /** Search parameters of the catalogue of images. */
 export interface ImagesSearch extends OwnListSearch {

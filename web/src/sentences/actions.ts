@@ -76,7 +76,7 @@ export const ACTION_SENTENCES: Record<ActionName, MessageDescriptor> = {
   "image.read": msg`See the images that sessions can use.`,
   "image.scan": msg`Have an image scanned for known vulnerabilities.`,
   "image.exempt": msg`Exempt an image from the rule on vulnerabilities, until a date.`,
-  "image.update": msg`Enable, limit, hide or deprecate an image, and set its aliases and slots.`,
+  "image.update": msg`Enable, limit, hide, deprecate or watch an image, and set its aliases and slots.`,
   "registry.read": msg`See the registries of projects and domains that you administer, and their scans.`,
   "registry.update": msg`Add, change, check, scan or remove a registry.`,
   "resource.read": msg`See available resources.`,

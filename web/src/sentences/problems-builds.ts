@@ -30,10 +30,6 @@ export const BUILD_PROBLEMS: Record<string, Sentences> = {
     detail: msg`No engine that is reachable now builds images.`,
     hint: msg`Save a running session instead.`,
   },
-  "build.not_supported": {
-    detail: msg`Files of this kind cannot be built here.`,
-    hint: msg`Use a Dockerfile or requirements.txt instead.`,
-  },
   "build.too_many": {
     detail: msg`Too many of your versions are being made or are queued.`,
     hint: msg`Wait until one has ended, or cancel one.`,

@@ -160,6 +160,19 @@ export const PROBLEMS: Record<string, Sentences> = {
   "image.recommended_too_small": {
     detail: msg`The recommended amount is less than the minimum of the image.`,
   },
+  "image.no_update": {
+    detail: msg`No update of this image is available.`,
+    hint: msg`Check for updates first.`,
+  },
+  "image.not_scanned": {
+    detail: msg`This image is not from a registry that is scanned, so its tag cannot be watched.`,
+    hint: msg`Add its registry and scan it.`,
+  },
+  "image.not_watched": { detail: msg`This image is not watched for updates.` },
+  "image.update_changed": {
+    detail: msg`The tag of this image has another digest by now.`,
+    hint: msg`Look at the present one and decide again.`,
+  },
   "image.successor_loop": { detail: msg`An image cannot succeed itself.` },
   "image.registry_not_allowed": {
     detail: msg`Your domain may not use images from this registry.`,
@@ -184,6 +197,7 @@ export const PROBLEMS: Record<string, Sentences> = {
   "image_scan.no_report": { detail: msg`The image has not been scanned yet.` },
   "image_scan.not_found": { detail: msg`There is no such scan.` },
   "image_scan.not_open": { detail: msg`The image is not being scanned.` },
+  "rescan.not_open": { detail: msg`Not everything is being scanned.` },
   image_unusable: {
     detail: msg`The image does not exist, may not be pulled, or cannot run here.`,
     hint: msg`Check its name and tag.`,

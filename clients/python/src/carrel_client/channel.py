@@ -118,6 +118,15 @@ class Channel:
         messages, self._ready = self._ready, []
         return Step(messages, readable)
 
+    def first(self) -> str | bytes | None:
+        """The next message, without those that arrive with it; None after the end."""
+        while not (self.ended and not self._ready):
+            messages = self.step().messages
+            if messages:
+                self._ready[:0] = messages[1:]
+                return messages[0]
+        return None
+
     def __iter__(self) -> Iterator[str | bytes]:
         """The messages until the server closes the channel."""
         while not (self.ended and not self._ready):

@@ -104,7 +104,7 @@ class LocalPorts:
         while True:
             try:
                 channel = Channel(self._transport, path, query=self._query)
-                if next(iter(channel), None) is not None:
+                if channel.first() is not None:
                     return channel
                 raise ChannelBroken("the server closed the connection")
             except (CarrelError, ChannelBroken) as error:
@@ -121,11 +121,13 @@ def carry(channel: Channel, end: socket.socket) -> None:
     end.setblocking(False)
     waiting = bytearray()
     reads = True
-    while not channel.ended:
+    while True:
         watched = (end.fileno(),) if reads and channel.backlog < _BACKLOG_LIMIT else ()
         messages, readable = channel.step(watched, writable=(end.fileno(),) if waiting else ())
         for message in messages:
             waiting += message if isinstance(message, bytes) else b""
+        if channel.ended and not messages:
+            break
         _write(end, waiting)
         if readable:
             try:

@@ -92,7 +92,10 @@ class AppLayerView(TypedDict):
 
 
 class AppList(TypedDict):
+    """layer_missing: why the session does not have the apps of the app layer, as a sentence; empty if it has them."""
+
     items: list[AppView]
+    layer_missing: str
     next_cursor: str | None
 
 
@@ -359,9 +362,9 @@ class BuildLogView(TypedDict):
 
 
 class BuildRecipe(TypedDict):
-    """kind: dockerfile, requirements, pyproject or repository. file: that is the recipe; null: by convention. files:
-    texts by path that were written by a person. dockerfile: what is built. images: references of the images in it.
-    context_files: number of files of the context."""
+    """kind: dockerfile, requirements, pyproject, conda, devcontainer or repository. file: that is the recipe; null: by
+    convention. files: texts by path that were written by a person. dockerfile: what is built. images: references of the
+    images in it. context_files: number of files of the context."""
 
     base: str | None
     context_files: int
@@ -1023,10 +1026,10 @@ class EngineView(TypedDict):
 
 
 class EnvironmentBuild(TypedDict):
-    """name, version, project: as for a saved session. file: which is the recipe: a Dockerfile, requirements.txt or
-    pyproject.toml; default: by the conventions of repo2docker. files: texts by path, instead of those of the context.
-    context: id of one that you sent. base: image below, for recipes that name none; default: the starter image. source:
-    where the files are from, for people."""
+    """name, version, project: as for a saved session. file: which is the recipe: a Dockerfile, requirements.txt,
+    pyproject.toml, environment.yml or devcontainer.json; default: by the conventions of repo2docker. files: texts by
+    path, instead of those of the context. context: id of one that you sent. base: image below, for recipes that name
+    none; default: the starter image. source: where the files are from, for people."""
 
     base: NotRequired[str | None]
     context: NotRequired[str | None]
@@ -1275,6 +1278,7 @@ Gap = Literal[
     "oom_events",
     "host_usage",
     "disk_watch",
+    "app_layer",
 ]
 
 
@@ -1633,11 +1637,12 @@ class ImageDetail(TypedDict):
     size_bytes: int | None
     successor: str | None
     title: str
+    update: ImageWatchView | None
     version: str
 
 
 class ImageFamily(TypedDict):
-    """versions: number of images. default: what the name of the family means."""
+    """versions: number of images, whether a search matches them or not. default: what the name of the family means."""
 
     default: ImageView
     family: str
@@ -1775,23 +1780,30 @@ class ImageScopeRef(TypedDict):
 
 class ImageSettingsView(TypedDict):
     """What is set for an image. enabled: null: as its registry has it. min_slots: instead of those of its labels.
-    domains, projects, groups: those that may use it; domains and projects both empty: all, groups empty: all."""
+    domains, projects, groups: those that may use it; domains and projects both empty: all, groups empty: all.
+    watch: for updates. pull_groups, pull_nodes: to which an update is pulled; both empty: nodes that have the present
+    image."""
 
     domains: list[ImageScopeRef]
     enabled: bool | None
     groups: list[ImageScopeRef]
     min_slots: dict[str, int]
     projects: list[ImageScopeRef]
+    pull_groups: list[ImageScopeRef]
+    pull_nodes: list[ImageScopeRef]
+    watch: WatchRule
 
 
-ImageState = Literal["enabled", "disabled", "hidden", "deprecated", "limited"]
+ImageState = Literal["enabled", "disabled", "hidden", "deprecated", "limited", "watched", "update"]
 
 
 class ImageUpdate(TypedDict):
     """Omitted fields keep their values. enabled: null: as its registry has it. successor: name or id of an image to use
     instead, for a deprecated one; null: none. preferred: the name of its family means this version, and no other.
-    aliases, domains, projects, groups, min_slots, recommended_slots: replace the present ones. domains, projects,
-    groups: ids or names. min_slots: instead of those of its labels."""
+    aliases, domains, projects, groups, min_slots, recommended_slots, pull_groups, pull_nodes: replace the present ones.
+    domains, projects, groups, pull_groups, pull_nodes: ids or names. min_slots: instead of those of its labels. watch:
+    for updates of its tag. pull_groups, pull_nodes: to which an update is pulled; both empty: nodes that have the
+    present image."""
 
     aliases: NotRequired[list[str]]
     deprecated: NotRequired[bool]
@@ -1802,8 +1814,30 @@ class ImageUpdate(TypedDict):
     min_slots: NotRequired[dict[str, int]]
     preferred: NotRequired[bool]
     projects: NotRequired[list[str]]
+    pull_groups: NotRequired[list[str]]
+    pull_nodes: NotRequired[list[str]]
     recommended_slots: NotRequired[dict[str, int]]
     successor: NotRequired[str | None]
+    watch: NotRequired[WatchRule]
+
+
+class ImageUpdateCheck(TypedDict):
+    """image: omitted: all that are watched."""
+
+    image: NotRequired[str | None]
+
+
+class ImageUpdateCheckView(TypedDict):
+    """images: how many are checked soon."""
+
+    images: int
+
+
+class ImageUpdateChoice(TypedDict):
+    """digest: what was seen, so that nothing newer is meant; omitted: the one that is available."""
+
+    digest: NotRequired[str | None]
+    image: str
 
 
 class ImageView(TypedDict):
@@ -1812,7 +1846,8 @@ class ImageView(TypedDict):
     group images. contents: versions of what it contains, such as python and cuda; cuda-driver: the least one.
     min_slots: of its sessions; recommended_slots: to begin with. hidden: users are not offered it, and can start it by
     name. deprecated: it still starts; successor: the name of the image to use instead. aliases: further names.
-    preferred: the name of its family means this version; without one, the newest."""
+    preferred: the name of its family means this version; without one, the newest. update: of a watched image, for those
+    who may change it; otherwise null. digest: of a watched image, what its sessions start from."""
 
     accelerators: list[str]
     aliases: list[str]
@@ -1841,7 +1876,22 @@ class ImageView(TypedDict):
     size_bytes: int | None
     successor: str | None
     title: str
+    update: ImageWatchView | None
     version: str
+
+
+class ImageWatchView(TypedDict):
+    """A watched image. available, available_since: the new digest of its tag. skipped: a digest that is not offered.
+    problem: why the last check did not work, or the update is not taken yet. taken_at: of the last update."""
+
+    available: str | None
+    available_since: str | None
+    checked_at: str | None
+    problem: str | None
+    rule: WatchRule
+    skipped: str | None
+    state: WatchState
+    taken_at: str | None
 
 
 ImportCredentials = Literal["none", "token", "key"]
@@ -3105,7 +3155,7 @@ class RegistryCheck(TypedDict):
 
 
 class RegistryCheckStep(TypedDict):
-    """name: connection, repositories, tags or manifest."""
+    """name: password where it is renewed, connection, repositories, tags or manifest."""
 
     name: str
     ok: bool
@@ -3116,7 +3166,9 @@ class RegistryCreate(TypedDict):
     """url: omitted: the public one of the kind. A URL with http:// is used without encryption.
 
     namespace: prefix of its repositories, such as `library` or a Harbor project; "": all. username: omitted with a
-    secret: the usual one of the kind, such as `$oauthtoken` of NGC. secret: password or token; never shown. ca_pem:
+    secret: the usual one of the kind, such as `$oauthtoken` of NGC; for ECR also an access key of AWS with its secret
+    key, or `instance-role` without a secret for the installation: passwords are then renewed. secret: password or
+    token; never shown. ca_pem:
     certificates of an authority to trust besides the system's. mirror: URL of a registry from which images are scanned
     and pulled instead; it receives the credentials. repositories, tags: allow-lists of globs; empty: all. repositories
     are without the namespace; names without * ? [ are also used where the registry cannot be listed. domain, project:
@@ -3196,6 +3248,9 @@ class RegistryUpdate(TypedDict):
 class RegistryView(TypedDict):
     """host: as in image references. has_secret: whether there is a password or token; it is never shown.
 
+    password_until: the end of a password that is renewed by keys; null: none is, or there is none yet.
+    password_problem: why the last renewal failed; it is tried again every five minutes, and by a check.
+
     domain, project: for which it is; both null: the installation."""
 
     ca_pem: str
@@ -3209,11 +3264,44 @@ class RegistryView(TypedDict):
     mirror: str
     name: str
     namespace: str
+    password_problem: str | None
+    password_until: str | None
     project: ProjectRef | None
     repositories: list[str]
     tags: list[str]
     url: str
     username: str
+
+
+class RescanCreate(TypedDict):
+    kind: RescanKind
+
+
+RescanKind = Literal["registries", "images"]
+
+
+class RescanList(TypedDict):
+    """The latest of each kind that was requested."""
+
+    items: list[RescanView]
+
+
+class RescanView(TypedDict):
+    """A scan of all registries, or of all images that a node has. total: number of scans, of which done, failed and
+    cancelled have ended. problem: why the last that failed did. cancel: what is left is being cancelled."""
+
+    cancel: bool
+    cancelled: int
+    done: int
+    ended_at: str | None
+    failed: int
+    kind: RescanKind
+    problem: str | None
+    requested_at: str
+    requested_by: str | None
+    running: int
+    total: int
+    waiting: int
 
 
 class ResetRequest(TypedDict):
@@ -3850,6 +3938,9 @@ class SiteUpdate(TypedDict):
     image_scan_hours: NotRequired[int]
     image_scan_rule: NotRequired[ScanRule]
     image_scan_severity: NotRequired[Severity]
+    image_watch_end: NotRequired[str]
+    image_watch_start: NotRequired[str]
+    image_watch_timezone: NotRequired[str]
     import_sources: NotRequired[list[str]]
     lock_address_attempts: NotRequired[int]
     lock_attempts: NotRequired[int]
@@ -3897,6 +3988,9 @@ class SiteView(TypedDict):
     image_scan_hours: int
     image_scan_rule: ScanRule
     image_scan_severity: Severity
+    image_watch_end: str
+    image_watch_start: str
+    image_watch_timezone: str
     import_sources: list[str]
     lock_address_attempts: int
     lock_attempts: int
@@ -4929,6 +5023,12 @@ class WastefulSession(TypedDict):
     name: str
     owner: OwnerRef
     unused: float
+
+
+WatchRule = Literal["off", "offer", "take"]
+
+
+WatchState = Literal["unchecked", "current", "available", "taking", "skipped", "missing", "failed"]
 
 
 class WebhookCreate(TypedDict):

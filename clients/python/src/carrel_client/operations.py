@@ -661,8 +661,9 @@ class Environments(Group):
         source: str = UNSET,
         version: str | None = UNSET,
     ) -> models.EnvironmentView:
-        """Build a version from a Dockerfile, requirements.txt, pyproject.toml, or a directory by the conventions of
-        repo2docker. The first of its versions is the new one; its state tells how far it is."""
+        """Build a version from a Dockerfile, requirements.txt, pyproject.toml, environment.yml, devcontainer.json, or a
+        directory by the conventions of repo2docker. The first of its versions is the new one; its state tells how far it
+        is."""
         answer: models.EnvironmentView = self._transport.call(
             "POST",
             "/api/v1/environments/builds",
@@ -1281,6 +1282,30 @@ class ImageScans(Group):
         return answer
 
 
+class ImageUpdates(Group):
+    def check(self, *, image: str | None = UNSET) -> models.ImageUpdateCheckView:
+        """Ask the registry for the digest of the tag soon, whatever the daily hours; without an image, of all watched tags.
+        What is new is offered."""
+        answer: models.ImageUpdateCheckView = self._transport.call(
+            "POST", "/api/v1/image-updates/check", body=_given(image=image)
+        )
+        return answer
+
+    def skip(self, *, image: str, digest: str | None = UNSET) -> models.ImageDetail:
+        """Do not offer this digest again. Of a tag that changes once more, the next one is offered."""
+        answer: models.ImageDetail = self._transport.call(
+            "POST", "/api/v1/image-updates/skip", body=_given(digest=digest, image=image)
+        )
+        return answer
+
+    def take(self, *, image: str, digest: str | None = UNSET) -> models.ImageDetail:
+        """Sessions start from the new digest, and nodes pull it, soon. Running sessions keep what they have."""
+        answer: models.ImageDetail = self._transport.call(
+            "POST", "/api/v1/image-updates/take", body=_given(digest=digest, image=image)
+        )
+        return answer
+
+
 class Images(Group):
     def families(
         self,
@@ -1364,8 +1389,11 @@ class Images(Group):
         min_slots: dict[str, int] = UNSET,
         preferred: bool = UNSET,
         projects: Sequence[str] = UNSET,
+        pull_groups: Sequence[str] = UNSET,
+        pull_nodes: Sequence[str] = UNSET,
         recommended_slots: dict[str, int] = UNSET,
         successor: str | None = UNSET,
+        watch: models.WatchRule = UNSET,
     ) -> models.ImageDetail:
         """Change the given settings. Scans keep them, also when a tag is gone for a while."""
         answer: models.ImageDetail = self._transport.call(
@@ -1381,8 +1409,11 @@ class Images(Group):
                 min_slots=min_slots,
                 preferred=preferred,
                 projects=projects,
+                pull_groups=pull_groups,
+                pull_nodes=pull_nodes,
                 recommended_slots=recommended_slots,
                 successor=successor,
+                watch=watch,
             ),
         )
         return answer
@@ -2167,6 +2198,24 @@ class Registries(Group):
         return answer
 
 
+class Rescans(Group):
+    def cancel(self, kind: str) -> models.RescanView:
+        """Cancel what is left. What was scanned stays."""
+        answer: models.RescanView = self._transport.call("POST", f"/api/v1/rescans/{segment(kind)}/cancel")
+        return answer
+
+    def create(self, *, kind: models.RescanKind) -> models.RescanView:
+        """Read all registries into the catalogue, or scan all images that a node has for vulnerabilities, in the
+        background; while that is going on, the present scan."""
+        answer: models.RescanView = self._transport.call("POST", "/api/v1/rescans", body=_given(kind=kind))
+        return answer
+
+    def list(self) -> models.RescanList:
+        """The latest scan of all registries and that of all images, with progress."""
+        answer: models.RescanList = self._transport.call("GET", "/api/v1/rescans")
+        return answer
+
+
 class Resources(Group):
     def show(self) -> models.ResourcesView:
         """Capacity, usage and free amounts of the READY nodes in resource groups that you may use."""
@@ -2809,6 +2858,9 @@ class Site(Group):
         image_scan_hours: int = UNSET,
         image_scan_rule: models.ScanRule = UNSET,
         image_scan_severity: models.Severity = UNSET,
+        image_watch_end: str = UNSET,
+        image_watch_start: str = UNSET,
+        image_watch_timezone: str = UNSET,
         import_sources: Sequence[str] = UNSET,
         lock_address_attempts: int = UNSET,
         lock_attempts: int = UNSET,
@@ -2855,6 +2907,9 @@ class Site(Group):
                 image_scan_hours=image_scan_hours,
                 image_scan_rule=image_scan_rule,
                 image_scan_severity=image_scan_severity,
+                image_watch_end=image_watch_end,
+                image_watch_start=image_watch_start,
+                image_watch_timezone=image_watch_timezone,
                 import_sources=import_sources,
                 lock_address_attempts=lock_address_attempts,
                 lock_attempts=lock_attempts,
@@ -3761,6 +3816,7 @@ class Operations:
         self.held = Held(transport)
         self.image_pulls = ImagePulls(transport)
         self.image_scans = ImageScans(transport)
+        self.image_updates = ImageUpdates(transport)
         self.images = Images(transport)
         self.imports = Imports(transport)
         self.invitations = Invitations(transport)
@@ -3781,6 +3837,7 @@ class Operations:
         self.quotas = Quotas(transport)
         self.recovery_codes = RecoveryCodes(transport)
         self.registries = Registries(transport)
+        self.rescans = Rescans(transport)
         self.resources = Resources(transport)
         self.scheduler = Scheduler(transport)
         self.schedules = Schedules(transport)

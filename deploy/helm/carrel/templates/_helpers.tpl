@@ -75,11 +75,17 @@ fsGroupChangePolicy: OnRootMismatch
 seccompProfile: {type: RuntimeDefault}
 {{- end }}
 
+{{- define "carrel.engineUrl" -}}
+{{- printf "kubernetes:%s/%s?user_namespaces=%t" (include "carrel.sessionsNamespace" .) .Release.Namespace .Values.sessions.userNamespaces }}
+{{- with .Values.sessions.appLayer }}{{ printf "&app_layer=%s" (urlquery .) }}{{ end }}
+{{- with .Values.sessions.appLayerDirectory }}{{ printf "&app_layer_directory=%s" (urlquery .) }}{{ end }}
+{{- end }}
+
 {{- define "carrel.environment" -}}
 - name: CARREL_DATABASE_URL
   valueFrom: {secretKeyRef: {name: {{ include "carrel.databaseSecret" . }}, key: url}}
 - {name: CARREL_KEY_FILE, value: /run/secrets/carrel/key}
-- {name: CARREL_ENGINE_URL, value: {{ printf "kubernetes:%s/%s?user_namespaces=%t" (include "carrel.sessionsNamespace" .) .Release.Namespace .Values.sessions.userNamespaces | quote }}}
+- {name: CARREL_ENGINE_URL, value: {{ include "carrel.engineUrl" . | quote }}}
 - {name: CARREL_FOLDERS_LOCATION, value: {{ include "carrel.foldersLocation" . | quote }}}
 - {name: CARREL_PUBLIC_URL, value: {{ .Values.publicUrl | quote }}}
 - {name: CARREL_APPS_URL, value: {{ .Values.appsUrl | quote }}}

@@ -10,6 +10,7 @@ import aiodocker
 
 from carrel.engines.docker.api import DockerApi, disk_full, sentences
 from carrel.engines.docker.pull import Pulls
+from carrel.engines.docker.push import push
 from carrel.engines.optional import BuildOutput, BuildSink, ImageInfo, StoredImage
 from carrel.engines.port import EngineError, ImageUnusable, ProgressSink, PullCredentials
 
@@ -91,6 +92,25 @@ class DockerImages:
                 if error.status == 404:
                     raise _unusable(reference) from error
                 raise
+
+    async def push_image(
+        self,
+        reference: str,
+        target: str,
+        progress: ProgressSink,
+        credentials: PullCredentials | None = None,
+    ) -> str:
+        """Push the image under another name, with a tag; returns its digest there. Twice: layers are not pushed again.
+
+        Raises: ImageUnusable, EngineError.
+        """
+        await self.tag_image(reference, target)
+        try:
+            with sentences():
+                return await push(self._api, target, progress, credentials)
+        finally:
+            # Only the name: the image has another one.
+            await self.remove_image(target)
 
     async def _inspected(self, reference: str) -> Any:
         try:

@@ -52,7 +52,7 @@ class Pulls:
     async def _run(self, pull: _Pull) -> None:
         layers = Layers()
         try:
-            headers = _authentication(pull.credentials)
+            headers = authentication(pull.credentials)
             params = _reference(pull.image)
             async with self._api.stream("POST", "images/create", params=params, headers=headers) as lines:
                 async for line in lines:
@@ -112,7 +112,8 @@ def _part(detail: object) -> float:
     return min(current / total, 1.0) if current and total else 0.0
 
 
-def _authentication(credentials: PullCredentials | None) -> dict[str, str]:
+def authentication(credentials: PullCredentials | None) -> dict[str, str]:
+    """The header with the credentials."""
     if credentials is None:
         return {}
     known = {

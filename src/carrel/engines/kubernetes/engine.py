@@ -25,6 +25,8 @@ from carrel.engines.kubernetes.cluster_watch import ClusterWatch
 from carrel.engines.kubernetes.credentials import ClusterAccess
 from carrel.engines.kubernetes.isolation import ONLY_INTERNET, Isolation, Reachability
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi, sentences
+from carrel.engines.kubernetes.layer_trial import LayerTrial
+from carrel.engines.kubernetes.pod_layers import MISSING
 from carrel.engines.kubernetes.pod_logs import read_logs
 from carrel.engines.kubernetes.pod_ports import PodPorts
 from carrel.engines.kubernetes.pod_processes import run_process, run_quietly, send_input
@@ -56,6 +58,7 @@ from carrel.engines.port import (
     ObservedState,
     Permit,
     ProgressSink,
+    PullCredentials,
     TerminalSize,
 )
 from carrel.engines.volumes import VolumeKind
@@ -74,6 +77,8 @@ class KubernetesEngine:
 
     A container that has ended is started again as a new pod: only its folders are kept.
     at_once: of containers that start; of each, the API server has a few requests and a watch.
+    layer: the image of the app layer, in a registry that the nodes reach. layer_directory: of each node, where it is
+    kept if there are no image volumes; empty: each pod has a copy.
     Capabilities of its nodes: `cpu-limit`, `memory-limit`, `seccomp`, `elastic`; its runtime classes (`runtimes`);
     `user-namespaces` where pods have them; `network-policy` since a self-test has found that the cluster enforces
     network policies; with forwards_ports, `forwarded-ports`, and containers have no address.
@@ -95,6 +100,8 @@ class KubernetesEngine:
         check_image: str = "",
         tolerations: Sequence[Toleration] = (),
         forwards_ports: bool = False,
+        layer: str = "",
+        layer_directory: str = "",
     ) -> None:
         if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,30}", installation):
             raise ValueError(f"{installation!r} cannot name an installation: use a-z, 0-9 and -, at most 31.")
@@ -105,6 +112,7 @@ class KubernetesEngine:
         self._nodes = ClusterNodes(self._api, self._watch.machines)
         self._place = self._api, self._names, self._nodes
         self._isolation = Isolation(self._api, self._names, reachability)
+        self._layers = LayerTrial(self._api, self._names, layer, layer_directory)
         self._check_image = check_image
         self._sandbox = sandbox
         self._ready: Mapping[str, Mapping[str, Any]] = {}
@@ -165,7 +173,9 @@ class KubernetesEngine:
                 pod = await pod_start.started(*self._place, spec, pod, progress)
             except (EngineUnavailable, MachineAwaited):
                 raise
-            except EngineError:
+            except EngineError as error:
+                if error.code == MISSING:
+                    self._layers.forget()
                 # The next attempt begins anew, instead of when the kubelet tries again.
                 with suppress(EngineError, ApiError):
                     await self._delete(pod)
@@ -263,6 +273,16 @@ class KubernetesEngine:
         return {one: [*known.get(one, ()), *ends.get(one, ())] for one in {**known, **ends}}
 
     @property
+    def layer(self) -> str:
+        return self._layers.reference
+
+    async def try_layer(self, reference: str, credentials: PullCredentials | None) -> str:
+        with sentences():
+            await self.claim.require()
+            await self._layers.layer(reference, credentials, await self._isolated())
+        return self._layers.sentence()
+
+    @property
     def protected(self) -> bool:
         return self._api.protected
 
@@ -329,7 +349,10 @@ class KubernetesEngine:
             if adopted := await pod_start.permitted(self._api, self._names, spec):
                 return adopted
             raise
-        return await pod_start.create(*self._place, sandboxed, sandbox)
+        layer = None
+        if spec.layer:
+            layer = await self._layers.layer(spec.layer, spec.layer_pull, tuple(self._ready.values()))
+        return await pod_start.create(*self._place, sandboxed, sandbox, layer)
 
     def _sandboxed(self, spec: ContainerSpec) -> tuple[ContainerSpec, Sandbox]:
         """The container with what its runtime class leaves of its slots, and its sandbox. Raises: EngineError."""

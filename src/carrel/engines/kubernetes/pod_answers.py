@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from carrel.engines.kubernetes import pod_events, pod_folders, taints
+from carrel.engines.kubernetes import pod_events, pod_folders, pod_layers, taints
 from carrel.engines.kubernetes.pods import LABEL_EPOCH, LABEL_ID, OCCUPIED, PREPARE, SESSION
 from carrel.engines.kubernetes.quantities import quantity
 from carrel.engines.kubernetes.taints import Toleration
@@ -126,6 +126,8 @@ def image_identity(pod: Mapping[str, Any]) -> tuple[str, str]:
 
 def start_error(spec: ContainerSpec, pod: Mapping[str, Any]) -> EngineError | None:
     """The error of a start that does not succeed by itself; None while it may."""
+    if spec.layer and (why := pod_layers.start_failure(pod, spec.layer)):
+        return pod_layers.missing(spec.layer, why)
     for name in (PREPARE, SESSION):
         state = container_state(pod, name)
         failed = state.get("terminated") or state.get("waiting") or {}

@@ -11,7 +11,7 @@ from carrel.engines.references import DOCKER_HUB
 
 _MAX_BYTES = 1 << 20
 """The most that Kubernetes takes in a secret."""
-_PULL_TYPE = "kubernetes.io/dockerconfigjson"
+PULL_TYPE = "kubernetes.io/dockerconfigjson"
 _DOCKER_HUB = "https://index.docker.io/v1/"
 """The name of Docker Hub in such a secret."""
 
@@ -31,12 +31,16 @@ def made(spec: ContainerSpec, name: str) -> Iterator[dict[str, Any]]:
     if contents := _contents(spec):
         yield _secret(name, "Opaque", contents)
     if spec.pull:
-        yield _secret(_pull_name(name), _PULL_TYPE, {".dockerconfigjson": _docker_config(spec.pull)})
+        yield _pull_secret(_pull_name(name), spec.pull)
+    if spec.layer_pull:
+        yield _pull_secret(_layer_name(name), spec.layer_pull)
 
 
 def pulling(spec: ContainerSpec, name: str) -> dict[str, object]:
     """What the pod says about its credentials."""
-    return {"imagePullSecrets": [{"name": _pull_name(name)}]} if spec.pull else {}
+    named = [_pull_name(name)] if spec.pull else []
+    named += [_layer_name(name)] if spec.layer_pull else []
+    return {"imagePullSecrets": [{"name": one} for one in named]} if named else {}
 
 
 def variable_key(variable: str) -> str:
@@ -58,7 +62,16 @@ def _pull_name(name: str) -> str:
     return f"{name}-pull"
 
 
-def _docker_config(credentials: PullCredentials) -> bytes:
+def _layer_name(name: str) -> str:
+    return f"{name}-layer"
+
+
+def _pull_secret(name: str, credentials: PullCredentials) -> dict[str, Any]:
+    return _secret(name, PULL_TYPE, {".dockerconfigjson": docker_config(credentials)})
+
+
+def docker_config(credentials: PullCredentials) -> bytes:
+    """The content of a secret of PULL_TYPE."""
     host = _DOCKER_HUB if credentials.host == DOCKER_HUB else credentials.host
     auth = b64encode(f"{credentials.username}:{credentials.secret}".encode()).decode()
     return json.dumps({"auths": {host: {"auth": auth}}}).encode()

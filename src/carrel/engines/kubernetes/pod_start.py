@@ -8,6 +8,7 @@ from typing import Any
 from carrel.engines.kubernetes import pod_answers, pod_end, pod_events
 from carrel.engines.kubernetes.cluster_nodes import ClusterNodes
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
+from carrel.engines.kubernetes.pod_layers import PodLayer
 from carrel.engines.kubernetes.pod_watch import OnePod
 from carrel.engines.kubernetes.pods import SESSION, PodNames, Sandbox, manifest, node_of, secrets_of
 from carrel.engines.kubernetes.private_networks import join
@@ -21,7 +22,12 @@ _UNGATED = {"op": "remove", "path": "/spec/schedulingGates"}
 
 
 async def create(
-    api: KubernetesApi, names: PodNames, nodes: ClusterNodes, spec: ContainerSpec, sandbox: Sandbox
+    api: KubernetesApi,
+    names: PodNames,
+    nodes: ClusterNodes,
+    spec: ContainerSpec,
+    sandbox: Sandbox,
+    layer: PodLayer | None,
 ) -> Any:
     """The pod of this container behind its gate, or the existing one on its node; its secrets and its private network.
 
@@ -30,7 +36,8 @@ async def create(
     secret_name = f"{names.pod(spec.id)}-{secrets.token_hex(4)}"
     while True:
         try:
-            pod = await api.create(names.namespace, "pods", manifest(spec, names, sandbox, secret_name))
+            body = manifest(spec, names, sandbox, secret_name, layer)
+            pod = await api.create(names.namespace, "pods", body)
             break
         except ApiError as error:
             if error.reason != "AlreadyExists":

@@ -1,6 +1,7 @@
 """Conversion of a `ContainerSpec` to a pod: names and labels, manifest, and the secret with its variables and files.
 
-A pod has two containers of the same image, both as the session's user:
+A pod has two containers of the same image, both as the session's user, and perhaps one that copies the app layer
+(`pod_layers`) before them:
 
     prepare   before the start: the home with what the image has in it, private files, links to folders
     session   the main process
@@ -19,6 +20,7 @@ from typing import Any
 
 from carrel.engines.accelerated import cannot_attach
 from carrel.engines.kubernetes import pod_folders, pod_secrets
+from carrel.engines.kubernetes.pod_layers import PodLayer
 from carrel.engines.kubernetes.taints import Toleration
 from carrel.engines.port import (
     LOCAL_IMAGES,
@@ -130,19 +132,20 @@ class Sandbox:
 DEFAULT_SANDBOX = Sandbox()
 
 
-def manifest(spec: ContainerSpec, names: PodNames, sandbox: Sandbox, secret: str) -> dict[str, object]:
+def manifest(
+    spec: ContainerSpec, names: PodNames, sandbox: Sandbox, secret: str, layer: PodLayer | None = None
+) -> dict[str, object]:
     """The pod, with the gate that keeps it from starting. secret: its name, if there is one; of no former pod, whose
     secret the cluster deletes some time after it.
 
     An unprivileged process as in Pod Security's `restricted`: user 1000, no capabilities and no way to gain them, the
     runtime's seccomp profile, no service account.
     """
-    common = {
-        "image": spec.image,
-        "imagePullPolicy": _pull_policy(spec),
+    limited = {
         "resources": {"limits": limits(spec.slots), "requests": limits(spec.slots)},
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
     }
+    common = {**limited, "image": spec.image, "imagePullPolicy": _pull_policy(spec)}
     preparing = {
         **common,
         "name": PREPARE,
@@ -162,7 +165,7 @@ def manifest(spec: ContainerSpec, names: PodNames, sandbox: Sandbox, secret: str
         "env": list(_variables(spec, secret)),
         "workingDir": spec.workdir,
         "stdin": spec.stdin,
-        "volumeMounts": list(_main_mounts(spec)),
+        "volumeMounts": [*_main_mounts(spec), *([layer.mounted()] if layer else ())],
     }
     return {
         "apiVersion": "v1",
@@ -188,9 +191,9 @@ def manifest(spec: ContainerSpec, names: PodNames, sandbox: Sandbox, secret: str
                 "runAsGroup": WORK_UID,
                 "seccompProfile": {"type": "RuntimeDefault"},
             },
-            "initContainers": [preparing],
+            "initContainers": [*(layer.filling(limited) if layer else ()), preparing],
             "containers": [main],
-            "volumes": list(_volumes(spec, secret)),
+            "volumes": [*_volumes(spec, secret), *([layer.volume()] if layer else ())],
         },
     }
 

@@ -124,6 +124,23 @@ class KubernetesSettings(BaseModel):
         min_length=1,
     )
 
+    app_layer: str = Field(
+        default="",
+        title="App layer",
+        description="Image of the app layer, which brings JupyterLab, VS Code and more to every image, in a registry "
+        "that the nodes reach; empty: sessions have only the programs of their images.",
+        examples=["registry.example.org/carrel/app-layer:1"],
+        pattern=r"^([a-z0-9][\w.:/@-]*)?$",
+    )
+    app_layer_directory: str = Field(
+        default="",
+        title="Directory of the app layer",
+        description="Directory of each node in which the app layer is kept, where there are no image volumes; Pod "
+        "Security must allow hostPath and root there. Empty: each pod has a copy.",
+        examples=["/var/lib/carrel/app-layer"],
+        pattern=r"^(/[\w./-]*\w)?$",
+    )
+
     def reachability(self) -> Reachability:
         """Who reaches sessions, and what they reach."""
         return Reachability(
@@ -160,6 +177,8 @@ def _make(settings: KubernetesSettings) -> Connect:
         check_image=settings.check_image,
         tolerations=tolerations,
         forwards_ports=settings.apps is AppConnection.API_SERVER,
+        layer=settings.app_layer,
+        layer_directory=settings.app_layer_directory,
     )
 
 

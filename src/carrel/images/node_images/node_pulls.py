@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Invalid, NotFound
-from carrel.core.ids import EngineId, ImagePullId, NodeId, new_id
+from carrel.core.ids import EngineId, ImagePullId, NodeId, ProjectId, UserId, new_id
 from carrel.db.database import notify
 from carrel.engines.references import LOCAL, registry_of
 from carrel.events import service as events
@@ -68,21 +68,43 @@ async def request(tx: AsyncSession, clock: Clock, actor: Actor, body: ImagePullC
         )
     project = await tenancy.project(tx, actor, body.project, _ACTION) if body.project else None
     chosen = await _chosen(tx, actor, body)
+    pull = await add(
+        tx,
+        clock,
+        body.reference,
+        chosen,
+        project=project.id if project else None,
+        requested_by=actor.user_id,
+    )
+    _note(tx, actor, pull, "requested", nodes=len(chosen))
+    return await _view(tx, pull.id)
+
+
+async def add(
+    tx: AsyncSession,
+    clock: Clock,
+    reference: str,
+    chosen: Sequence[NodeId],
+    *,
+    project: ProjectId | None,
+    requested_by: UserId | None = None,
+) -> ImagePull:
+    """Add a pull to these nodes. project: whose credentials serve. requested_by: None: Carrel itself."""
     now = clock.now()
     await tx.execute(delete(ImagePull).where(ImagePull.created_at < now - _KEPT))
     pull = ImagePull(
         id=ImagePullId(new_id()),
-        reference=body.reference,
-        project_id=project.id if project else None,
-        requested_by=actor.user_id,
+        reference=reference,
+        project_id=project,
+        requested_by=requested_by,
         created_at=now,
     )
     tx.add(pull)
     await tx.flush()
     await tx.execute(insert(NodePull), [{"pull_id": pull.id, "node_id": node} for node in chosen])
-    _note(tx, actor, pull, "requested", nodes=len(chosen))
     await notify(tx, PULL_TOPIC)
-    return await _published(tx, pull.id)
+    await _publish(tx, pull.id)
+    return pull
 
 
 async def cancel(tx: AsyncSession, clock: Clock, actor: Actor, pull_id: str) -> ImagePullView:

@@ -26,8 +26,9 @@ from carrel.nodes import queries as nodes
 from carrel.nodes.host_load import latest
 from carrel.permissions.decide import Actor, Target, require
 from carrel.site.schemas import SiteSettings
+from carrel.tables.builds import BuiltVersion
 from carrel.tables.engines import AppLayerRow
-from carrel.tables.environments import EnvironmentVersion, VersionState
+from carrel.tables.environments import OPEN, EnvironmentVersion, VersionState
 from carrel.tables.images import Image
 from carrel.tables.node_images import TOPIC, ImagePull, NodeImage, NodePull
 from carrel.tables.nodes import IS_MACHINE, Node
@@ -115,6 +116,11 @@ async def needed(tx: AsyncSession, *, registered: bool) -> Needed:
     versions = select(EnvironmentVersion.reference, EnvironmentVersion.base)
     for made in await tx.execute(versions.where(EnvironmentVersion.state.not_in(_NOT_MADE))):
         required += made
+    building = select(BuiltVersion.images).join(
+        EnvironmentVersion, EnvironmentVersion.id == BuiltVersion.version_id
+    )
+    for below in (await tx.execute(building.where(EnvironmentVersion.state.in_(OPEN)))).scalars():
+        required += below.values()
     named = (await tx.execute(select(Image.reference).where(Image.registry_id.is_(None)))).scalars()
     return Needed(
         frozenset(map(canonical, required)), frozenset(map(canonical, named)) if registered else frozenset()

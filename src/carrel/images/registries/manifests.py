@@ -64,6 +64,18 @@ class ManifestReader:
             self._read[digest] = await self._described(digest, response)
         return self._read[digest]
 
+    async def digest(self, tag: str) -> str:
+        """What the tag means. Raises: RegistryError."""
+        named = (await self._manifest(tag, method="HEAD")).headers.get(_HEADER, "")
+        return named if _DIGEST.fullmatch(named) else _digest_of(await self._manifest(tag))
+
+    async def described(self, digest: str) -> ImageDescription:
+        """The image with this digest. Raises: RegistryError."""
+        response = await self._manifest(digest)
+        if _digest_of(response) != digest:
+            raise broken(response.host, "a manifest with another digest")
+        return await self._described(digest, response)
+
     async def _described(self, digest: str, response: RegistryResponse) -> ImageDescription:
         manifest = _object(response)
         architectures: tuple[str, ...] = ()

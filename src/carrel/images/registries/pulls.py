@@ -10,9 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.ids import DomainId, ProjectId
 from carrel.db.encryption import SecretBox
 from carrel.engines.port import PullCredentials
-from carrel.engines.references import on_registry, registry_of, repository_of
+from carrel.engines.references import on_registry, registry_of, repository_of, to_pull
 from carrel.images import availability
-from carrel.images.registries import service
+from carrel.images.registries import registry_credentials
 from carrel.tables.registries import ImageRegistry, PrivateRepository
 from carrel.tables.tenancy import Project
 
@@ -44,19 +44,19 @@ async def source(
     if project and domain is None:
         domain = (await tx.execute(select(Project.domain_id).where(Project.id == project))).scalar_one()
     best = await _registry(tx, reference, project, domain)
-    image = reference
+    image = to_pull(reference)
     if best and best.mirror:
-        image = on_registry(reference, urlsplit(best.mirror).netloc)
+        image = to_pull(on_registry(reference, urlsplit(best.mirror).netloc))
         if domain and _scope(best) and not await availability.may_pull(tx, domain, image):
-            best, image = None, reference
+            best, image = None, to_pull(reference)
     always = await _others_have(tx, image, project, domain)
-    secret = service.secret_of(seal, best) if best else None
+    username, secret = registry_credentials.credentials(seal, best) if best else ("", "")
     if best is None or not secret:
         return PullSource(image, always=always)
     if scope := _scope(best):
         row = {"name": _name(image), "scope_id": scope}
         await tx.execute(insert(PrivateRepository).values(row).on_conflict_do_nothing())
-    return PullSource(image, PullCredentials(registry_of(image), best.username, secret), always)
+    return PullSource(image, PullCredentials(registry_of(image), username, secret), always)
 
 
 async def _registry(

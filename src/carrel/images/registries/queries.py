@@ -20,7 +20,10 @@ from carrel.tenancy.schemas import DomainRef, ProjectRef
 _SORT = Sort(
     {"name": ImageRegistry.name, "created_at": ImageRegistry.created_at}, tie=ImageRegistry.id, default="name"
 )
-_FACTS = "id name kind url host namespace username ca_pem mirror repositories tags images_enabled created_at".split()
+_FACTS = (
+    "id name kind url host namespace username ca_pem mirror repositories tags images_enabled created_at "
+    "password_until password_problem"
+).split()
 
 
 @dataclass(frozen=True)

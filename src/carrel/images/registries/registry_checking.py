@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from carrel.images.registries import repositories
+from carrel.images.registries import ecr_tokens, repositories
 from carrel.images.registries.client import RegistryClient, RegistryConnection, connected
 from carrel.images.registries.manifests import ACCEPT
 from carrel.images.registries.registry_errors import RegistryError
@@ -41,11 +41,20 @@ class _Steps:
         self._repositories: list[str] = []
         self._tags: list[str] = []
         self.all: tuple[tuple[str, Callable[[], Awaitable[str]]], ...] = (
+            *((("password", self._password),) if ecr_tokens.is_renewed(registry) else ()),
             ("connection", self._connect),
             ("repositories", self._list),
             ("tags", self._list_tags),
             ("manifest", self._read),
         )
+
+    async def _password(self) -> str:
+        if self._registry.password is None:
+            problem = self._registry.password_problem or "AWS has not been asked for a password yet."
+            raise RegistryError("denied", f"{problem} It is being requested again.")
+        until = self._registry.password_until
+        assert until
+        return f"The password is valid until {until:%Y-%m-%d %H:%M} UTC, and is renewed before."
 
     async def _connect(self) -> str:
         try:

@@ -1,5 +1,8 @@
 """What goes wrong with registries, in sentences for people."""
 
+ENDS_ALL = ("registry.busy", "registry.unreachable", "registry.untrusted", "registry.private")
+"""Errors of the registry as a whole: other repositories would have them, too."""
+
 
 class RegistryError(Exception):
     """The registry cannot be used as requested. retriable: later it may; code: as in docs/reference/errors.md."""

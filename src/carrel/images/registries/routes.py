@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query
 from carrel.http.auth import CurrentActor, names
 from carrel.http.paging import PageQuery
 from carrel.http.services import Services, ServicesOf
-from carrel.images.registries import queries, registry_checking, scans, service
+from carrel.images.registries import queries, registry_checking, registry_credentials, scans, service
 from carrel.images.registries.schemas import (
     RegistryCheck,
     RegistryCreate,
@@ -74,7 +74,7 @@ async def update(
 ) -> RegistryView:
     """Change the given fields."""
     async with services.database.transaction() as tx:
-        changed = await service.update(tx, services.seal, actor, ref, body)
+        changed = await service.update(tx, services.seal, services.clock, actor, ref, body)
         return (await service.find(tx, actor, changed)).view
 
 
@@ -101,6 +101,7 @@ async def check(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -
     """Connect, sign in, list repositories and tags, and read a manifest; report the result of each step."""
     async with services.database.transaction() as tx:
         row = await service.find(tx, actor, ref, "registry.update")
+        await registry_credentials.again(tx, row.registry, services.clock.now())
         connection = await service.connection(tx, services.seal, row.registry)
     return await registry_checking.check(connection, row.registry)
 

@@ -16,6 +16,7 @@ from carrel.db.database import notify
 from carrel.events import service as events
 from carrel.http import paging
 from carrel.http.paging import PageQuery, Sort
+from carrel.images import rescan_progress
 from carrel.images.registries import service
 from carrel.images.registries.queries import ScopedRegistry
 from carrel.images.registries.schemas import RegistryScanList, RegistryScanView
@@ -187,6 +188,9 @@ async def finish(
         return
     row.state, row.ended_at, row.requests = state, now, row.requests + requests
     row.problem = problem or row.problem
+    if row.rescan_id:
+        await rescan_progress.add(tx, row.rescan_id, state, now, problem)
+        row.rescan_id = None
     await tx.execute(delete(ScannedRepository).where(ScannedRepository.scan_id == scan))
     await tx.execute(
         delete(RegistryScan).where(

@@ -60,7 +60,9 @@ class RegistryCreate(BaseModel):
     """url: omitted: the public one of the kind. A URL with http:// is used without encryption.
 
     namespace: prefix of its repositories, such as `library` or a Harbor project; "": all. username: omitted with a
-    secret: the usual one of the kind, such as `$oauthtoken` of NGC. secret: password or token; never shown. ca_pem:
+    secret: the usual one of the kind, such as `$oauthtoken` of NGC; for ECR also an access key of AWS with its secret
+    key, or `instance-role` without a secret for the installation: passwords are then renewed. secret: password or
+    token; never shown. ca_pem:
     certificates of an authority to trust besides the system's. mirror: URL of a registry from which images are scanned
     and pulled instead; it receives the credentials. repositories, tags: allow-lists of globs; empty: all. repositories
     are without the namespace; names without * ? [ are also used where the registry cannot be listed. domain, project:
@@ -114,6 +116,9 @@ class RegistryRef(BaseModel):
 class RegistryView(BaseModel):
     """host: as in image references. has_secret: whether there is a password or token; it is never shown.
 
+    password_until: the end of a password that is renewed by keys; null: none is, or there is none yet.
+    password_problem: why the last renewal failed; it is tried again every five minutes, and by a check.
+
     domain, project: for which it is; both null: the installation.
     """
 
@@ -125,6 +130,8 @@ class RegistryView(BaseModel):
     namespace: str
     username: str
     has_secret: bool
+    password_until: datetime | None
+    password_problem: str | None
     ca_pem: str
     mirror: str
     repositories: list[str]
@@ -147,7 +154,7 @@ class RegistryList(BaseModel):
 
 
 class RegistryCheckStep(BaseModel):
-    """name: connection, repositories, tags or manifest."""
+    """name: password where it is renewed, connection, repositories, tags or manifest."""
 
     name: str
     ok: bool

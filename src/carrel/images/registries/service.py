@@ -13,10 +13,10 @@ from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.ids import RegistryId, new_id
 from carrel.db.encryption import SecretBox
-from carrel.engines.references import registry_of
+from carrel.engines.references import canonical_host
 from carrel.events import service as events
 from carrel.images import availability
-from carrel.images.registries import queries
+from carrel.images.registries import ecr_tokens, queries, registry_credentials
 from carrel.images.registries.client import RegistryConnection
 from carrel.images.registries.schemas import RegistryCreate, RegistryUpdate
 from carrel.permissions.actions import Scope
@@ -68,10 +68,11 @@ async def create(
     )
     registry.url, registry.host, registry.username = url, _host(url), username
     registry.mirror = request.mirror or ""
-    _set_secret(seal, registry, request.secret)
+    registry_credentials.set_secret(seal, registry, request.secret)
     _require_usable(registry)
     await _require_permitted(tx, registry, target)
     tx.add(registry)
+    await registry_credentials.begin(tx, registry, clock.now())
     await _flush(tx, registry)
     _record(tx, actor, registry, target, {"what": "created", "after": _shown(registry)})
     await _publish(tx, _ADDED, registry, target)
@@ -79,7 +80,7 @@ async def create(
 
 
 async def update(
-    tx: AsyncSession, seal: SecretBox, actor: Actor, ref: str, changes: RegistryUpdate
+    tx: AsyncSession, seal: SecretBox, clock: Clock, actor: Actor, ref: str, changes: RegistryUpdate
 ) -> RegistryId:
     """Change the given fields. Raises: NotFound, Forbidden, Invalid; Conflict when the name is taken."""
     row = await _changing(tx, actor, ref)
@@ -91,7 +92,7 @@ async def update(
         setattr(registry, field, value)
     registry.host = _host(registry.url)
     if "secret" in changes.model_fields_set:
-        _set_secret(seal, registry, changes.secret)
+        registry_credentials.set_secret(seal, registry, changes.secret)
     elif registry.secret and (registry.url, registry.mirror) != (before["url"], before["mirror"]):
         raise Invalid(
             "registry.secret_again",
@@ -102,6 +103,8 @@ async def update(
     _require_usable(registry)
     if "mirror" in given:
         await _require_permitted(tx, registry, row.target)
+    if {"url", "username", "secret"} & changes.model_fields_set:
+        await registry_credentials.begin(tx, registry, clock.now())
     after = _shown(registry)
     changed = [field for field in after if after[field] != before[field]]
     details = {"before": {f: before[f] for f in changed}, "after": {f: after[f] for f in changed}}
@@ -158,20 +161,16 @@ async def connection(tx: AsyncSession, seal: SecretBox, registry: ImageRegistry)
         ImageRegistry.domain_id.is_(None),
         ImageRegistry.project_id.is_(None),
     )
+    username, password = registry_credentials.credentials(seal, registry)
     private = (await tx.execute(vouched.limit(1))).first() is not None
     return RegistryConnection(
         url=url,
         kind=registry.kind,
-        username=registry.username,
-        password=secret_of(seal, registry),
+        username=username,
+        password=password,
         ca_pem=registry.ca_pem,
         private=private,
     )
-
-
-def secret_of(seal: SecretBox, registry: ImageRegistry) -> str:
-    """The secret; "" if there is none. Raises: SecretUnreadable."""
-    return seal.open(registry.secret, _purpose(registry.id)).decode() if registry.secret else ""
 
 
 async def _changing(tx: AsyncSession, actor: Actor, ref: str) -> queries.ScopedRegistry:
@@ -208,18 +207,8 @@ async def _scope(tx: AsyncSession, actor: Actor, request: RegistryCreate) -> tup
 
 
 def _host(url: str) -> str:
-    """As in image references, in which a name without a dot and a port is no host."""
-    host = urlsplit(url).netloc
-    return registry_of(f"{host}/x") if "." in host or ":" in host else host
-
-
-def _set_secret(seal: SecretBox, registry: ImageRegistry, secret: str) -> None:
-    registry.secret = seal.close(secret.encode(), _purpose(registry.id)) if secret else None
-
-
-def _purpose(registry: RegistryId) -> str:
-    """What the secret of a registry is sealed for."""
-    return f"registry:{registry}"
+    """As in image references."""
+    return canonical_host(urlsplit(url).netloc)
 
 
 def _require_usable(registry: ImageRegistry) -> None:
@@ -230,6 +219,7 @@ def _require_usable(registry: ImageRegistry) -> None:
             hint="Specify the name of the account or robot; for tokens of GitHub or GitLab, any name.",
             field="username",
         )
+    _require_renewable(registry)
     if registry.ca_pem:
         try:
             ssl.create_default_context(cadata=registry.ca_pem)
@@ -240,6 +230,28 @@ def _require_usable(registry: ImageRegistry) -> None:
                 hint="Paste them in PEM, from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----.",
                 field="ca_pem",
             ) from error
+
+
+def _require_renewable(registry: ImageRegistry) -> None:
+    """Raises: Invalid for an address or a role by which no password can be had."""
+    if not ecr_tokens.is_renewed(registry):
+        return
+    try:
+        ecr_tokens.place(registry.host)
+    except ValueError:
+        raise Invalid(
+            "registry.ecr_address",
+            f"{registry.host} is not the address of an ECR registry.",
+            hint="It is like https://123456789012.dkr.ecr.eu-central-1.amazonaws.com.",
+            field="url",
+        ) from None
+    if registry.username == ecr_tokens.INSTANCE_ROLE and (registry.domain_id or registry.project_id):
+        raise Invalid(
+            "registry.ecr_role",
+            "Only registries of the installation use the role of its machine.",
+            hint="Specify an access key as the user name, and its secret key.",
+            field="username",
+        )
 
 
 async def _require_permitted(tx: AsyncSession, registry: ImageRegistry, target: Target) -> None:

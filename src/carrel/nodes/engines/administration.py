@@ -144,6 +144,7 @@ async def check(registry: Registry, actor: Actor, ref: str) -> EngineCheck:
     async with registry.database.transaction() as tx:
         row = await queries.find(tx, actor, ref)
         tx.expunge(row)
+        layer = await app_layers.note(tx, row.id)
         await app_layers.build_again(tx, row.id)
     checked = await _checked(registry, row)
     tested = await _self_test(registry, row) if checked.ok else ""
@@ -151,6 +152,7 @@ async def check(registry: Registry, actor: Actor, ref: str) -> EngineCheck:
         # It may have found capabilities.
         checked = await _checked(registry, row)
         checked.notes.append(tested)
+    checked.notes += [layer] if layer else []
     return checked
 
 

@@ -6,10 +6,11 @@ from datetime import datetime
 from sqlalchemy import delete, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.core.ids import EngineId
+from carrel.core.ids import EngineId, NodeId
 from carrel.db.database import notify
 from carrel.nodes.engines import service
 from carrel.tables.engines import LAYER_TOPIC, AppLayerRow, EngineRow, LayerState
+from carrel.tables.nodes import Node
 
 
 async def all_layers(tx: AsyncSession) -> Mapping[EngineId, AppLayerRow]:
@@ -53,6 +54,26 @@ async def report(
 async def keep(tx: AsyncSession, engines: Collection[EngineId]) -> None:
     """Forget the layers of all other engines."""
     await tx.execute(delete(AppLayerRow).where(AppLayerRow.engine_id.not_in(engines)))
+
+
+async def missing(tx: AsyncSession, node: NodeId | None) -> str:
+    """Why a session on the node does not have the layer, as a sentence."""
+    of = select(AppLayerRow).join(Node, Node.engine_id == AppLayerRow.engine_id).where(Node.id == node)
+    row = (await tx.execute(of)).scalar_one_or_none()
+    if row is None:
+        return "The engine of the session has no app layer."
+    if row.state == LayerState.FAILED:
+        return row.error or "The app layer of its engine failed."
+    if row.state == LayerState.BUILDING:
+        return "The app layer of its engine is not ready yet. Sessions that start later have it."
+    return "The app layer of its engine was not ready when it started. A new session has it."
+
+
+async def note(tx: AsyncSession, engine: EngineId) -> str:
+    """For a check of the engine: how containers have the layer, or why they cannot; empty if there is neither."""
+    row = (await all_layers(tx)).get(engine)
+    text = row and (row.error if row.state == LayerState.FAILED else row.step)
+    return f"App layer: {text}" if text else ""
 
 
 async def build_again(tx: AsyncSession, engine: EngineId) -> None:

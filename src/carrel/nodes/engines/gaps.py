@@ -8,6 +8,7 @@ from carrel.engines.optional import (
     NETWORK_POLICY,
     DiskMetering,
     HostMetering,
+    LayerPulling,
     Remote,
     SelfTesting,
 )
@@ -34,6 +35,7 @@ class Gap(StrEnum):
     OOM_EVENTS = "oom_events"
     HOST_USAGE = "host_usage"
     DISK_WATCH = "disk_watch"
+    APP_LAYER = "app_layer"
 
 
 SENTENCES = {
@@ -48,6 +50,7 @@ SENTENCES = {
     Gap.OOM_EVENTS: "That the memory limit ended a process is only known of the main process.",
     Gap.HOST_USAGE: "The load of whole machines is not measured.",
     Gap.DISK_WATCH: "Disks that fill quickly are noticed late.",
+    Gap.APP_LAYER: "Sessions have only the programs of their images: no app layer is named.",
 }
 _CAPABILITIES = {
     Gap.ROOT: ROOT_INSIDE,
@@ -73,6 +76,8 @@ def gaps(engine: Engine, nodes: Iterable[NodeInfo]) -> list[Gap]:
         missing.add(Gap.UNPROTECTED)
     if isinstance(engine, SelfTesting) and NETWORK_POLICY not in capable:
         missing.add(Gap.NETWORK_POLICY)
+    if isinstance(engine, LayerPulling) and not engine.layer:
+        missing.add(Gap.APP_LAYER)
     if not any(one.devices for one in there):
         missing.add(Gap.ACCELERATORS)
     return [gap for gap in Gap if gap in missing]

@@ -190,12 +190,18 @@ export type AppLayerView = {
 
 /**
  * AppList
+ *
+ * layer_missing: why the session does not have the apps of the app layer, as a sentence; empty if it has them.
  */
 export type AppList = {
     /**
      * Items
      */
     items: Array<AppView>;
+    /**
+     * Layer Missing
+     */
+    layer_missing?: string;
     /**
      * Next Cursor
      */
@@ -908,9 +914,9 @@ export type BuildLogView = {
 /**
  * BuildRecipe
  *
- * kind: dockerfile, requirements, pyproject or repository. file: that is the recipe; null: by convention. files:
- * texts by path that were written by a person. dockerfile: what is built. images: references of the images in it.
- * context_files: number of files of the context.
+ * kind: dockerfile, requirements, pyproject, conda, devcontainer or repository. file: that is the recipe; null: by
+ * convention. files: texts by path that were written by a person. dockerfile: what is built. images: references of the
+ * images in it. context_files: number of files of the context.
  */
 export type BuildRecipe = {
     /**
@@ -2647,10 +2653,10 @@ export type EngineView = {
 /**
  * EnvironmentBuild
  *
- * name, version, project: as for a saved session. file: which is the recipe: a Dockerfile, requirements.txt or
- * pyproject.toml; default: by the conventions of repo2docker. files: texts by path, instead of those of the context.
- * context: id of one that you sent. base: image below, for recipes that name none; default: the starter image. source:
- * where the files are from, for people.
+ * name, version, project: as for a saved session. file: which is the recipe: a Dockerfile, requirements.txt,
+ * pyproject.toml, environment.yml or devcontainer.json; default: by the conventions of repo2docker. files: texts by
+ * path, instead of those of the context. context: id of one that you sent. base: image below, for recipes that name
+ * none; default: the starter image. source: where the files are from, for people.
  */
 export type EnvironmentBuild = {
     /**
@@ -3247,7 +3253,7 @@ export type FoundFiles = {
 /**
  * Gap
  */
-export type Gap = 'unprotected' | 'network_policy' | 'accelerators' | 'root' | 'disk_limits' | 'resizing' | 'files' | 'log_streams' | 'oom_events' | 'host_usage' | 'disk_watch';
+export type Gap = 'unprotected' | 'network_policy' | 'accelerators' | 'root' | 'disk_limits' | 'resizing' | 'files' | 'log_streams' | 'oom_events' | 'host_usage' | 'disk_watch' | 'app_layer';
 
 /**
  * GraphEdge
@@ -4189,6 +4195,7 @@ export type ImageDetail = {
      * Title
      */
     title: string;
+    update?: ImageWatchView | null;
     /**
      * Version
      */
@@ -4198,7 +4205,7 @@ export type ImageDetail = {
 /**
  * ImageFamily
  *
- * versions: number of images. default: what the name of the family means.
+ * versions: number of images, whether a search matches them or not. default: what the name of the family means.
  */
 export type ImageFamily = {
     default: ImageView;
@@ -4553,6 +4560,8 @@ export type ImageScopeRef = {
  *
  * What is set for an image. enabled: null: as its registry has it. min_slots: instead of those of its labels.
  * domains, projects, groups: those that may use it; domains and projects both empty: all, groups empty: all.
+ * watch: for updates. pull_groups, pull_nodes: to which an update is pulled; both empty: nodes that have the present
+ * image.
  */
 export type ImageSettingsView = {
     /**
@@ -4577,22 +4586,33 @@ export type ImageSettingsView = {
      * Projects
      */
     projects: Array<ImageScopeRef>;
+    /**
+     * Pull Groups
+     */
+    pull_groups: Array<ImageScopeRef>;
+    /**
+     * Pull Nodes
+     */
+    pull_nodes: Array<ImageScopeRef>;
+    watch: WatchRule;
 };
 
 /**
  * ImageState
  *
- * limited: to some domains, projects or resource groups.
+ * limited: to some domains, projects or resource groups. watched: for updates. update: one is available.
  */
-export type ImageState = 'enabled' | 'disabled' | 'hidden' | 'deprecated' | 'limited';
+export type ImageState = 'enabled' | 'disabled' | 'hidden' | 'deprecated' | 'limited' | 'watched' | 'update';
 
 /**
  * ImageUpdate
  *
  * Omitted fields keep their values. enabled: null: as its registry has it. successor: name or id of an image to use
  * instead, for a deprecated one; null: none. preferred: the name of its family means this version, and no other.
- * aliases, domains, projects, groups, min_slots, recommended_slots: replace the present ones. domains, projects,
- * groups: ids or names. min_slots: instead of those of its labels.
+ * aliases, domains, projects, groups, min_slots, recommended_slots, pull_groups, pull_nodes: replace the present ones.
+ * domains, projects, groups, pull_groups, pull_nodes: ids or names. min_slots: instead of those of its labels. watch:
+ * for updates of its tag. pull_groups, pull_nodes: to which an update is pulled; both empty: nodes that have the
+ * present image.
  */
 export type ImageUpdate = {
     /**
@@ -4634,6 +4654,14 @@ export type ImageUpdate = {
      */
     projects?: Array<string>;
     /**
+     * Pull Groups
+     */
+    pull_groups?: Array<string>;
+    /**
+     * Pull Nodes
+     */
+    pull_nodes?: Array<string>;
+    /**
      * Recommended Slots
      */
     recommended_slots?: {
@@ -4643,6 +4671,49 @@ export type ImageUpdate = {
      * Successor
      */
     successor?: string | null;
+    watch?: WatchRule;
+};
+
+/**
+ * ImageUpdateCheck
+ *
+ * image: omitted: all that are watched.
+ */
+export type ImageUpdateCheck = {
+    /**
+     * Image
+     */
+    image?: string | null;
+};
+
+/**
+ * ImageUpdateCheckView
+ *
+ * images: how many are checked soon.
+ */
+export type ImageUpdateCheckView = {
+    /**
+     * Images
+     */
+    images: number;
+};
+
+/**
+ * ImageUpdateChoice
+ *
+ * digest: what was seen, so that nothing newer is meant; omitted: the one that is available.
+ */
+export type ImageUpdateChoice = {
+    /**
+     * Digest
+     */
+    digest?: string | null;
+    /**
+     * Image
+     *
+     * An id, name, reference, alias or family.
+     */
+    image: string;
 };
 
 /**
@@ -4653,7 +4724,8 @@ export type ImageUpdate = {
  * group images. contents: versions of what it contains, such as python and cuda; cuda-driver: the least one.
  * min_slots: of its sessions; recommended_slots: to begin with. hidden: users are not offered it, and can start it by
  * name. deprecated: it still starts; successor: the name of the image to use instead. aliases: further names.
- * preferred: the name of its family means this version; without one, the newest.
+ * preferred: the name of its family means this version; without one, the newest. update: of a watched image, for those
+ * who may change it; otherwise null. digest: of a watched image, what its sessions start from.
  */
 export type ImageView = {
     /**
@@ -4765,10 +4837,46 @@ export type ImageView = {
      * Title
      */
     title: string;
+    update?: ImageWatchView | null;
     /**
      * Version
      */
     version: string;
+};
+
+/**
+ * ImageWatchView
+ *
+ * A watched image. available, available_since: the new digest of its tag. skipped: a digest that is not offered.
+ * problem: why the last check did not work, or the update is not taken yet. taken_at: of the last update.
+ */
+export type ImageWatchView = {
+    /**
+     * Available
+     */
+    available: string | null;
+    /**
+     * Available Since
+     */
+    available_since: string | null;
+    /**
+     * Checked At
+     */
+    checked_at: string | null;
+    /**
+     * Problem
+     */
+    problem: string | null;
+    rule: WatchRule;
+    /**
+     * Skipped
+     */
+    skipped: string | null;
+    state: WatchState;
+    /**
+     * Taken At
+     */
+    taken_at: string | null;
 };
 
 /**
@@ -8054,7 +8162,7 @@ export type RegistryCheck = {
 /**
  * RegistryCheckStep
  *
- * name: connection, repositories, tags or manifest.
+ * name: password where it is renewed, connection, repositories, tags or manifest.
  */
 export type RegistryCheckStep = {
     /**
@@ -8077,7 +8185,9 @@ export type RegistryCheckStep = {
  * url: omitted: the public one of the kind. A URL with http:// is used without encryption.
  *
  * namespace: prefix of its repositories, such as `library` or a Harbor project; "": all. username: omitted with a
- * secret: the usual one of the kind, such as `$oauthtoken` of NGC. secret: password or token; never shown. ca_pem:
+ * secret: the usual one of the kind, such as `$oauthtoken` of NGC; for ECR also an access key of AWS with its secret
+ * key, or `instance-role` without a secret for the installation: passwords are then renewed. secret: password or
+ * token; never shown. ca_pem:
  * certificates of an authority to trust besides the system's. mirror: URL of a registry from which images are scanned
  * and pulled instead; it receives the credentials. repositories, tags: allow-lists of globs; empty: all. repositories
  * are without the namespace; names without * ? [ are also used where the registry cannot be listed. domain, project:
@@ -8299,6 +8409,9 @@ export type RegistryUpdate = {
  *
  * host: as in image references. has_secret: whether there is a password or token; it is never shown.
  *
+ * password_until: the end of a password that is renewed by keys; null: none is, or there is none yet.
+ * password_problem: why the last renewal failed; it is tried again every five minutes, and by a check.
+ *
  * domain, project: for which it is; both null: the installation.
  */
 export type RegistryView = {
@@ -8340,6 +8453,14 @@ export type RegistryView = {
      * Namespace
      */
     namespace: string;
+    /**
+     * Password Problem
+     */
+    password_problem: string | null;
+    /**
+     * Password Until
+     */
+    password_until: string | null;
     project: ProjectRef | null;
     /**
      * Repositories
@@ -8357,6 +8478,86 @@ export type RegistryView = {
      * Username
      */
     username: string;
+};
+
+/**
+ * RescanCreate
+ */
+export type RescanCreate = {
+    kind: RescanKind;
+};
+
+/**
+ * RescanKind
+ *
+ * REGISTRIES: all are read into the catalogue. IMAGES: all that a node has are scanned for vulnerabilities.
+ */
+export type RescanKind = 'registries' | 'images';
+
+/**
+ * RescanList
+ *
+ * The latest of each kind that was requested.
+ */
+export type RescanList = {
+    /**
+     * Items
+     */
+    items: Array<RescanView>;
+};
+
+/**
+ * RescanView
+ *
+ * A scan of all registries, or of all images that a node has. total: number of scans, of which done, failed and
+ * cancelled have ended. problem: why the last that failed did. cancel: what is left is being cancelled.
+ */
+export type RescanView = {
+    /**
+     * Cancel
+     */
+    cancel: boolean;
+    /**
+     * Cancelled
+     */
+    cancelled: number;
+    /**
+     * Done
+     */
+    done: number;
+    /**
+     * Ended At
+     */
+    ended_at: string | null;
+    /**
+     * Failed
+     */
+    failed: number;
+    kind: RescanKind;
+    /**
+     * Problem
+     */
+    problem: string | null;
+    /**
+     * Requested At
+     */
+    requested_at: string;
+    /**
+     * Requested By
+     */
+    requested_by: string | null;
+    /**
+     * Running
+     */
+    running: number;
+    /**
+     * Total
+     */
+    total: number;
+    /**
+     * Waiting
+     */
+    waiting: number;
 };
 
 /**
@@ -9921,6 +10122,24 @@ export type SiteUpdate = {
      */
     image_scan_severity?: Severity;
     /**
+     * Image Watch End
+     *
+     * When they end; the same time as the beginning: they go on all day.
+     */
+    image_watch_end?: string;
+    /**
+     * Image Watch Start
+     *
+     * When the daily checks of watched images begin, such as 02:00.
+     */
+    image_watch_start?: string;
+    /**
+     * Image Watch Timezone
+     *
+     * Time zone of the daily checks, such as Asia/Seoul.
+     */
+    image_watch_timezone?: string;
+    /**
      * Import Sources
      *
      * Hosts that Import & Run accepts: github.com, github.com/acme, *.example.org; empty: all.
@@ -10162,6 +10381,24 @@ export type SiteView = {
      * The least severity that the rule is about.
      */
     image_scan_severity?: Severity;
+    /**
+     * Image Watch End
+     *
+     * When they end; the same time as the beginning: they go on all day.
+     */
+    image_watch_end?: string;
+    /**
+     * Image Watch Start
+     *
+     * When the daily checks of watched images begin, such as 02:00.
+     */
+    image_watch_start?: string;
+    /**
+     * Image Watch Timezone
+     *
+     * Time zone of the daily checks, such as Asia/Seoul.
+     */
+    image_watch_timezone?: string;
     /**
      * Import Sources
      *
@@ -12992,6 +13229,23 @@ export type WastefulSession = {
      */
     unused: number;
 };
+
+/**
+ * WatchRule
+ *
+ * What happens when the tag of an image has a new digest at its registry. OFF: sessions start
+ * from the tag. OFFER: an administrator decides. TAKE: it is taken during the daily checks. With OFFER and TAKE,
+ * sessions start from the digest that was taken last.
+ */
+export type WatchRule = 'off' | 'offer' | 'take';
+
+/**
+ * WatchState
+ *
+ * UNCHECKED: not yet. AVAILABLE: the tag has a new digest. TAKING: an update is to be taken. SKIPPED: the new
+ * digest is not to be taken. MISSING: the registry no longer has the tag. FAILED: the last check did not work.
+ */
+export type WatchState = 'unchecked' | 'current' | 'available' | 'taking' | 'skipped' | 'missing' | 'failed';
 
 /**
  * WebhookCreate
@@ -17016,6 +17270,93 @@ export type ImageScansVulnerabilitiesResponses = {
 
 export type ImageScansVulnerabilitiesResponse = ImageScansVulnerabilitiesResponses[keyof ImageScansVulnerabilitiesResponses];
 
+export type ImageUpdatesCheckData = {
+    body: ImageUpdateCheck;
+    path?: never;
+    query?: never;
+    url: '/api/v1/image-updates/check';
+};
+
+export type ImageUpdatesCheckErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageUpdatesCheckError = ImageUpdatesCheckErrors[keyof ImageUpdatesCheckErrors];
+
+export type ImageUpdatesCheckResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImageUpdateCheckView;
+};
+
+export type ImageUpdatesCheckResponse = ImageUpdatesCheckResponses[keyof ImageUpdatesCheckResponses];
+
+export type ImageUpdatesSkipData = {
+    body: ImageUpdateChoice;
+    path?: never;
+    query?: never;
+    url: '/api/v1/image-updates/skip';
+};
+
+export type ImageUpdatesSkipErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageUpdatesSkipError = ImageUpdatesSkipErrors[keyof ImageUpdatesSkipErrors];
+
+export type ImageUpdatesSkipResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImageDetail;
+};
+
+export type ImageUpdatesSkipResponse = ImageUpdatesSkipResponses[keyof ImageUpdatesSkipResponses];
+
+export type ImageUpdatesTakeData = {
+    body: ImageUpdateChoice;
+    path?: never;
+    query?: never;
+    url: '/api/v1/image-updates/take';
+};
+
+export type ImageUpdatesTakeErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageUpdatesTakeError = ImageUpdatesTakeErrors[keyof ImageUpdatesTakeErrors];
+
+export type ImageUpdatesTakeResponses = {
+    /**
+     * Successful Response
+     */
+    200: ImageDetail;
+};
+
+export type ImageUpdatesTakeResponse = ImageUpdatesTakeResponses[keyof ImageUpdatesTakeResponses];
+
 export type ImagesListData = {
     body?: never;
     path?: never;
@@ -19708,6 +20049,95 @@ export type RegistriesScansResponses = {
 };
 
 export type RegistriesScansResponse = RegistriesScansResponses[keyof RegistriesScansResponses];
+
+export type RescansListData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/rescans';
+};
+
+export type RescansListErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type RescansListError = RescansListErrors[keyof RescansListErrors];
+
+export type RescansListResponses = {
+    /**
+     * Successful Response
+     */
+    200: RescanList;
+};
+
+export type RescansListResponse = RescansListResponses[keyof RescansListResponses];
+
+export type RescansCreateData = {
+    body: RescanCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/rescans';
+};
+
+export type RescansCreateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type RescansCreateError = RescansCreateErrors[keyof RescansCreateErrors];
+
+export type RescansCreateResponses = {
+    /**
+     * Successful Response
+     */
+    202: RescanView;
+};
+
+export type RescansCreateResponse = RescansCreateResponses[keyof RescansCreateResponses];
+
+export type RescansCancelData = {
+    body?: never;
+    path: {
+        kind: RescanKind;
+    };
+    query?: never;
+    url: '/api/v1/rescans/{kind}/cancel';
+};
+
+export type RescansCancelErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type RescansCancelError = RescansCancelErrors[keyof RescansCancelErrors];
+
+export type RescansCancelResponses = {
+    /**
+     * Successful Response
+     */
+    200: RescanView;
+};
+
+export type RescansCancelResponse = RescansCancelResponses[keyof RescansCancelResponses];
 
 export type ResourcesShowData = {
     body?: never;

@@ -6,11 +6,14 @@ import { useCreateAppTemplate, useUpdateAppTemplate } from "@/queries/app-templa
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
-import { type AppValues, appValuesOf, definitionOf, lines } from "./app-values";
+import { type AppValues, appValuesOf, argumentsOf, definitionOf, lines } from "./app-values";
+import { IconSelect } from "./IconSelect";
 import { OptionRows } from "./OptionRows";
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 const PLACEHOLDERS = "{port}, {secret}, {base_url}";
+/** Inputs of one row stay level. */
+const BELOW = ["label", "input", "description", "error"] as const;
 const mono = { input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: "0.8125rem" } };
 
 interface Props {
@@ -34,6 +37,8 @@ export function AppForm({ source, isNew, onDone }: Props) {
         name: (name) => (NAME.test(name) ? null : t`At most 40 lower-case letters, digits and -`),
         title: (title) => (title.trim() ? null : t`It needs a title`),
         port: (port) => (Number(port) >= 1 && Number(port) <= 65_535 ? null : t`1 to 65535`),
+        command: (command) =>
+          argumentsOf(command) ? null : t`One argument on each line, or a JSON list of strings`,
         env: (env) => (lines(env).every((line) => line.indexOf("=") > 0) ? null : t`NAME=VALUE on each line`),
       },
     },
@@ -53,7 +58,7 @@ export function AppForm({ source, isNew, onDone }: Props) {
     if (!isNew && source) return update.mutate({ id: source.id, ...definition }, { onSuccess: onDone });
     const whose =
       owner === "person" ? {} : owner === "installation" ? { installation: true } : { project: owner };
-    create.mutate({ name: values.name, icon: source?.icon, ...definition, ...whose }, { onSuccess: onDone });
+    create.mutate({ name: values.name, ...definition, ...whose }, { onSuccess: onDone });
   }, focusFirst(form));
   const flags =
     owner === "person" ? [] : owner === "installation" ? ["--installation"] : ["--project", owner];
@@ -81,11 +86,13 @@ export function AppForm({ source, isNew, onDone }: Props) {
         <TextInput
           label={t`Name`}
           description={t`In its address`}
+          inputWrapperOrder={[...BELOW]}
           withAsterisk
           spellCheck={false}
           readOnly={!isNew}
           {...form.getInputProps("name")}
         />
+        <IconSelect {...form.getInputProps("icon")} />
       </Group>
       <Textarea
         label={t`Command`}
@@ -112,6 +119,7 @@ export function AppForm({ source, isNew, onDone }: Props) {
         <TextInput
           label={t`Required program`}
           description={t`Offered where it exists; empty: everywhere`}
+          inputWrapperOrder={[...BELOW]}
           spellCheck={false}
           {...form.getInputProps("requires")}
         />
@@ -128,7 +136,7 @@ export function AppForm({ source, isNew, onDone }: Props) {
             />
             <TextInput
               label={t`Path`}
-              description={t`Where its pages begin`}
+              description={t`Where its pages begin, perhaps with a query`}
               spellCheck={false}
               {...form.getInputProps("path")}
             />

@@ -58,7 +58,7 @@ export function BuildDetails({ version, mayChange }: Props) {
 
 function BuildLog({ version }: { version: EnvironmentVersion }) {
   const { t } = useLingui();
-  const query = useQuery(buildLogQuery(version.environment_id, version.name));
+  const query = useQuery(buildLogQuery(version));
   const viewport = useRef<HTMLDivElement>(null);
   const text = query.data?.text;
   useEffect(() => {

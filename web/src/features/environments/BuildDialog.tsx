@@ -41,11 +41,20 @@ export function BuildDialog({ opened, onClose, onBuilt }: Props) {
   );
 }
 
-const RECIPES = ["requirements.txt", "Dockerfile", "pyproject.toml", "apt.txt"] as const;
+const RECIPES = [
+  "requirements.txt",
+  "environment.yml",
+  "Dockerfile",
+  "pyproject.toml",
+  "devcontainer.json",
+  "apt.txt",
+] as const;
 const EXAMPLES: Record<(typeof RECIPES)[number], string> = {
   "requirements.txt": "numpy==2.1\npandas",
+  "environment.yml": "channels: [conda-forge]\ndependencies:\n  - python=3.12\n  - samtools",
   Dockerfile: "FROM starter\nUSER root\nRUN apt-get update && apt-get install -y graphviz",
   "pyproject.toml": '[project]\nname = "lab"\nversion = "1"\ndependencies = ["numpy>=2"]',
+  "devcontainer.json": '{\n  "image": "starter",\n  "postCreateCommand": "pip install numpy"\n}',
   "apt.txt": "graphviz\nlibgl1",
 };
 
@@ -64,6 +73,7 @@ function BuildForm({ onCancel, onBuilt }: { onCancel: () => void; onBuilt: (id: 
         project: "",
         recipe: "requirements.txt" as (typeof RECIPES)[number],
         text: "",
+        lock: "",
         base: "",
       },
       validate: {
@@ -76,18 +86,19 @@ function BuildForm({ onCancel, onBuilt }: { onCancel: () => void; onBuilt: (id: 
     },
     build.error,
   );
-  const { name, version, note, project, recipe, text, base } = form.values;
+  const { name, version, note, project, recipe, text, lock, base } = form.values;
+  const ownBase = recipe !== "Dockerfile" && recipe !== "devcontainer.json";
   const submit = form.onSubmit(
     () =>
       build.mutate(
         {
           name,
           note,
-          files: { [recipe]: text },
+          files: { [recipe]: text, ...(recipe === "pyproject.toml" && lock && { "uv.lock": lock }) },
           ...(recipe === "apt.txt" ? {} : { file: recipe }),
           ...(version && { version }),
           ...(project && { project }),
-          ...(base && recipe !== "Dockerfile" && { base }),
+          ...(base && ownBase && { base }),
         },
         { onSuccess: (made) => onBuilt(made.id) },
       ),
@@ -103,7 +114,7 @@ function BuildForm({ onCancel, onBuilt }: { onCancel: () => void; onBuilt: (id: 
       command={commandLine(
         ...["carrel", "environment", "build", `${name || "NAME"}${version && `:${version}`}`],
         ...(recipe === "apt.txt" ? ["."] : ["-f", recipe]),
-        ...(base && recipe !== "Dockerfile" ? ["--base", base] : []),
+        ...(base && ownBase ? ["--base", base] : []),
         ...(note ? ["--note", note] : []),
         ...(project ? ["--project", me.projects.find((one) => one.id === project)?.name ?? project] : []),
       )}
@@ -142,7 +153,16 @@ function BuildForm({ onCancel, onBuilt }: { onCancel: () => void; onBuilt: (id: 
         clearable
         onChange={(file) => void file?.text().then((content) => form.setFieldValue("text", content))}
       />
-      {recipe !== "Dockerfile" && (
+      {recipe === "pyproject.toml" && (
+        <FileInput
+          label="uv.lock"
+          description={t`With it, exactly what it locks is installed.`}
+          placeholder={t`Choose a file`}
+          clearable
+          onChange={async (file) => form.setFieldValue("lock", (await file?.text()) ?? "")}
+        />
+      )}
+      {ownBase && (
         <Autocomplete
           label={t`Image below`}
           description={t`If empty, it is the starter image. Environments are env:NAME.`}

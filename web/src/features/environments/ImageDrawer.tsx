@@ -12,6 +12,7 @@ import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
 import { SLOTS_JOINT, slotsWords } from "@/ui/slots";
 import { ImageSecurity } from "./ImageSecurity";
+import { ImageUpdates } from "./ImageUpdates";
 import { ImageBadge } from "./image-columns";
 
 interface Props {
@@ -43,6 +44,7 @@ export function ImageDrawer({ opened, id, onEdit, onClose }: Props) {
       {image && (
         <Stack gap="lg" key={image.id}>
           <ImageSettingFacts image={image} />
+          {image.update && <ImageUpdates image={image} watch={image.update} />}
           <ImageFacts image={image} />
           <ImageSecurity image={image.reference} />
           {Object.keys(image.labels).length > 0 && (

@@ -14,6 +14,7 @@ import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { ImageSlotsInput } from "./ImageSlotsInput";
 import { type ImageValues, imageChanges, imageCommand, imageValues } from "./image-values";
+import { WatchFields } from "./WatchFields";
 
 interface Props {
   opened: boolean;
@@ -157,6 +158,7 @@ function ImageForm({ image: latest, onDone }: { image: ImageDetail; onDone: () =
         error={form.errors.recommended_slots}
         onChange={(slots) => form.setFieldValue("recommended_slots", slots)}
       />
+      <WatchFields image={image} form={form} />
     </Form>
   );
 }

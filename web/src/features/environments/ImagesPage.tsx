@@ -65,7 +65,7 @@ export function ImagesPage() {
       onOpen={useCallback((image: Image) => change({ open: image.id }), [change])}
       tools={tools}
       toolsWidth="3rem"
-      minWidth="76rem"
+      minWidth="86rem"
       searched={{ label: t`Search images`, placeholder: t`Name or title` }}
       filters={
         <Group gap="xs">
@@ -91,7 +91,7 @@ export function ImagesPage() {
           />
           <Select
             size="xs"
-            w={140}
+            w={180}
             aria-label={t`State`}
             placeholder={t`State`}
             clearable

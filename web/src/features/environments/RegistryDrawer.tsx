@@ -78,6 +78,10 @@ function RegistryFacts({ registry }: { registry: Registry }) {
         [t`Mirror`, registry.mirror || "–"],
         [t`References`, [registry.host, registry.namespace].filter(Boolean).join("/")],
         [t`Signs in as`, registry.has_secret ? registry.username : "–"],
+        ...(registry.password_until
+          ? [[t`Password valid until`, <Instant key="until" at={registry.password_until} />] as const]
+          : []),
+        ...(registry.password_problem ? [[t`Password not renewed`, registry.password_problem] as const] : []),
         [t`Own authority`, registry.ca_pem ? t`yes` : t`no`],
         [t`Repositories`, registry.repositories.join(", ") || all],
         [t`Tags`, registry.tags.join(", ") || all],

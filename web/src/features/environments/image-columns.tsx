@@ -9,6 +9,7 @@ import { SLOTS_JOINT, slotsWords } from "@/ui/slots";
 import type { Column } from "@/ui/table/column";
 import type { CsvFields } from "@/ui/table/csv";
 import { IMAGE_STATES, imageState } from "./image-words";
+import { WatchBadge } from "./WatchBadge";
 
 /** The keys of sortable columns are the server's sort keys. */
 export const IMAGE_COLUMNS: readonly Column<Image>[] = [
@@ -45,6 +46,14 @@ export const IMAGE_COLUMNS: readonly Column<Image>[] = [
     width: "9rem",
     value: (image) => imageState(image),
     cell: (image) => <ImageBadge image={image} />,
+  },
+  {
+    key: "update",
+    title: msg`Update`,
+    width: "10rem",
+    value: (image) => image.update?.state ?? "",
+    cell: (image) =>
+      image.update && image.update.state !== "current" ? <WatchBadge state={image.update.state} /> : "–",
   },
   {
     key: "aliases",
@@ -102,6 +111,8 @@ export const IMAGE_FIELDS: CsvFields<Image> = [
   ["aliases", (image) => image.aliases.join(" ")],
   ["successor", (image) => image.successor ?? ""],
   ["digest", (image) => image.digest ?? ""],
+  ["update", (image) => image.update?.state ?? ""],
+  ["available_digest", (image) => image.update?.available ?? ""],
   ["size_bytes", (image) => image.size_bytes],
   ["licenses", (image) => image.licenses],
 ];

@@ -1,4 +1,4 @@
-import type { ImageDetail, ImageUpdate, Slots } from "@/api/types";
+import type { ImageDetail, ImageUpdate, ImageWatch, Slots } from "@/api/types";
 import { commandLine } from "@/ui/command";
 import { slotAmount } from "@/ui/slots";
 
@@ -15,9 +15,12 @@ export type ImageValues = {
   groups: string[];
   min_slots: Record<string, number>;
   recommended_slots: Record<string, number>;
+  watch: ImageWatch["rule"];
+  pull_groups: string[];
+  pull_nodes: string[];
 };
 
-const LISTS = ["aliases", "domains", "projects", "groups"] as const;
+const LISTS = ["aliases", "domains", "projects", "groups", "pull_groups", "pull_nodes"] as const;
 const SLOTS = ["min_slots", "recommended_slots"] as const;
 const SWITCHES = ["hidden", "deprecated", "preferred"] as const;
 
@@ -36,6 +39,9 @@ export function imageValues(image: ImageDetail): ImageValues {
     groups: ids(settings?.groups),
     min_slots: settings?.min_slots ?? {},
     recommended_slots: image.recommended_slots,
+    watch: settings?.watch ?? "off",
+    pull_groups: ids(settings?.pull_groups),
+    pull_nodes: ids(settings?.pull_nodes),
   };
 }
 
@@ -54,6 +60,7 @@ export function imageChanges(image: ImageDetail, values: ImageValues): ImageUpda
     ...Object.fromEntries(
       SWITCHES.filter((key) => values[key] !== before[key]).map((key) => [key, values[key]]),
     ),
+    ...(values.watch === before.watch ? {} : { watch: values.watch }),
     ...(successor === before.successor ? {} : { successor: successor || null }),
     ...Object.fromEntries(
       LISTS.filter((key) => !same(values[key].toSorted(), before[key].toSorted())).map((key) => [
@@ -78,6 +85,8 @@ const OPTIONS = {
   domains: "--for-domain",
   projects: "--for-project",
   groups: "--for-group",
+  pull_groups: "--pull-to-group",
+  pull_nodes: "--pull-to",
 } as const;
 const AMOUNTS = { min_slots: "--min-slot", recommended_slots: "--recommended-slot" } as const;
 
@@ -97,6 +106,7 @@ export function imageCommand(
     image.name,
     ...("enabled" in changes ? [ENABLED[values.enabled]] : []),
     ...SWITCHES.filter((key) => key in changes).map((key) => (values[key] ? ON[key] : OFF[key])),
+    ...(changes.watch ? ["--watch", changes.watch] : []),
     ...("successor" in changes ? ["--successor", changes.successor ?? ""] : []),
     ...LISTS.filter((key) => key in changes).flatMap((key) => words(OPTIONS[key], values[key].map(nameOf))),
     ...SLOTS.filter((key) => key in changes).flatMap((key) =>

@@ -16,6 +16,7 @@ export const REGISTRY_KINDS: Record<Registry["kind"], { title: string; url?: str
 };
 
 export const CHECK_STEPS: Record<string, MessageDescriptor> = {
+  password: msg`Password`,
   connection: msg`Connection`,
   repositories: msg`Repositories`,
   tags: msg`Tags`,

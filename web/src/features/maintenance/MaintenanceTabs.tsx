@@ -11,6 +11,7 @@ export function MaintenanceTabs() {
         { to: "/maintenance", label: t`Checks` },
         { to: "/maintenance/consistency", label: t`Consistency` },
         { to: "/maintenance/images", label: t`Images` },
+        { to: "/maintenance/scans", label: t`Scans` },
         { to: "/maintenance/information", label: t`Information` },
       ]}
     />

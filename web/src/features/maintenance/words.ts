@@ -1,6 +1,6 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
-import type { ImagePruneView } from "@/api/types";
+import type { ImagePruneView, Rescan } from "@/api/types";
 
 /** What each check is about. */
 export const CHECKS: Readonly<Record<string, MessageDescriptor>> = {
@@ -56,4 +56,10 @@ export const KEPT_FOR: Record<ImagePruneView["kept"][number]["cause"], MessageDe
   needed: msg`Stay, needed by a session, a pull, an environment or Carrel`,
   registered: msg`Stay, registered under a name`,
   recent: msg`Stay, used more recently`,
+};
+
+/** What is scanned as a whole. */
+export const RESCANS: Record<Rescan["kind"], { title: MessageDescriptor; start: MessageDescriptor }> = {
+  registries: { title: msg`Registries`, start: msg`Scan all registries` },
+  images: { title: msg`Vulnerabilities of images`, start: msg`Scan all images` },
 };

@@ -8,7 +8,12 @@ export function AppLayerText({ layer }: { layer: Engine["app_layer"] }) {
   }
   const { state, step, error } = layer;
   if (state === "READY") {
-    return <Trans>Ready: JupyterLab, VS Code and a file browser in every image</Trans>;
+    return (
+      <>
+        <Trans>Ready: JupyterLab, VS Code and a file browser in every image</Trans>
+        {step && ` (${step})`}
+      </>
+    );
   }
   if (state === "BUILDING") {
     return step ? <Trans>Building: {step}</Trans> : <Trans>Building</Trans>;

@@ -73,6 +73,14 @@ const OURS: Record<string, KindWords> = {
         title: msg`Image for checks`,
         text: msg`Image with BusyBox, in which a check of the engine tries out network policies.`,
       },
+      app_layer: {
+        title: msg`App layer`,
+        text: msg`Image of the app layer, which brings JupyterLab, VS Code and more to every image, in a registry that the nodes reach. If empty, sessions have only the programs of their images.`,
+      },
+      app_layer_directory: {
+        title: msg`Directory of the app layer`,
+        text: msg`Directory of each node in which the app layer is kept, where there are no image volumes. Pod Security must allow hostPath and root there. If empty, each pod has a copy.`,
+      },
       tolerations: {
         title: msg`Tolerations`,
         text: msg`Taints of nodes that do not keep sessions away, such as nvidia.com/gpu or dedicated=lab:NoSchedule.`,
@@ -94,6 +102,7 @@ export const GAPS: Record<EngineCheck["gaps"][number]["code"], MessageDescriptor
   oom_events: msg`That the memory limit ended a process is only known of the main process.`,
   host_usage: msg`The load of whole machines is not measured.`,
   disk_watch: msg`Disks that fill quickly are noticed late.`,
+  app_layer: msg`Sessions have only the programs of their images: no app layer is named.`,
 };
 
 /** Notes of checks, by the server's sentences. */
@@ -103,11 +112,14 @@ export const CHECK_NOTES: Record<string, MessageDescriptor> = {
   "The addresses of its containers cannot be reached from here: if the gateway cannot reach them either, set it to connect to apps through the engine.": msg`The addresses of its containers cannot be reached from here: if the gateway cannot reach them either, set it to connect to apps through the engine.`,
   "It enforces network policies.": msg`It enforces network policies.`,
 };
+const OF_LAYER = /^App layer: (.+)$/;
 const NOT_REFUSED = /^It does not enforce network policies: not refused are (.+)\.$/;
 
 /** A note of a check in the language of the page; null: it is not known. */
 export function checkNoteIn(say: (message: MessageDescriptor) => string, note: string): string | null {
   if (CHECK_NOTES[note]) return say(CHECK_NOTES[note]);
+  const layer = OF_LAYER.exec(note)?.[1];
+  if (layer) return say(msg`App layer: ${layer}`);
   const places = NOT_REFUSED.exec(note)?.[1];
   return places ? say(msg`It does not enforce network policies: not refused are ${places}.`) : null;
 }

@@ -9,6 +9,7 @@ import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { FormDrawer } from "@/ui/form/FormDrawer";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
+import { zonesWith } from "@/ui/form/zones";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { repetitionOf, toCron, USUAL } from "./cron";
 import { DefinitionInput } from "./DefinitionInput";
@@ -185,8 +186,3 @@ function ScheduleForm({ schedule, given, onCancel, onSaved }: DraftProps) {
     </Form>
   );
 }
-
-/** The time zones that the browser knows, and these. */
-const zonesWith = (...others: string[]): string[] => [
-  ...new Set(["UTC", ...others, ...Intl.supportedValuesOf("timeZone")]),
-];

@@ -40,9 +40,11 @@ export async function openApp(sessionId: string, app: string, texts: Texts): Pro
 
 function writeWaiting(page: Document, texts: Texts): void {
   page.title = texts.title;
+  const isDark = document.documentElement.dataset.mantineColorScheme === "dark";
+  page.documentElement.style.colorScheme = isDark ? "dark" : "light";
   page.body.style.cssText =
     "margin:0;min-height:100vh;display:grid;place-content:center;gap:1rem;text-align:center;" +
-    "font:16px/1.5 system-ui,sans-serif;color:#1e2421;background:#f5f3ec";
+    `font:16px/1.5 system-ui,sans-serif;${isDark ? "color:#e4e8e5;background:#121614" : "color:#1e2421;background:#f5f3ec"}`;
   const bar = page.createElement("progress");
   bar.style.cssText = "width:16rem;accent-color:#1a6348";
   bar.setAttribute("aria-label", texts.waiting);

@@ -11,6 +11,7 @@ import { AnnouncementSection } from "./AnnouncementSection";
 import { siteCommand } from "./command";
 import { changedSiteSettings, type SiteValues, siteSettingsOf } from "./defaults";
 import { ImageScansSection } from "./ImageScansSection";
+import { ImageUpdatesSection } from "./ImageUpdatesSection";
 import { MailSection } from "./MailSection";
 import { ImportsSection, NodesSection, WebhooksSection } from "./NodesSection";
 import { LimitsSection, LockSection, PasswordSection, SessionsSection } from "./NumberSections";
@@ -51,6 +52,7 @@ export function SiteForm({ site }: { site: Site }) {
         <UsageSection {...given} />
         <WebhooksSection {...given} />
         <ImportsSection {...given} />
+        <ImageUpdatesSection {...given} />
         <ImageScansSection {...given} />
         <AnnouncementSection {...given} />
       </Stack>

@@ -432,6 +432,13 @@ export const PAGES: readonly PageEntry[] = [
   },
   {
     ...MAINTENANCE,
+    id: "maintenance:scans",
+    to: "/maintenance/scans",
+    title: msg`Scan everything`,
+    synonyms: ["rescan", "rescan images", "vulnerabilities", "registries", "sbom"],
+  },
+  {
+    ...MAINTENANCE,
     id: "maintenance:information",
     to: "/maintenance/information",
     title: msg`Information`,

@@ -17,6 +17,7 @@ const SIGN_UP = msg`Sign-up`;
 const MAIL = msg`Mail`;
 const FOLDERS = msg`Folders`;
 const USAGE = msg`Usage and prices`;
+const IMAGE_UPDATES = msg`Updates of images`;
 const SCANS = msg`Vulnerabilities of images`;
 
 /** Every setting of the configuration, by its name in the API. */
@@ -85,6 +86,13 @@ export const SITE_SETTINGS: Record<SiteSetting | "mail_password", SettingEntry> 
     section: msg`Nodes`,
     synonyms: ["prune images", "disk full"],
   },
+  image_watch_start: {
+    title: msg`Daily checks for updates from`,
+    section: IMAGE_UPDATES,
+    synonyms: ["watch images", "digest"],
+  },
+  image_watch_end: { title: msg`Daily checks for updates until`, section: IMAGE_UPDATES },
+  image_watch_timezone: { title: msg`Time zone of the daily checks`, section: IMAGE_UPDATES },
   trash_days: { title: msg`Days in the trash (0: no automatic deletion)`, section: FOLDERS },
   upload_most_bytes: {
     title: msg`Maximum size of an uploaded file`,

@@ -41,6 +41,8 @@ def ls(args: argparse.Namespace, context: Context) -> int:
         if args.all or app["state"] != "missing"
     ]
     context.answer(response, lambda: print_table(columns, rows))
+    if why := response.get("layer_missing"):
+        say(f"Without the app layer: {why}")
     return 0
 
 

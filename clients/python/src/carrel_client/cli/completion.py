@@ -212,7 +212,7 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
         images = _images(current, offered=True)
         own = _client().environments.list(limit=200)["items"]
         return images | {one["image"]: one["description"] for one in own if one["default_version"]}
-    if action.dest in ("catalogue_image", "successor"):
+    if action.dest in ("catalogue_image", "catalogue_images", "successor"):
         return _images(current)
     if action.dest == "pull":
         pulls = _client().image_pulls.list(limit=20)["items"]
@@ -231,9 +231,9 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
         return {
             domain["name"]: domain["description"] for domain in _client().domains.list(limit=200)["items"]
         }
-    if action.dest in ("group", "groups"):
+    if action.dest in ("group", "groups", "pull_groups"):
         return {group["name"]: group["description"] for group in _client().groups.list(limit=200)["items"]}
-    if action.dest in ("node", "nodes"):
+    if action.dest in ("node", "nodes", "pull_nodes"):
         return {node["name"]: node["group"]["name"] for node in _client().nodes.list(limit=200)["items"]}
     if action.dest in ("preset", "presets"):
         return {preset["name"]: preset["id"] for preset in _client().presets.list()["items"]}

@@ -32,7 +32,8 @@ def build_arguments(parser: Arguments) -> None:
         "--file",
         type=Path,
         metavar="FILE",
-        help="Dockerfile, requirements.txt or pyproject.toml (with its uv.lock); with CONTEXT: a path in it",
+        help="Dockerfile, requirements.txt, pyproject.toml (with its uv.lock), environment.yml or devcontainer.json;"
+        " with CONTEXT: a path in it",
     )
     parser.add_argument("--git", metavar="URL", help="repository to build; it is cloned by your own git")
     parser.add_argument("--ref", metavar="REF", help="branch, tag or commit of the repository")
@@ -43,13 +44,15 @@ def build_arguments(parser: Arguments) -> None:
     parser.add_argument("--project", metavar="PROJECT", help="it belongs to this project instead of you")
     _wait_argument(parser)
     parser.explain(
-        "Build an environment from a Dockerfile, requirements.txt or pyproject.toml, or from a directory or a Git\n"
-        "repository by the conventions of repo2docker: binder/, Dockerfile, requirements.txt, pyproject.toml,\n"
-        "apt.txt, runtime.txt, postBuild. Nothing secret should be in the files: all of them may be in the image."
+        "Build an environment from a Dockerfile, requirements.txt, pyproject.toml, environment.yml or\n"
+        "devcontainer.json, or from a directory or a Git repository by the conventions of repo2docker: binder/,\n"
+        "Dockerfile, environment.yml, requirements.txt, pyproject.toml, apt.txt, runtime.txt, postBuild. Nothing\n"
+        "secret should be in the files: all of them may be in the image."
     )
     parser.example(
         "carrel environment build torch -f requirements.txt",
         "carrel environment build torch:2 -f Dockerfile . --wait",
+        "carrel environment build bio -f environment.yml --wait",
         "carrel environment build lab --git https://git.example.org/lab/tools --ref v1.2",
     )
 

@@ -61,9 +61,8 @@ def app_forward(args: argparse.Namespace, context: Context) -> int:
 
     with ProgressLine(after_s=0.3) as line:
         line.update(f"Starting {args.app}")
-        context.client.apps.open(args.id, args.app)
-    apps = {app["name"]: app for app in context.client.apps.list(args.id)["items"]}
-    return _forwarded(args, context, [Forward(args.port, apps[args.app]["port"])])
+        app = context.client.apps.start(args.id, args.app)
+    return _forwarded(args, context, [Forward(args.port, app["port"])])
 
 
 def _forwarded(

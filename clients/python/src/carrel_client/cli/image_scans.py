@@ -7,6 +7,7 @@ import sys
 import time
 from functools import partial
 
+from carrel_client.cli import rescans
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_facts, print_table
 from carrel_client.cli.parser import Arguments, reading, whole_number
@@ -44,7 +45,10 @@ def ls(args: argparse.Namespace, context: Context) -> int:
 
 
 def scan_arguments(parser: Arguments) -> None:
-    _image(parser)
+    parser.add_argument(
+        "image", metavar="IMAGE", nargs="?", help="name in the catalogue, env:NAME or reference"
+    )
+    parser.add_argument("--all", action="store_true", help="scan all images that a node has")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--no-wait", action="store_true", help="do not wait until it has ended")
     what.add_argument("--cancel", action="store_true", help="cancel the scan; the former result stays")
@@ -52,11 +56,15 @@ def scan_arguments(parser: Arguments) -> None:
         "Scan an image for packages and known vulnerabilities now; exit code 1 if that fails. Images that sessions\n"
         "can use are scanned by themselves when a node has them, and again from time to time."
     )
-    parser.example("carrel image scan python:3.13", "carrel image scan python:3.13 --cancel")
+    parser.example(
+        "carrel image scan python:3.13", "carrel image scan python:3.13 --cancel", "carrel image scan --all"
+    )
 
 
 def scan(args: argparse.Namespace, context: Context) -> int:
-    """Scan an image."""
+    """Scan an image, or all."""
+    if rescans.chosen(args, args.image, "image"):
+        return rescans.scan(args, context, "images")
     if args.cancel:
         ended = context.client.image_scans.cancel(_scan_of(context, args.image)["id"])
     else:

@@ -6,6 +6,7 @@ import argparse
 from functools import partial
 
 from carrel_client.cli.context import Context
+from carrel_client.cli.image_updates import RULES, pull_arguments, watched
 from carrel_client.cli.output import Column, print_facts, print_table
 from carrel_client.cli.parser import Arguments, reading
 from carrel_client.cli.people import given, list_arguments, listed
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from carrel_client import models
 
-STATES = ("enabled", "disabled", "hidden", "deprecated", "limited")
+STATES = ("enabled", "disabled", "hidden", "deprecated", "limited", "watched", "update")
 _LOOKS = {"disabled": "red", "deprecated": "yellow"}
 
 
@@ -42,6 +43,7 @@ def ls_arguments(parser: Arguments) -> None:
     parser.example(
         "carrel image ls",
         "carrel image ls --family pytorch --sort=-version",
+        "carrel image ls --state update",
         "carrel image ls --state deprecated -o json | jq -r '.items[].name'",
     )
 
@@ -62,10 +64,14 @@ def ls(args: argparse.Namespace, context: Context) -> int:
             ", ".join(app["name"] for app in image["apps"]),
             image["title"],
             _state(image),
+            watched(image) if image["update"] and image["update"]["state"] != "current" else "",
         ]
         for image in response["items"]
     ]
     columns = [*(Column(title) for title in titles), Column("STATE", _LOOKS)]
+    if any(image["update"] for image in response["items"]):
+        columns.append(Column("UPDATE"))
+    rows = [row[: len(columns)] for row in rows]
     context.answer(response, lambda: print_table(columns, rows))
     return 0
 
@@ -118,6 +124,10 @@ def edit_arguments(parser: Arguments) -> None:
         parser.add_argument(
             option, dest=dest, metavar="NAME", action="append", help=f"{what}; repeatable; '' for none"
         )
+    parser.add_argument(
+        "--watch", dest="rule", choices=RULES, help="the rule for updates of its tag, as carrel image watch"
+    )
+    pull_arguments(parser)
     for option, dest, what in (
         ("--min-slot", "min_slots", "least amount of a session, instead of the label's"),
         ("--recommended-slot", "recommended_slots", "amount that the launcher begins with"),
@@ -165,10 +175,13 @@ _SWITCHES: tuple[tuple[str, str, bool | None], ...] = (
     ("no_default", "preferred", False),
 )
 _LISTS = {"aliases": "aliases", "for_domains": "domains", "for_projects": "projects", "for_groups": "groups"}
+_LISTS |= {"pull_groups": "pull_groups", "pull_nodes": "pull_nodes"}
 
 
 def _changes(args: argparse.Namespace) -> dict[str, Any]:
     changes: dict[str, Any] = {field: value for name, field, value in _SWITCHES if getattr(args, name)}
+    if args.rule is not None:
+        changes["watch"] = args.rule
     if args.successor is not None:
         changes["successor"] = args.successor or None
     for name, field in _LISTS.items():
@@ -204,6 +217,22 @@ def _enabled(image: models.ImageDetail) -> str:
     return f"{'yes' if image['enabled'] else 'no'}{', as its registry' if by_registry else ''}"
 
 
+def _watch(image: models.ImageDetail) -> list[tuple[str, str]]:
+    update, settings = image["update"], image["settings"]
+    if update is None or settings is None:
+        return []
+    where = [*settings["pull_nodes"], *settings["pull_groups"]]
+    available = f"{update['available']}, since {local_time(update['available_since'])}"
+    return [
+        ("watched", f"{update['rule']}: {watched(image)}"),
+        ("available", available if update["available"] else ""),
+        ("skipped", update["skipped"] or ""),
+        ("checked", local_time(update["checked_at"])),
+        ("updated", local_time(update["taken_at"])),
+        ("updates pulled to", ", ".join(one["name"] for one in where)),
+    ]
+
+
 def _print(image: models.ImageDetail) -> None:
     settings = image["settings"]
     print_facts(
@@ -214,6 +243,7 @@ def _print(image: models.ImageDetail) -> None:
             ("description", image["description"]),
             ("family", image["family"]),
             ("version", image["version"] + (", the default" if image["preferred"] else "")),
+            *_watch(image),
             ("aliases", ", ".join(image["aliases"])),
             ("reference", image["reference"]),
             ("digest", image["digest"] or ""),

@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+from carrel_client.cli import rescans
 from carrel_client.cli.asking import removal_confirmed, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_facts, print_line, print_table
@@ -84,6 +85,8 @@ def add_arguments(parser: Arguments) -> None:
         "carrel registry add hub --kind dockerhub --namespace library --repository python --tag '3.*-slim'",
         "pass show ngc | carrel registry add nvidia --kind ngc --namespace nvidia --repository pytorch "
         "--secret-file -",
+        "pass show aws | carrel registry add aws --kind ecr --username AKIAIOSFODNN7EXAMPLE "
+        "--url https://123456789012.dkr.ecr.eu-central-1.amazonaws.com --secret-file -",
         "carrel registry add ours --kind harbor --url https://harbor.example.org --namespace ml "
         "--username 'robot$carrel' --secret-file robot.txt --ca-file ca.pem",
     )
@@ -137,7 +140,8 @@ def check(args: argparse.Namespace, context: Context) -> int:
 
 
 def scan_arguments(parser: Arguments) -> None:
-    parser.add_argument("registry", metavar="REGISTRY", help="its name or id")
+    parser.add_argument("registry", metavar="REGISTRY", nargs="?", help="its name or id")
+    parser.add_argument("--all", action="store_true", help="scan all registries of the installation")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--no-wait", action="store_true", help="do not wait until it has ended")
     what.add_argument("--cancel", action="store_true", help="cancel the running scan; what it has read stays")
@@ -147,12 +151,17 @@ def scan_arguments(parser: Arguments) -> None:
         "if that fails. Images that are known cost one request each. An interrupted scan goes on by itself."
     )
     parser.example(
-        "carrel registry scan hub", "carrel registry scan hub --list", "carrel registry scan hub --cancel"
+        "carrel registry scan hub",
+        "carrel registry scan hub --list",
+        "carrel registry scan hub --cancel",
+        "carrel registry scan --all",
     )
 
 
 def scan(args: argparse.Namespace, context: Context) -> int:
-    """Scan a registry."""
+    """Scan a registry, or all."""
+    if rescans.chosen(args, args.registry, "registry"):
+        return rescans.scan(args, context, "registries")
     registries = context.client.registries
     if args.list:
         response = registries.scans(args.registry)
@@ -284,6 +293,11 @@ def _scope(registry: models.RegistryView) -> str:
     return f"domain {registry['domain']['name']}" if registry["domain"] else "installation"
 
 
+def _password_until(registry: models.RegistryView) -> str:
+    until = registry.get("password_until")
+    return local_time(until) if until else ""
+
+
 def _print(registry: models.RegistryView) -> None:
     print_facts(
         [
@@ -294,6 +308,8 @@ def _print(registry: models.RegistryView) -> None:
             ("mirror", registry["mirror"]),
             ("references", f"{registry['host']}/{registry['namespace']}".rstrip("/")),
             ("signs in as", registry["username"] if registry["has_secret"] else ""),
+            ("password until", _password_until(registry)),
+            ("password problem", registry.get("password_problem") or ""),
             ("authority", "set" if registry["ca_pem"] else ""),
             ("repositories", ", ".join(registry["repositories"]) or "all"),
             ("tags", ", ".join(registry["tags"]) or "all"),

@@ -21,8 +21,9 @@ export const environmentsList = <ThrowOnError extends boolean = true>(options?: 
 /**
  * Build an environment
  *
- * Build a version from a Dockerfile, requirements.txt, pyproject.toml, or a directory by the conventions of
- * repo2docker. The first of its versions is the new one; its state tells how far it is.
+ * Build a version from a Dockerfile, requirements.txt, pyproject.toml, environment.yml, devcontainer.json, or a
+ * directory by the conventions of repo2docker. The first of its versions is the new one; its state tells how far it
+ * is.
  */
 export const environmentsBuild = <ThrowOnError extends boolean = true>(options: Options<EnvironmentsBuildData, ThrowOnError>) => (options.client ?? client).post<EnvironmentsBuildResponses, EnvironmentsBuildErrors, ThrowOnError>({
     url: '/api/v1/environments/builds',

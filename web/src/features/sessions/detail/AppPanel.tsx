@@ -5,6 +5,7 @@ import { useState } from "react";
 import type { SessionApp, SessionDetail } from "@/api/types";
 import type { SessionActions } from "@/features/sessions/use-actions";
 import { useRemoveApp, useStartApp, useStopApp } from "@/queries/apps";
+import { AppSymbol } from "@/ui/AppSymbol";
 import { CommandLine } from "@/ui/CommandLine";
 import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
@@ -34,6 +35,8 @@ export function AppPanel({ session, app, actions, refusal }: Props) {
   const remove = useRemoveApp();
   const ref = { id: session.id, app: app.name };
   const isPort = app.kind === null;
+  const chosen = app.options.filter(({ name }) => app.chosen[name]);
+  const verb = app.protocol === "http" ? "open" : "forward";
   const runs = app.running || app.state === "starting" || app.state === "unreachable";
   const open = async () => {
     setBusy(true);
@@ -66,10 +69,11 @@ export function AppPanel({ session, app, actions, refusal }: Props) {
     <section className={panel.panel} aria-label={app.title}>
       <Group justify="space-between" mb="xs">
         <Group gap="xs">
+          <AppSymbol name={app.icon} />
           <Text fw={600}>{app.title}</Text>
           <AppStateBadge app={app} />
         </Group>
-        <Group gap={4}>
+        <Group gap={4} ml="auto">
           {app.protocol === "http" ? (
             <OwnButton
               refusal={refusal}
@@ -125,11 +129,16 @@ export function AppPanel({ session, app, actions, refusal }: Props) {
           </Menu>
         </Group>
       </Group>
+      {chosen.length > 0 && (
+        <Text size="sm" c="dimmed" mb="xs" style={{ overflowWrap: "anywhere" }}>
+          {chosen.map(({ name, title }) => `${title}: ${app.chosen[name]}`).join(" · ")}
+        </Text>
+      )}
       {(start.error ?? stop.error) && <ProblemAlert problem={start.error ?? stop.error} />}
       {(log || app.state === "failed") && session.state === "RUNNING" && (
         <AppLogPanel session={session} app={app} />
       )}
-      <CommandLine text={commandLine("carrel", "app", "open", session.id, app.name)} />
+      <CommandLine text={commandLine("carrel", "app", verb, session.id, app.name)} />
     </section>
   );
 }

@@ -22,7 +22,7 @@ export function AppStateBadge({ app }: { app: SessionApp }) {
   );
 }
 
-function words({ state, kind, port, exit_code }: SessionApp): ReactNode {
+function words({ state, kind, protocol, port, exit_code }: SessionApp): ReactNode {
   switch (state) {
     case "ready":
       return kind === null ? <Trans>port {port} is open</Trans> : <Trans>started</Trans>;
@@ -35,6 +35,6 @@ function words({ state, kind, port, exit_code }: SessionApp): ReactNode {
     case "missing":
       return <Trans>not in this image</Trans>;
     default:
-      return <Trans>starts on open</Trans>;
+      return protocol === "tcp" ? <Trans>not started</Trans> : <Trans>starts on open</Trans>;
   }
 }

@@ -18,8 +18,9 @@ export function AppsTab({ session, actions }: { session: SessionDetail; actions:
   if (apps.isPending) return <Skeleton height={120} />;
   if (apps.isError) return <ProblemAlert problem={apps.error} onRetry={() => void apps.refetch()} />;
   const refusal = session.state === "RUNNING" ? actions.whyNotUse(session) : t`The session is not running.`;
-  const present = apps.data.filter(({ state }) => state !== "missing");
-  const missing = apps.data.filter(({ state }) => state === "missing");
+  const { items, layer_missing: lacking } = apps.data;
+  const present = items.filter(({ state }) => state !== "missing");
+  const missing = items.filter(({ state }) => state === "missing");
   const openPort = () =>
     openFormDialog({
       title: t`Open a port`,
@@ -40,6 +41,11 @@ export function AppsTab({ session, actions }: { session: SessionDetail; actions:
           <Trans>Open a port</Trans>
         </OwnButton>
       </Group>
+      {lacking && (
+        <Text size="sm" c="dimmed">
+          <Trans>Without the app layer: {lacking}</Trans>
+        </Text>
+      )}
       {present.map((app) => (
         <AppPanel key={app.name} session={session} app={app} actions={actions} refusal={refusal} />
       ))}

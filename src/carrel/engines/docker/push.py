@@ -1,0 +1,41 @@
+"""Pushes of images to registries."""
+
+import json
+
+from carrel.engines.docker.api import DockerApi
+from carrel.engines.docker.pull import authentication
+from carrel.engines.port import EngineError, Progress, ProgressSink, PullCredentials
+
+_NOBODY = {"X-Registry-Auth": "e30="}
+"""The daemon requires the header: an empty object."""
+
+
+async def push(
+    api: DockerApi, target: str, progress: ProgressSink, credentials: PullCredentials | None
+) -> str:
+    """Push the image of this name, with a tag; returns its digest in the registry. Raises: DockerError, EngineError."""
+    name, _, tag = target.rpartition(":")
+    headers = authentication(credentials) or _NOBODY
+    digest = ""
+    done: dict[str, float] = {}
+    async with api.stream("POST", f"images/{name}/push", params={"tag": tag}, headers=headers) as lines:
+        async for line in lines:
+            answer = json.loads(line)
+            if "error" in answer:
+                message = str(answer["error"]).rstrip(".")
+                raise EngineError(f"{target} could not be pushed: {message}.", retriable=True)
+            digest = (answer.get("aux") or {}).get("Digest", digest)
+            if layer := answer.get("id"):
+                done[layer] = _part(answer)
+                progress(Progress("push", sum(done.values()) / len(done)))
+    return digest
+
+
+def _part(answer: dict[str, object]) -> float:
+    """How much of a layer is there."""
+    if answer.get("status") in ("Pushed", "Layer already exists"):
+        return 1.0
+    detail = answer.get("progressDetail")
+    detail = detail if isinstance(detail, dict) else {}
+    current, total = detail.get("current"), detail.get("total")
+    return min(current / total, 0.99) if current and total else 0.0
