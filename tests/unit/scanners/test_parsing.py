@@ -76,7 +76,11 @@ def test_cyclonedx_of_grype_has_the_fixed_version():
     assert result.tool == "grype 0.121.2"
     assert [(one.name, one.type) for one in result.packages] == [("tar", "deb")]
     [vulnerability] = result.vulnerabilities
-    assert (vulnerability.severity, vulnerability.package, vulnerability.fixed) == (Severity.HIGH, "tar", "2.0")
+    assert (vulnerability.severity, vulnerability.package, vulnerability.fixed) == (
+        Severity.HIGH,
+        "tar",
+        "2.0",
+    )
 
 
 @pytest.mark.parametrize("name", ["trivy", "grype"])

@@ -518,6 +518,14 @@ export const PROBLEMS: Record<string, Sentences> = {
   "provider.secret_again": { detail: msg`The secret belongs to the previous server: set it again.` },
   "registry.ambiguous": { detail: msg`Several registries have that name.` },
   "registry.ca_invalid": { detail: msg`These are not valid certificates.` },
+  "registry.ecr_address": {
+    detail: msg`This is not the address of an ECR registry.`,
+    hint: msg`It is like https://123456789012.dkr.ecr.eu-central-1.amazonaws.com.`,
+  },
+  "registry.ecr_role": {
+    detail: msg`Only registries of the installation use the role of its machine.`,
+    hint: msg`Specify an access key as the user name, and its secret key.`,
+  },
   "registry.name_taken": { detail: msg`A registry with that name already exists there.` },
   "registry.no_scan": { detail: msg`The registry is not being scanned.` },
   "registry.not_found": { detail: msg`There is no such registry.` },
