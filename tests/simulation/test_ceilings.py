@@ -1,6 +1,6 @@
 """Ceilings hold at every commit, whoever asks at once and whenever the control plane is struck down.
 
-Twenty people in five projects of two domains ask for a hundred and twenty sessions at once, and end them when they please,
+Twenty people in five projects of two domains ask for many sessions at once, and end them when they please,
 through a server of their own. Meanwhile one control plane after the other is killed, or put to sleep and woken late.
 What is held is added up here, from the rows, after every single commit of anybody.
 """
