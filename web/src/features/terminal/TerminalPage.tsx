@@ -21,14 +21,14 @@ export function TerminalPage() {
   usePageTitle(name && t`${where} · terminal`);
 
   if (session.isPending) return <Skeleton m="md" height={200} />;
-  if (session.isError) {
+  if (session.isLoadingError) {
     return (
       <Box p="md" maw={560} mx="auto">
         <ProblemAlert problem={session.error} onRetry={() => void session.refetch()} />
       </Box>
     );
   }
-  // A terminal that was open stays visible after its session ended: its output may matter.
+  // A terminal that was open stays visible after its session ended or is no longer shared: its output may matter.
   return session.data.started_at ? (
     <Terminals
       key={`${session.data.id} ${container}`}
