@@ -69,7 +69,7 @@ class Scanner:
             # Its children as well, also after an orderly end.
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
+            await _over(process)
         try:
             return await asyncio.to_thread(parse, output)
         except ReportError as error:
@@ -91,6 +91,14 @@ class Scanner:
             return bytes(output)
         finally:
             complaint.cancel()
+
+
+async def _over(process: asyncio.subprocess.Process) -> None:
+    """Wait until it has ended. What is left is read, since wait() does not return while a full pipe is not read."""
+    assert process.stdout
+    assert process.stderr
+    await asyncio.gather(_end_of(process.stdout), _end_of(process.stderr))
+    await process.wait()
 
 
 async def _end_of(stream: asyncio.StreamReader) -> bytes:
