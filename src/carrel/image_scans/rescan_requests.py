@@ -102,34 +102,40 @@ _MEMBERS: Mapping[RescanKind, Callable[[AsyncSession, Rescan, datetime], Awaitab
 }
 
 
-async def _open(tx: AsyncSession, rescan: Rescan, *states: ScanState) -> int:
-    """The number of its scans that have not ended, or are in these states."""
+async def _open(tx: AsyncSession, rescan: Rescan) -> int:
+    """The number of its scans that have not ended."""
     row = _ROWS[rescan.kind]
-    chosen = select(func.count()).select_from(row).where(row.rescan_id == rescan.id)
-    return (await tx.execute(chosen.where(row.state.in_(states)) if states else chosen)).scalar_one()
+    return (await tx.execute(select(func.count()).where(row.rescan_id == rescan.id))).scalar_one()
 
 
 async def _view(tx: AsyncSession, kind: RescanKind) -> RescanView:
     await tx.flush()
+    scan = _ROWS[kind]
+    scans = select(func.count()).where(scan.rescan_id == Rescan.id).correlate(Rescan)
+    # In one statement: a scan that ends meanwhile is in one of the numbers.
     row = (
         await tx.execute(
-            select(Rescan, User.email)
+            select(
+                Rescan,
+                User.email,
+                scans.scalar_subquery().label("left"),
+                scans.where(scan.state == ScanState.RUNNING).scalar_subquery().label("running"),
+            )
             .outerjoin(User, User.id == Rescan.requested_by)
             .where(Rescan.kind == kind)
             .execution_options(populate_existing=True)
         )
     ).one()
     rescan = row.Rescan
-    left, running = await _open(tx, rescan), await _open(tx, rescan, ScanState.RUNNING)
     return RescanView(
         kind=kind,
         requested_by=row.email,
         requested_at=rescan.requested_at,
-        ended_at=None if left else rescan.updated_at,
+        ended_at=None if row.left else rescan.updated_at,
         cancel=await _is_cancelled(tx, rescan),
         total=rescan.total,
-        waiting=left - running,
-        running=running,
+        waiting=row.left - row.running,
+        running=row.running,
         done=rescan.done,
         failed=rescan.failed,
         cancelled=rescan.cancelled,

@@ -5,6 +5,7 @@ import contextlib
 import os
 import re
 import signal
+import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -123,8 +124,12 @@ async def test_a_port_that_is_in_use_is_refused(ssh_port: SshPort, key: Path, up
 async def test_a_port_of_the_client_that_does_not_answer_ends_the_connection(
     ssh_port: SshPort, key: Path
 ) -> None:
-    port, nobody = await free_port(), await free_port()
-    ran = await ssh_port.ssh(key, "train-3", f"{client(port)}; echo over", options=forwarded(port, nobody))
+    with socket.socket() as bound:  # and not listening, so that nobody else gets the port
+        bound.bind(("127.0.0.1", 0))
+        port, nobody = await free_port(), bound.getsockname()[1]
+        ran = await ssh_port.ssh(
+            key, "train-3", f"{client(port)}; echo over", options=forwarded(port, nobody)
+        )
     assert b"over" in ran.out
 
 
