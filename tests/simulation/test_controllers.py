@@ -17,7 +17,7 @@ from carrel.controllers.loop import ENGINE_TOPIC, pass_on_hints, pause_s
 from carrel.core.ids import LOCAL_ENGINE, SessionId
 from carrel.db.listener import Listener
 from carrel.engines.fake import FakeEngine, FakeWorld
-from carrel.engines.port import ContainerSpec, EngineError
+from carrel.engines.port import CommandBegun, ContainerSpec, EngineError
 from carrel.nodes.engines.connections import Engines
 from carrel.tables.session_states import SessionState as S
 
@@ -107,6 +107,20 @@ def test_a_restart_that_fails_for_ever_ends_at_its_deadline(play: Play) -> None:
         installation.world.exit(installation.main_of(session), 137)
         await installation.settle()
         assert installation.state(session) == S.ERROR
+
+    play(story)
+
+
+@pytest.mark.parametrize(("retries", "result"), [(0, "failure"), (1, "success")])
+def test_a_command_that_has_begun_is_not_run_in_another_container_but_by_a_retry(
+    play: Play, retries: int, result: str
+) -> None:
+    async def story(installation: Installation) -> None:
+        installation.world.fail_next("ensure.start", CommandBegun("Its command may have run."))
+        session = await installation.batch("true", retries=retries)
+        await installation.settle()
+        assert installation.result(session) == result
+        assert len(installation.world.starts) == retries
 
     play(story)
 

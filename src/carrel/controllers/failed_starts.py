@@ -11,7 +11,7 @@ from carrel.controllers.container_specs import PlacedContainer
 from carrel.controllers.loop import Tools
 from carrel.core.ids import ContainerId, NodeId
 from carrel.engines import barrier
-from carrel.engines.port import EngineError, MachineAwaited, ObservedState, QuotaExhausted
+from carrel.engines.port import CommandBegun, EngineError, MachineAwaited, ObservedState, QuotaExhausted
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
 from carrel.sessions import containers, machines, queries, removal, transitions, updates
 from carrel.sessions.transitions import NO_MOUNT, NO_QUOTA, NO_STORAGE
@@ -130,6 +130,9 @@ class FailedStarts:
             code=error.code,
             attempt=failed + 1,
         )
+        if isinstance(error, CommandBegun):
+            await self.end(session, cause=error.code, reason=error.message, failed_run=True)
+            return
         last = not error.retriable or (cause == _RETRY and failed + 1 >= MAX_ATTEMPTS)
         if last or await self._has_run(session, members):
             await self.end(session, cause=error.code, reason=error.message)

@@ -142,6 +142,13 @@ class QuotaExhausted(EngineError):
         super().__init__(message, retriable=True, code="quota_exhausted")
 
 
+class CommandBegun(EngineError):
+    """The engine cannot start a container with `once`, whose process it may have started before."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, retriable=False)
+
+
 class ContainerGone(EngineError):
     """There is no running container with that id."""
 

@@ -24,6 +24,7 @@ from carrel.engines.docker.network import free_subnet, own_bridge, routed_here
 from carrel.engines.docker.pull import Layers
 from carrel.engines.port import (
     IDLE,
+    CommandBegun,
     ContainerGone,
     ContainerSpec,
     EngineError,
@@ -283,6 +284,13 @@ def test_refused_starts_are_sentences(
     assert type(error) is kind
     assert words in error.message
     assert error.message.endswith(".")
+
+
+def test_a_command_that_must_not_run_twice_is_known_to_have_begun_where_its_processes_are_left() -> None:
+    once = replace(spec_of("true"), once=True)
+    error = answers.start_error(once, aiodocker.DockerError(400, "task eb8f350a46: already exists"))
+    assert type(error) is CommandBegun
+    assert not error.retriable
 
 
 def inspected(status: str, **state: object) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from carrel.engines.port import (
     LOG_STREAMS,
     OOM_EVENTS,
     ROOT_INSIDE,
+    CommandBegun,
     ContainerGone,
     ContainerSpec,
     ContainerUsage,
@@ -250,12 +251,14 @@ def start_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineErro
             code="command_unusable",
         )
     if text.startswith("task ") and text.endswith("already exists"):
-        # Containerd crashed and lost the container but not its processes; the Docker API cannot repair that.
-        return EngineError(
-            "The container engine lost track of the container's processes and does not start it again; "
-            "end the session and make another.",
-            retriable=True,
+        # Containerd or the daemon crashed and lost the container but not its processes; the Docker API cannot repair
+        # that.
+        lost_track = (
+            "The container engine lost track of the container's processes and does not start it again"
         )
+        if spec.once:
+            return CommandBegun(f"{lost_track}; its command may have run.")
+        return EngineError(f"{lost_track}; end the session and make another.", retriable=True)
     return EngineError(f"The container could not be started: {text}.", retriable=True)
 
 
