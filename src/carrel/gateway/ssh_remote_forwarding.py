@@ -54,6 +54,9 @@ def copy(source, sink):
             if not piece:
                 break
             sink.sendall(piece)
+    except OSError:
+        pass
+    try:
         sink.shutdown(socket.SHUT_WR)
     except OSError:
         pass

@@ -12,6 +12,7 @@ from pathlib import Path
 import asyncssh
 import pytest
 from people import eventually
+from ports import free_port
 from sqlalchemy import text
 from ssh_kit import BOUND_S, SshPort, run, ssh_port, ssh_port_of, world
 
@@ -82,13 +83,8 @@ def forwarded(port: int, to: int) -> tuple[str, ...]:
     return ("-R", f"{port}:127.0.0.1:{to}", *_NO_CLIENT)
 
 
-async def free_port() -> int:
-    async with await asyncio.start_server(lambda *_: None, "127.0.0.1", 0) as server:
-        return int(server.sockets[0].getsockname()[1])
-
-
 async def test_a_session_reaches_a_port_of_the_client(ssh_port: SshPort, key: Path, upper: int) -> None:
-    port = await free_port()
+    port = free_port()
     command = f"{client(port, 100_000)}; {client(port)}"
     ran = await ssh_port.ssh(key, "train-3", command, options=forwarded(port, upper))
     assert (ran.code, ran.out) == (0, b"100000\n1\n"), ran.err
@@ -124,11 +120,12 @@ async def test_a_port_that_is_in_use_is_refused(ssh_port: SshPort, key: Path, up
 async def test_a_port_of_the_client_that_does_not_answer_ends_the_connection(
     ssh_port: SshPort, key: Path
 ) -> None:
+    # Much is sent that nobody reads.
     with socket.socket() as bound:  # and not listening, so that nobody else gets the port
         bound.bind(("127.0.0.1", 0))
-        port, nobody = await free_port(), bound.getsockname()[1]
+        port, nobody = free_port(), bound.getsockname()[1]
         ran = await ssh_port.ssh(
-            key, "train-3", f"{client(port)}; echo over", options=forwarded(port, nobody)
+            key, "train-3", f"{client(port, 100_000)}; echo over", options=forwarded(port, nobody)
         )
     assert b"over" in ran.out
 
