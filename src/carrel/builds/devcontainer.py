@@ -74,6 +74,8 @@ def read(text: str, path: str) -> Devcontainer:
     image = stated.get("image")
     if (named is None) == (image is None) or not all(isinstance(one, str | None) for one in (named, image)):
         raise _bad(path, "has not exactly one of image and build.dockerfile", "Name what it is built on.")
+    if not isinstance(target := build.get("target"), str | None):
+        raise _bad(path, "has a build.target that is no text", "Name a stage of the Dockerfile.")
     variables, unknown = _variables(stated, path)
     directory = PurePosixPath(path).parent
     context = build.get("context", stated.get("context", "."))
@@ -82,7 +84,7 @@ def read(text: str, path: str) -> Devcontainer:
         dockerfile=None if named is None else _within(directory, named, path),
         context=_within(directory, context, path),
         arguments=_arguments(build, path),
-        target=build.get("target"),
+        target=target,
         variables=variables,
         commands=tuple(one for name in _COMMANDS for one in _commands(stated.get(name), name, path)),
         ignored=(

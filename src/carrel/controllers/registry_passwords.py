@@ -1,11 +1,11 @@
 """Renew passwords of registries before they expire, from keys that do not."""
 
-import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 
 import structlog
 
+from carrel.controllers.active_tasks import side_by_side
 from carrel.controllers.loop import Tools
 from carrel.core.errors import CarrelError
 from carrel.images.registries import ecr_tokens, registry_credentials
@@ -32,7 +32,7 @@ class RegistryPasswords:
         """Renew those that are due."""
         async with self._tools.transaction() as tx:
             due = await registry_credentials.due(tx, self._tools.clock.now())
-        await asyncio.gather(*(self._renew(one) for one in due))
+        await side_by_side([self._renew(one) for one in due])
 
     async def close(self) -> None:
         """Nothing to end."""

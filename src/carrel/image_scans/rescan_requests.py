@@ -60,7 +60,7 @@ async def request(tx: AsyncSession, clock: Clock, actor: Actor, kind: RescanKind
 async def cancel(tx: AsyncSession, actor: Actor, kind: RescanKind) -> RescanView:
     """Cancel what is left of the latest of this kind; what was scanned stays. Raises: Forbidden, Conflict."""
     require(actor, _ACTION, Target())
-    latest = (await tx.execute(select(Rescan).where(Rescan.kind == kind).with_for_update())).scalar()
+    latest = (await tx.execute(select(Rescan).where(Rescan.kind == kind))).scalar()
     if latest is None or not await _open(tx, latest):
         raise Conflict(
             "rescan.not_open", "Not everything is being scanned.", hint="See `carrel image scan --all`."
@@ -120,6 +120,7 @@ async def _view(tx: AsyncSession, kind: RescanKind) -> RescanView:
                 User.email,
                 scans.scalar_subquery().label("left"),
                 scans.where(scan.state == ScanState.RUNNING).scalar_subquery().label("running"),
+                scans.where(~scan.cancel).scalar_subquery().label("wanted"),
             )
             .outerjoin(User, User.id == Rescan.requested_by)
             .where(Rescan.kind == kind)
@@ -132,7 +133,7 @@ async def _view(tx: AsyncSession, kind: RescanKind) -> RescanView:
         requested_by=row.email,
         requested_at=rescan.requested_at,
         ended_at=None if row.left else rescan.updated_at,
-        cancel=await _is_cancelled(tx, rescan),
+        cancel=row.left > 0 and row.wanted == 0,
         total=rescan.total,
         waiting=row.left - row.running,
         running=row.running,
@@ -141,13 +142,6 @@ async def _view(tx: AsyncSession, kind: RescanKind) -> RescanView:
         cancelled=rescan.cancelled,
         problem=rescan.problem,
     )
-
-
-async def _is_cancelled(tx: AsyncSession, rescan: Rescan) -> bool:
-    row = _ROWS[rescan.kind]
-    left = select(row.id).where(row.rescan_id == rescan.id, ~row.cancel).limit(1)
-    open_ = select(row.id).where(row.rescan_id == rescan.id).limit(1)
-    return (await tx.execute(open_)).first() is not None and (await tx.execute(left)).first() is None
 
 
 async def _note(tx: AsyncSession, actor: Actor, rescan: Rescan, what: str) -> None:

@@ -92,7 +92,10 @@ async def due(
         (
             await tx.execute(
                 opened.order_by(
-                    ImageScan.requested_by.is_(None), ImageScan.rescan_id.is_not(None), ImageScan.requested_at
+                    ImageScan.requested_by.is_(None),
+                    ImageScan.rescan_id.is_not(None),
+                    ImageScan.requested_at,
+                    ImageScan.id,
                 )
             )
         )

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import update
+from sqlalchemy import func, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import RescanId
@@ -21,5 +21,7 @@ async def add(
 ) -> None:
     """Count a scan that has ended. problem: why it failed."""
     count = _COUNTS[ended_as]
-    counted = update(Rescan).where(Rescan.id == rescan).values({count: count + 1, Rescan.updated_at: now})
+    # A result that is used again is of an earlier time.
+    latest = func.greatest(Rescan.updated_at, now)
+    counted = update(Rescan).where(Rescan.id == rescan).values({count: count + 1, Rescan.updated_at: latest})
     await tx.execute(counted.values(problem=problem) if problem else counted)

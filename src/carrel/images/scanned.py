@@ -75,9 +75,10 @@ async def replace_with(
 
 
 async def drop_others(tx: AsyncSession, registry: RegistryId, repositories: Sequence[str]) -> int:
-    """Remove the images of repositories that the registry no longer lists; their number."""
+    """Remove the images of repositories that the registry no longer lists, except watched ones; their number."""
     others = Image.registry_id == registry, Image.repository != all_(_array(repositories))
-    return len((await tx.execute(delete(Image).where(*others).returning(Image.id))).all())
+    unwatched = Image.id.not_in(watched_images.ids(registry))
+    return len((await tx.execute(delete(Image).where(*others, unwatched).returning(Image.id))).all())
 
 
 def _array(names: Sequence[str]) -> Any:

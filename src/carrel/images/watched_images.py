@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -106,6 +106,12 @@ async def of_repository(tx: AsyncSession, registry: RegistryId, repository: str)
         .order_by(Image.id)
     )
     return {tag: image for tag, image in rows}
+
+
+def ids(registry: RegistryId) -> Select[ImageId]:
+    """Of the watched images of a registry."""
+    settings = ImageSettings.image == shown_name()
+    return select(Image.id).join(ImageSettings, settings).where(Image.registry_id == registry, is_watched())
 
 
 async def locked(tx: AsyncSession, image: ImageId) -> tuple[Image | None, ImageWatch | None]:

@@ -16,6 +16,7 @@ PLACEHOLDER = "{reference}"
 MOST_OUTPUT_BYTES = 64 << 20
 _CHUNK = 1 << 16
 _LAST_WORDS = 4096
+_END_S = 5.0
 _PARALLEL = 4
 """Cores that it may keep busy on average."""
 _SECRET = ("CARREL_", "PG")
@@ -94,11 +95,15 @@ class Scanner:
 
 
 async def _over(process: asyncio.subprocess.Process) -> None:
-    """Wait until it has ended. What is left is read, since wait() does not return while a full pipe is not read."""
+    """Wait until it has ended. What is left is read, since wait() of some event loops does not return while a full pipe
+    is not read. A process that has left the group may keep the pipe.
+    """
     assert process.stdout
     assert process.stderr
-    await asyncio.gather(_end_of(process.stdout), _end_of(process.stderr))
-    await process.wait()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_END_S):
+            await asyncio.gather(_end_of(process.stdout), _end_of(process.stderr))
+            await process.wait()
 
 
 async def _end_of(stream: asyncio.StreamReader) -> bytes:

@@ -17,10 +17,11 @@ _LISTED = 20
 
 async def announce(tx: AsyncSession, seal: SecretBox, public_url: str, now: datetime) -> bool:
     """Queue one letter for each superadmin about all that is new, once; False: nothing is new."""
+    told = update(ImageWatch).where(ImageWatch.news).values(news=False)
+    those = told.returning(ImageWatch.image_id, ImageWatch.offered, ImageWatch.missing).cte("told")
     rows = await tx.execute(
-        select(Image.reference, ImageWatch.offered, ImageWatch.missing)
-        .join(ImageWatch, ImageWatch.image_id == Image.id)
-        .where(ImageWatch.news)
+        select(Image.reference, those.c.offered, those.c.missing)
+        .join(those, those.c.image_id == Image.id)
         .order_by(Image.reference)
     )
     news: dict[letters.ImageNews, list[str]] = {}
@@ -29,7 +30,6 @@ async def announce(tx: AsyncSession, seal: SecretBox, public_url: str, now: date
         news.setdefault(letters.ImageNews.MISSING if missing else kind, []).append(name)
     if not news:
         return False
-    await tx.execute(update(ImageWatch).where(ImageWatch.news).values(news=False))
     link = f"{public_url.rstrip('/')}/environments/images?state=watched"
     people = select(User.email, User.preferences).where(IS_SUPERADMIN, User.active)
     for email, preferences in await tx.execute(people.order_by(User.email)):

@@ -62,7 +62,9 @@ async def request(registry: ImageRegistry, secret: str, now: datetime) -> EcrPas
     try:
         async with aiohttp.ClientSession(timeout=_TIMEOUT, trust_env=True) as http:
             if registry.username == INSTANCE_ROLE:
-                keys = await keys_of_instance(http)
+                # Not through a proxy, which would have its own role.
+                async with aiohttp.ClientSession(timeout=_TIMEOUT) as metadata:
+                    keys = await keys_of_instance(metadata)
             else:
                 keys = AwsKeys(registry.username, secret)
             region, url = place(registry.host)

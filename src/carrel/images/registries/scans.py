@@ -95,10 +95,8 @@ async def page(tx: AsyncSession, actor: Actor, ref: str, query: PageQuery) -> Re
 
 async def open_scans(tx: AsyncSession) -> Sequence[RegistryScan]:
     """Those to work on, the oldest first."""
-    rows = await tx.execute(
-        select(RegistryScan).where(RegistryScan.ended_at.is_(None)).order_by(RegistryScan.created_at)
-    )
-    return rows.scalars().all()
+    opened = select(RegistryScan).where(RegistryScan.ended_at.is_(None))
+    return (await tx.execute(opened.order_by(RegistryScan.created_at, RegistryScan.id))).scalars().all()
 
 
 async def begin(tx: AsyncSession, scan: ScanId, now: datetime) -> ImageRegistry | None:

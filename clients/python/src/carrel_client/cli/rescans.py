@@ -36,7 +36,7 @@ def scan(args: argparse.Namespace, context: Context, kind: Literal["images", "re
     if not args.no_wait and not args.cancel:
         shown = _ended(context, shown)
     context.answer(shown, lambda: _print(shown))
-    return 1 if shown["failed"] or shown["cancelled"] else 0
+    return 1 if shown["ended_at"] and (shown["failed"] or shown["cancelled"]) else 0
 
 
 def _ended(context: Context, shown: models.RescanView) -> models.RescanView:
