@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 from people import eventually
+from ports import free_port
 
 DEPLOY = Path(__file__).parents[1] / "deploy"
 KINDS = ("nginx", "caddy")
@@ -28,7 +29,7 @@ async def proxy(kind: str, own: Path, *, page: int, apps: int, files: Path) -> A
 
     What differs from the file in deploy/ is what that says to change, and the ports.
     """
-    port, plain = _free_port(), _free_port()
+    port, plain = free_port(), free_port()
     changes = {
         "127.0.0.1:8700": f"127.0.0.1:{page}",
         "127.0.0.1:8701": f"127.0.0.1:{apps}",
@@ -71,9 +72,3 @@ def _change(source: Path, target: Path, changes: dict[str, str]) -> None:
         assert old in text, f"{source} does not say {old}"
         text = text.replace(old, new)
     target.write_text(text)
-
-
-def _free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -11,14 +10,9 @@ from typing import Any
 
 import httpx2
 from people import eventually
+from ports import free_port
 
 API = "/api/v1"
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 class ControlPlaneProcess:

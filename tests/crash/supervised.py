@@ -11,8 +11,9 @@ from pathlib import Path
 
 import httpx2
 import psutil
-from crash.control_plane import API, free_port
+from crash.control_plane import API
 from people import PASSWORD, eventually
+from ports import free_port
 
 import carrel.server.metadata  # noqa: F401 - the first rows refer to tables of everything
 from carrel.core.clock import SystemClock

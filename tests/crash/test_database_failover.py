@@ -5,10 +5,11 @@ import secrets
 from pathlib import Path
 
 import httpx2
-from crash.control_plane import API, Client, ControlPlaneProcess, answering, free_port
+from crash.control_plane import API, Client, ControlPlaneProcess, answering
 from crash.place import Place
 from own_dockerd import OwnDockerd
 from people import first_administrator
+from ports import free_port
 from replicated_postgres import replicated_postgres
 from round_robin import round_robin
 from tiny_image import ensure_tiny_image

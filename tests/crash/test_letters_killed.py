@@ -10,9 +10,10 @@ import httpx2
 import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
-from crash.control_plane import API, ControlPlaneProcess, free_port
+from crash.control_plane import API, ControlPlaneProcess
 from crash.place import Place
 from people import eventually
+from ports import free_port
 
 
 class MailServer:

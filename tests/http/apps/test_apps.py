@@ -2,11 +2,8 @@
 
 import asyncio
 import os
-import random
 import signal
-import socket
 import sys
-from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -15,6 +12,7 @@ import pytest
 from access_kit import World, world
 from databases import sql
 from gateway_kit import with_keypair
+from ports import free_port
 
 from carrel.apps import opening
 from carrel.apps import service as apps
@@ -36,15 +34,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_): pass
 http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 """
-
-
-def free_port() -> int:
-    """Not of those that the system gives to connections, one of which could have it before the app listens."""
-    while True:
-        port = random.randrange(10_000, 30_000)
-        with socket.socket() as listening, suppress(OSError):
-            listening.bind(("127.0.0.1", port))
-            return port
 
 
 def notebook(port: int, **changed: Any) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from controller_kit import tools
 from databases import sql
 from installation import only
 from people import eventually
-from test_apps import free_port, notebook, stop_app
+from ports import free_port
+from test_apps import notebook, stop_app
 
 from carrel.apps import last_used
 from carrel.controllers.last_apps import LastApps

@@ -13,7 +13,7 @@ from aiohttp import web
 from gateway_kit import Gate, gate_at_work
 from installation import only
 from people import eventually
-from test_apps import free_port
+from ports import free_port
 
 from carrel.apps import app_processes, opening
 from carrel.server import compose
@@ -191,8 +191,8 @@ subprocess.Popen([sys.executable, *sys.argv[1:]], process_group=0).wait()
 
 async def test_processes_in_a_group_of_their_own_end_with_the_app(apps: Apps) -> None:
     command = [sys.executable, "-c", IN_A_GROUP_OF_ITS_OWN, "-c", BOARD, "{port}", "{dir}"]
-    async with apps.http.patch("/api/v1/app-templates/board", json={"command": command}):
-        pass
+    async with apps.http.patch("/api/v1/app-templates/board", json={"command": command}) as answer:
+        assert answer.status == 200
     await apps.ok("POST", "/board/start")
     assert (await apps.ok("POST", "/board/stop"))["state"] == "stopped"
 

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import io
 import re
-import socket
 import tarfile
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 from people import eventually
+from ports import free_port
 from ssh_kit import SshPort, run, ssh_port, ssh_port_of, world
 
 __all__ = ["ssh_port", "world"]
@@ -38,12 +38,6 @@ def config(port: SshPort, key: Path, *more: str) -> list[str]:
         "\n".join(["Host *", "HostName 127.0.0.1", f"User {USER}", f"IdentityFile {key}", *lines, *more])
     )
     return ["-F", str(file)]
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 @contextlib.asynccontextmanager

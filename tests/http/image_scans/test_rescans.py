@@ -1,11 +1,12 @@
 """Scans of all images and of all registries: progress, cancelling, and what was last done."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from databases import sql
+from databases import scalar, sql
 from fake_scanner import FakeScanner
 from installation import Api, Caller, installation
 from people import People, eventually
@@ -30,14 +31,17 @@ async def api(
                 name=name,
                 reference=f"{name}:12",
             )
+        world = running.engine.world
+        world.nodes = [replace(node, images=frozenset({"deb:12", "sid:12"})) for node in world.nodes]
         await eventually(lambda: on_a_node(database))
         yield running
 
 
 async def on_a_node(database: Database) -> bool:
-    """True once the node has the images."""
-    images = """images = '["deb:12", "sid:12"]'"""
-    return bool(await sql(database, f"UPDATE nodes SET {images} RETURNING id"))
+    """True once the node has the images, and nothing is being scanned."""
+    there = "EXISTS (SELECT 1 FROM nodes WHERE jsonb_array_length(images) = 2)"
+    idle = "NOT EXISTS (SELECT 1 FROM image_scans WHERE ended_at IS NULL)"
+    return bool(await scalar(database, f"SELECT {there} AND {idle}"))
 
 
 async def rescan(caller: Caller, kind: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from fake_registry import FakeRegistry
 from own_registry import OwnRegistry, own_registry
 
 from carrel.controllers.image_inventory import ImageInventory
+from carrel.controllers.update_checks import UpdateChecks
 
 
 @pytest.fixture(scope="session")
@@ -17,8 +18,9 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnRegistry]:
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A node's images are listed as soon as something changes."""
+    """A node's images are listed as soon as something changes; a check that another one was in the way of follows."""
     monkeypatch.setattr(ImageInventory, "calm_s", 0.05)
+    monkeypatch.setattr(UpdateChecks, "tick_s", 1.0)
 
 
 @pytest.fixture

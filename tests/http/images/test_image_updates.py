@@ -198,6 +198,10 @@ async def test_a_scan_offers_what_is_new_of_watched_images_and_keeps_them_withou
     await admin.patch(f"/registries/{known['id']}", {"tags": ["2"]})
     await scan(admin, known["id"])
     assert (await admin.get(f"/images/{image}")).json()["digest"] == first
+    # And then the repository.
+    await admin.patch(f"/registries/{known['id']}", {"repositories": ["b"]})
+    await scan(admin, known["id"])
+    assert (await admin.get(f"/images/{image}")).json()["digest"] == first
     # No longer watched, it is an image like others.
     await changed(admin, image, watch="off")
     await scan(admin, known["id"])

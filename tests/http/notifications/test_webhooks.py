@@ -316,8 +316,11 @@ async def test_one_hanging_receiver_does_not_keep_the_others(
         await user.post(f"/webhooks/{fast}/test")
         walk.now += timedelta(seconds=1)
         sending = asyncio.create_task(walk.deliver())
-        await eventually(lambda: target.received)
-        sending.cancel()
+        try:
+            await eventually(lambda: target.received)
+        finally:
+            sending.cancel()
+            await asyncio.wait([sending])
 
 
 async def test_a_receiver_that_hangs_is_given_up(api: Api, target: Receiver, monkeypatch: pytest.MonkeyPatch):

@@ -94,6 +94,7 @@ def test_it_is_the_recipe_only_if_nothing_else_is() -> None:
         ("{", "cannot be read"),
         ([], "no JSON object"),
         ({}, "exactly one of image and build.dockerfile"),
+        ({"build": {"dockerfile": "Dockerfile", "target": 5}}, "no text"),
         ({"image": "a", "features": {"ghcr.io/devcontainers/features/node:1": {}}}, "features/node:1"),
         ({"dockerComposeFile": "compose.yml", "service": "app"}, "services of Compose"),
         ({"build": {"dockerfile": "Dockerfile"}}, "Dockerfile, which is not there"),

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -98,6 +99,26 @@ async def test_its_children_end_at_the_timeout(tmp_path: Path):
     with pytest.raises(ScannerFailed, match="after 1 seconds"):
         await scan(scanner(FORKS, str(tmp_path / "pid"), timeout_s=1.0))
     await gone(await child(tmp_path / "pid"))
+
+
+AWAY = """
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    open(sys.argv[1], "w").write(str(os.getpid()))
+    time.sleep(60)
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.01)
+"""
+
+
+async def test_a_child_that_left_its_group_and_keeps_its_output_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("carrel.scanners.scanner._END_S", 0.1)
+    with pytest.raises(ScannerFailed, match="after 1 seconds"):
+        await scan(scanner(AWAY, str(tmp_path / "pid"), timeout_s=1.0))
+    os.kill(await child(tmp_path / "pid"), signal.SIGKILL)
 
 
 async def test_its_children_end_when_it_is_cancelled(tmp_path: Path):

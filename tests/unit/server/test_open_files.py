@@ -10,8 +10,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from crash.control_plane import free_port
 from people import eventually
+from ports import free_port
 
 from carrel.server.settings import Settings
 from carrel.server.supervise import ROLES

@@ -62,6 +62,7 @@ export function ImageUpdates({ image, watch }: Props) {
 function Decision({ image, watch, digest }: Props & { digest: string }) {
   const decide = useDecideUpdate();
   const taking = watch.state === "taking";
+  const deciding = (take: boolean) => decide.isPending && decide.variables.take === take;
   const decided = (take: boolean) => decide.mutate({ image: image.id, digest, take });
   return (
     <>
@@ -69,10 +70,21 @@ function Decision({ image, watch, digest }: Props & { digest: string }) {
         <Trans>New sessions start from the new digest once it is taken. Running sessions keep theirs.</Trans>
       </Text>
       <Group gap="xs">
-        <Button size="xs" disabled={taking} loading={decide.isPending} onClick={() => decided(true)}>
+        <Button
+          size="xs"
+          disabled={taking || deciding(false)}
+          loading={deciding(true)}
+          onClick={() => decided(true)}
+        >
           {taking ? <Trans>Being taken</Trans> : <Trans>Take</Trans>}
         </Button>
-        <Button size="xs" variant="default" disabled={decide.isPending} onClick={() => decided(false)}>
+        <Button
+          size="xs"
+          variant="default"
+          disabled={deciding(true)}
+          loading={deciding(false)}
+          onClick={() => decided(false)}
+        >
           <Trans>Skip this one</Trans>
         </Button>
       </Group>
