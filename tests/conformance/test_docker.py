@@ -428,9 +428,11 @@ async def test_one_that_succeeded_is_listed_without_an_inspection(
         await docker_engine.ensure(job, ProgressLog())
         shown = await docker.containers.container(f"carrel-{installation}-{job.id}").show()
 
-        def has_heard_of_it(daemon_id: str = shown["Id"], code: int = code) -> bool:
+        async def has_heard_of_it(daemon_id: str = shown["Id"], code: int = code) -> bool:
+            """True once the daemon's list shows the end as well, which comes after the event."""
             run = events.last_run(daemon_id)
-            return run is not None and run.exit_code == code
+            [row] = [one for one in await docker.containers.list(all=True) if one.id == daemon_id]
+            return run is not None and run.exit_code == code and row["State"] == "exited"
 
         await people.eventually(has_heard_of_it, within_s=60, every_s=0.05)
         with monkeypatch.context() as patch:
