@@ -19,12 +19,12 @@ from urllib.parse import urlsplit
 from carrel.core.errors import CarrelError, Conflict, Unavailable
 from carrel.db.embedded import Embedded, EmbeddedError
 from carrel.db.revision import is_current
-from carrel.server import founding, path_link
+from carrel.server import code, founding, path_link
 from carrel.server.bootstrap import Consent
 from carrel.server.console import complain, say
 from carrel.server.founding import ADMIN_PASSWORD, Founder
 from carrel.server.remembered import effective_settings, require_as_running
-from carrel.server.run_file import read_claimant, read_run, write_run
+from carrel.server.run_file import read_claimant, read_code, read_run, write_run
 from carrel.server.settings import Settings
 from carrel.server.waiting import require_not_newer, wait_for_database
 
@@ -40,13 +40,18 @@ def up(options: argparse.Namespace) -> int:
     """Set up what is missing and run. In the foreground, this process becomes the supervisor."""
     settings = effective_settings(options)
     data_dir = settings.data_dir
-    if running_pid(data_dir):
+    pid = running_pid(data_dir)
+    if pid and read_code(data_dir) == code.fingerprint():
         return _runs_already(settings)
     # 0. check everything that would fail later, before creating anything
     _ = settings.effective_app_ports
     _ = settings.scanner()
     _ = settings.effective_trusted_proxies
     _require_certificate(settings)
+    if pid:
+        from carrel.server.replacement import stop_former
+
+        stop_former(settings, pid)
     _require_free_ports(settings)
     if settings.database_url:
         wait_for_database(settings.database_url)
