@@ -75,8 +75,8 @@ async def counts(tx: AsyncSession) -> Mapping[WatchState, int]:
         .outerjoin(ImageWatch, ImageWatch.image_id == Image.id)
         .where(is_watched())
     )
-    found = Counter(_state(row or _unchecked()) for row in rows.scalars())
-    return {state: found[state] for state in WatchState}
+    images = Counter(_state(row or _unchecked()) for row in rows.scalars())
+    return {state: images[state] for state in WatchState}
 
 
 async def rule_changed(tx: AsyncSession, image: Image, rule: WatchRule) -> None:

@@ -10,8 +10,8 @@ from carrel.core.errors import Conflict
 from carrel.server.console import say
 from carrel.server.remembered import require_as_running
 from carrel.server.run_file import read_run
+from carrel.server.running import stop
 from carrel.server.settings import Settings
-from carrel.server.status import stop
 from carrel.server.waiting import require_not_newer
 
 
@@ -27,10 +27,10 @@ def stop_former(settings: Settings, pid: int) -> None:
 
 def require_own(cgroup: str) -> None:
     """Check that no service of systemd started this server. Raises: Conflict."""
-    if found := re.search(r"/(carrel[^/]*\.service)$", cgroup, re.MULTILINE):
+    if unit := re.search(r"/(carrel[^/]*\.service)$", cgroup, re.MULTILINE):
         systemctl = "systemctl --user" if "/user@" in cgroup else "systemctl"
         raise Conflict(
             "setup.service",
-            f"Carrel is running with other code, started by the service {found[1]}.",
-            hint=f"Restart it with: {systemctl} restart {found[1]}",
+            f"Carrel is running with other code, started by the service {unit[1]}.",
+            hint=f"Restart it with: {systemctl} restart {unit[1]}",
         )

@@ -24,7 +24,9 @@ from carrel.server.bootstrap import Consent
 from carrel.server.console import complain, say
 from carrel.server.founding import ADMIN_PASSWORD, Founder
 from carrel.server.remembered import effective_settings, require_as_running
+from carrel.server.replacement import stop_former
 from carrel.server.run_file import read_claimant, read_code, read_run, write_run
+from carrel.server.running import running_pid, supervisor_command
 from carrel.server.settings import Settings
 from carrel.server.waiting import require_not_newer, wait_for_database
 
@@ -49,8 +51,6 @@ def up(options: argparse.Namespace) -> int:
     _ = settings.effective_trusted_proxies
     _require_certificate(settings)
     if pid:
-        from carrel.server.replacement import stop_former
-
         stop_former(settings, pid)
     _require_free_ports(settings)
     if settings.database_url:
@@ -93,7 +93,7 @@ def up(options: argparse.Namespace) -> int:
     if os.fork() == 0:
         # The child waits for the start and prints the address; the parent becomes the supervisor.
         os._exit(_accompany(settings, options, later=later, founder=founder, supervisor=supervisor))
-    return os.execv(sys.executable, _supervisor_command(data_dir))
+    return os.execv(sys.executable, supervisor_command(data_dir))
 
 
 def _stays(settings: Settings, options: argparse.Namespace) -> bool:
@@ -182,16 +182,6 @@ def consenting(yes: bool) -> Consent:
         return input(f"{what[0].upper()}{what[1:]}? [Y/n] ").strip().lower() in ("", "y", "yes")
 
     return consent
-
-
-def running_pid(data_dir: Path) -> int | None:
-    """The pid of this data directory's supervisor, if it is alive."""
-    try:
-        pid = int((data_dir / "supervisor.pid").read_text())
-        command = Path(f"/proc/{pid}/cmdline").read_bytes()
-    except (OSError, ValueError):
-        return None
-    return pid if _supervisor_command(data_dir)[1:] == command.decode().split("\0")[1:-1] else None
 
 
 def _require_certificate(settings: Settings) -> None:
@@ -298,15 +288,11 @@ async def _prepare_starter(settings: Settings, database: "Database", consent: Co
         await engine.close()
 
 
-def _supervisor_command(data_dir: Path) -> list[str]:
-    return [sys.executable, "-m", "carrel.server.supervise", str(data_dir)]
-
-
 def _start_supervisor(data_dir: Path) -> "subprocess.Popen[bytes]":
     (data_dir / "logs").mkdir(exist_ok=True)
     with (data_dir / "logs" / "supervisor.err").open("ab") as log:
         return subprocess.Popen(
-            _supervisor_command(data_dir),
+            supervisor_command(data_dir),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

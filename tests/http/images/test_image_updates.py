@@ -61,9 +61,9 @@ async def until(caller: Caller, image: str, state: str) -> dict[str, Any]:
 async def counted(caller: Caller) -> dict[str, float]:
     """Watched images by state, as Prometheus sees them; states without any are left out."""
     lines = (await caller.get("/metrics")).text.splitlines()
-    found = re.findall(r'^carrel_image_updates\{state="(\w+)"\} (\S+)$', "\n".join(lines), re.MULTILINE)
-    assert len(found) == len(WatchState)
-    return {state: float(count) for state, count in found if float(count)}
+    counts = re.findall(r'^carrel_image_updates\{state="(\w+)"\} (\S+)$', "\n".join(lines), re.MULTILINE)
+    assert len(counts) == len(WatchState)
+    return {state: float(count) for state, count in counts if float(count)}
 
 
 async def check(caller: Caller, image: str | None = None) -> int:
