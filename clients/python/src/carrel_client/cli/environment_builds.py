@@ -46,6 +46,7 @@ def build_arguments(parser: Arguments) -> None:
         help="repository to build; your own git clones it, or the server with --token-file or --key-file",
     )
     parser.add_argument("--ref", metavar="REF", help="branch, tag or commit of the repository")
+    parser.add_argument("--path", metavar="DIRECTORY", help="directory of the repository to build")
     secret = parser.add_mutually_exclusive_group()
     secret.add_argument(
         "--token-file", metavar="FILE", help="access token, or USER:PASSWORD, for --git; - is standard input"
@@ -96,8 +97,9 @@ def _require_one_source(args: argparse.Namespace) -> None:
             status=422,
             hint="See `carrel environment build --help`.",
         )
-    if (args.ref or args.token_file or args.key_file) and not args.git:
-        option = "--ref" if args.ref else "--token-file" if args.token_file else "--key-file"
+    options = {option for option in ("ref", "path", "token_file", "key_file") if getattr(args, option)}
+    if options and not args.git:
+        option = f"--{min(options).replace('_', '-')}"
         raise CarrelError("client.no_git", f"{option} belongs to --git.", status=422, hint="Give both.")
 
 
@@ -116,7 +118,7 @@ def _sent(args: argparse.Namespace, context: Context) -> dict[str, Any]:
         place = FolderPath(args.place, "") if ":" not in args.place else inside(args.place)
         made = environments.read_context(folder=place.folder, path=place.inner)
     else:
-        fields = given(args, "ref") | {
+        fields = given(args, "ref", "path") | {
             "token" if args.token_file else "key": secret_of(args.token_file or args.key_file)
         }
         made = environments.fetch_context(url=args.git, **fields)
@@ -131,11 +133,20 @@ def _packed(args: argparse.Namespace, context: Context) -> dict[str, Any]:
         directory = args.directory
         if args.git:
             directory, commit = stack.enter_context(build_contexts.cloned(args.git, args.ref))
-            more["source"] = f"{args.git}@{commit}"
+            more["source"] = f"{args.git}@{commit}" + (f" {args.path}" if args.path else "")
+            directory = _inside(directory, args.path or "")
         elif args.file and args.file.is_file() and not (directory / args.file).is_file():
             more["file"] = args.file.resolve().relative_to(directory.resolve()).as_posix()
         packed = build_contexts.pack(directory)
     return {"context": context.client.environments.send_context(content=packed)["id"], **more}
+
+
+def _inside(directory: Path, path: str) -> Path:
+    """The directory below it. Raises: CarrelError."""
+    below = (directory / path).resolve()
+    if not below.is_relative_to(directory.resolve()):
+        raise CarrelError("client.no_directory", f"{path} is outside of the repository.", status=422)
+    return below
 
 
 def _text(path: Path) -> str:
