@@ -7,12 +7,13 @@ import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from carrel_client import ignored
+
 from carrel.builds.build_recipes import OWN
 from carrel.builds.contexts import LARGEST_BYTES, MOST_FILES, too_large
 from carrel.core.errors import NotFound
 from carrel.storage.paths import directory, opened_in
 from carrel.storage.walk import DirectoryEntered, DirectoryLeft, TreeEntry, walk
-from carrel_client import ignored
 
 _MOST_SEEN = 200_000
 _LONGEST_RULES = 64 << 10

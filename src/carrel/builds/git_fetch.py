@@ -37,7 +37,8 @@ _ATTRIBUTES = "* -export-ignore -export-subst -ident -text -filter -working-tree
 _NO_REF = re.compile("couldn't find remote ref|not our ref|unadvertised object")
 _NO_TREE = re.compile("not a valid object name|not a tree object", re.IGNORECASE)
 _TOO_LARGE = re.compile(
-    r"file too large|out of memory|died of signal|\Afatal: fetch-pack: invalid index-pack output", re.IGNORECASE
+    r"file too large|out of memory|died of signal|\Afatal: fetch-pack: invalid index-pack output",
+    re.IGNORECASE,
 )
 _LONGEST_MESSAGE = 300
 
@@ -134,20 +135,21 @@ async def _resolved(host: str, port: int, *, private: bool) -> str:
 
 def _environment(place: Path, source: ImportSource, secret: GitSecret, address: str) -> Mapping[str, str]:
     parts = urlsplit(source.url)
+    host = parts.hostname or ""
     pinned = f"[{address}]" if ":" in address else address
     settings = {
         "http.followRedirects": "false",
-        "http.curloptResolve": f"{parts.hostname}:{parts.port or _PORTS[parts.scheme]}:{pinned}",
         "http.proxy": "",
         "fetch.unpackLimit": "1",
         "fetch.fsckObjects": "true",
         "pack.threads": "1",
         "gc.auto": "0",
     }
+    if host != address:
+        settings["http.curloptResolve"] = f"{host}:{parts.port or _PORTS[parts.scheme]}:{pinned}"
     if secret.token and parts.scheme != "ssh":
         user = secret.token if ":" in secret.token else f"oauth2:{secret.token}"
         settings["http.extraHeader"] = f"Authorization: Basic {b64encode(user.encode()).decode()}"
-    numbered = enumerate(settings.items())
     authorities = os.environ.get("SSL_CERT_FILE")
     return {
         "PATH": os.environ.get("PATH", os.defpath),
@@ -157,10 +159,11 @@ def _environment(place: Path, source: ImportSource, secret: GitSecret, address: 
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_ALLOW_PROTOCOL": "http:https:ssh",
-        "GIT_SSH_COMMAND": _ssh(place, parts.hostname or "", address, secret.key),
+        "GIT_SSH_COMMAND": _ssh(place, host, address, secret.key),
         "GIT_SSH_VARIANT": "ssh",
         "GIT_CONFIG_COUNT": str(len(settings)),
-        **{f"GIT_CONFIG_{kind}_{at}": one for at, pair in numbered for kind, one in zip(("KEY", "VALUE"), pair)},
+        **{f"GIT_CONFIG_KEY_{at}": name for at, name in enumerate(settings)},
+        **{f"GIT_CONFIG_VALUE_{at}": value for at, value in enumerate(settings.values())},
         **({"GIT_SSL_CAINFO": authorities} if authorities else {}),
     }
 
@@ -213,7 +216,8 @@ class _Git:
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
         )
-        assert process.stdout and process.stderr
+        assert process.stdout
+        assert process.stderr
         try:
             printed, errors = await asyncio.gather(
                 _read(process.stdout, most), _read(process.stderr, 1 << 20)
@@ -243,7 +247,9 @@ def _refusal(output: str, source: ImportSource) -> CarrelError:
     if _NO_REF.search(output):
         return Invalid(
             "build.no_ref",
-            f"The repository has no branch, tag or commit {source.ref}." if source.ref else "It has no commit.",
+            f"The repository has no branch, tag or commit {source.ref}."
+            if source.ref
+            else "It has no commit.",
             hint="Enter a commit in full, or a branch or tag as the repository has it.",
             field="ref",
         )

@@ -55,9 +55,9 @@ class EnvironmentRebuild(BaseModel):
 
 
 class GitContext(BaseModel):
-    """url: of a repository, as the browser or Git has it. ref: branch, tag or full commit; "": the default branch. path:
-    a directory within; "": all. token, key: of a private repository: an access token, or USER:PASSWORD; or a private SSH
-    key without a passphrase, such as a deploy key. They are used once, and not kept.
+    """url: of a repository, as the browser or Git has it. ref: branch, tag or full commit; "": the default branch.
+    path: a directory within; "": all. token, key: of a private repository: an access token, or USER:PASSWORD; or a
+    private SSH key without a passphrase, such as a deploy key. They are used once, and not kept.
     """
 
     model_config = {"extra": "forbid"}

@@ -3,12 +3,11 @@
 import io
 import re
 import tarfile
-from typing import Any
 
 import pytest
 from builds_kit import requested, settled
 from databases import sql
-from installation import Api, Caller
+from installation import Api
 from people import eventually
 from people_kit import status_and_code
 from session_kit import SMALL

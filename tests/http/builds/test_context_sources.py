@@ -21,7 +21,11 @@ from installation import Api, Caller
 from people_kit import status_and_code
 
 HOST = "git.test"
-FILES = {"binder/Dockerfile": "FROM debian:12\nCOPY data /data\n", "data": "1", "sub/requirements.txt": "six\n"}
+FILES = {
+    "binder/Dockerfile": "FROM debian:12\nCOPY data /data\n",
+    "data": "1",
+    "sub/requirements.txt": "six\n",
+}
 
 
 @pytest.fixture
@@ -118,7 +122,12 @@ async def test_the_server_connects_only_where_it_may(living: Api, git: str, tmp_
     )
     moved = await fetched(user, f"{git}/moved/lab.git")
     assert status_and_code(moved) == (422, "build.git_failed")
-    for url in ("file:///etc/a/b.git", "ext::sh -c id", "http://user:pw@git.test/a/b.git", "http://[::1]/a.git"):
+    for url in (
+        "file:///etc/a/b.git",
+        "ext::sh -c id",
+        "http://user:pw@git.test/a/b.git",
+        "http://[::1]/a.git",
+    ):
         assert (await fetched(user, url)).status_code == 422, url
 
 
@@ -167,7 +176,8 @@ async def ssh_server(root: Path, accepted: asyncssh.SSHKey) -> AsyncIterator[int
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
         )
-        assert ran.stdin and ran.stdout
+        assert ran.stdin
+        assert ran.stdout
         requests = asyncio.create_task(carried(process.stdin, ran.stdin))
         await carried(ran.stdout, process.stdout)
         await requests

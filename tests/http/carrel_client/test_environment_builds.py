@@ -85,6 +85,15 @@ async def test_a_folder_and_a_private_repository_are_read_by_the_server(
     shown = json.loads(await command.ok("environment", "recipe", "lab:2", "-o", "json"))
     assert shown["source"] == f"{url}@{commit} sub"
     own = await command.ok(
-        *("environment", "build", "lab", "--git", str(repositories / "private.git"), "--path", "sub", "--wait")
+        *(
+            "environment",
+            "build",
+            "lab",
+            "--git",
+            str(repositories / "private.git"),
+            "--path",
+            "sub",
+            "--wait",
+        )
     )
     assert "lab:3 is built" in own, own

@@ -24,12 +24,7 @@ export function RecipeFields({ form }: Props) {
   const { recipe } = form.values;
   return (
     <>
-      <Select
-        label={t`Recipe`}
-        allowDeselect={false}
-        data={[...RECIPES]}
-        {...form.getInputProps("recipe")}
-      />
+      <Select label={t`Recipe`} allowDeselect={false} data={[...RECIPES]} {...form.getInputProps("recipe")} />
       <Textarea
         label={recipe}
         withAsterisk
@@ -98,7 +93,9 @@ export function GitFields({ form }: Props) {
         ]}
         allowDeselect={false}
         {...form.getInputProps("credentials")}
-        onChange={(value) => form.setValues({ credentials: value === "token" || value === "key" ? value : "", secret: "" })}
+        onChange={(value) =>
+          form.setValues({ credentials: value === "token" || value === "key" ? value : "", secret: "" })
+        }
       />
       {credentials === "token" && (
         <PasswordInput

@@ -55,7 +55,10 @@ function contextOf(values: BuildValues): Partial<NewBuild> {
   const chosen = file && { file };
   const url = values.url.trim();
   if (from === "git")
-    return { git: { url, ref: ref.trim(), path: slashless(path), ...(credentials && { [credentials]: secret }) }, ...chosen };
+    return {
+      git: { url, ref: ref.trim(), path: slashless(path), ...(credentials && { [credentials]: secret }) },
+      ...chosen,
+    };
   if (from === "folder") return { folder: { folder, path: slashless(path) }, ...chosen };
   return {
     files: { [recipe]: text, ...(recipe === "pyproject.toml" && lock && { "uv.lock": lock }) },

@@ -38,7 +38,10 @@ def build_arguments(parser: Arguments) -> None:
         " with CONTEXT: a path in it",
     )
     parser.add_argument(
-        "--folder", metavar="FOLDER[:PATH]", dest="place", help="directory of a folder, which the server reads"
+        "--folder",
+        metavar="FOLDER[:PATH]",
+        dest="place",
+        help="directory of a folder, which the server reads",
     )
     parser.add_argument(
         "--git",
@@ -52,7 +55,9 @@ def build_arguments(parser: Arguments) -> None:
         "--token-file", metavar="FILE", help="access token, or USER:PASSWORD, for --git; - is standard input"
     )
     secret.add_argument(
-        "--key-file", metavar="FILE", help="private SSH key without passphrase, such as a deploy key, for --git"
+        "--key-file",
+        metavar="FILE",
+        help="private SSH key without passphrase, such as a deploy key, for --git",
     )
     parser.add_argument(
         "--base", metavar="IMAGE", dest="image", help="image to build on, for recipes that name none"
