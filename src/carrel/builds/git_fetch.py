@@ -118,9 +118,9 @@ async def _resolved(host: str, port: int, *, private: bool) -> str:
         entries = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as error:
         raise _failed(f"The host {host} is not known: {error.strerror}.") from None
-    found = [str(entry[4][0]).partition("%")[0] for entry in entries]
+    resolved = [str(entry[4][0]).partition("%")[0] for entry in entries]
     try:
-        for one in found:
+        for one in resolved:
             addresses.check(ip_address(one), private=private)
     except addresses.ForbiddenAddress:
         raise Forbidden(
@@ -130,7 +130,7 @@ async def _resolved(host: str, port: int, *, private: bool) -> str:
             "Or clone it yourself: carrel environment build NAME --git URL",
             field="url",
         ) from None
-    return found[0]
+    return resolved[0]
 
 
 def _environment(place: Path, source: ImportSource, secret: GitSecret, address: str) -> Mapping[str, str]:
@@ -255,14 +255,14 @@ def _refusal(output: str, source: ImportSource) -> CarrelError:
         )
     if _TOO_LARGE.search(output):
         return too_large()
-    said = " ".join(line.strip() for line in output.splitlines() if line.strip())
-    return _failed("".join(letter for letter in said if letter.isprintable())[:_LONGEST_MESSAGE])
+    message = " ".join(line.strip() for line in output.splitlines() if line.strip())
+    return _failed("".join(letter for letter in message if letter.isprintable())[:_LONGEST_MESSAGE])
 
 
-def _failed(said: str) -> Invalid:
+def _failed(reason: str) -> Invalid:
     return Invalid(
         "build.git_failed",
-        f"The repository could not be fetched: {said}",
+        f"The repository could not be fetched: {reason}",
         hint="Check the address, and whether the repository is public or the token or key opens it. "
         "Redirects are not followed: the address often ends in .git",
         field="url",
