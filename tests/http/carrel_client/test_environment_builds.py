@@ -65,14 +65,14 @@ async def test_a_folder_and_a_private_repository_are_read_by_the_server(
     made = await folder(user)
     await in_state(user, "data", "READY")
     root = await files_of(living, made["id"])
-    (root / "lab").mkdir()
-    (root / "lab/own.Dockerfile").write_text("FROM debian:12\nRUN true\n")
+    (root / "lab/docker").mkdir(parents=True)
+    (root / "lab/docker/Dockerfile").write_text("FROM debian:12\nRUN true\n")
     built = await command.ok(
-        *("environment", "build", "lab", "--folder", "data:lab/", "-f", "own.Dockerfile", "--wait")
+        *("environment", "build", "lab", "--folder", "data:lab/", "-f", "docker/Dockerfile", "--wait")
     )
     assert "lab:1 is built" in built, built
     shown = json.loads(await command.ok("environment", "recipe", "lab:1", "-o", "json"))
-    assert (shown["source"], shown["file"]) == ("vfolder data:lab", "own.Dockerfile")
+    assert (shown["source"], shown["file"]) == ("vfolder data:lab", "docker/Dockerfile")
 
     repositories = tmp_path / "git"
     commit = repository(repositories, "private", {"sub/Dockerfile": "FROM debian:12\nRUN true\n"})
