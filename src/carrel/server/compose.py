@@ -278,6 +278,7 @@ def _services(
         mailer=Mailer(database, seal, clock),
         providers=adapters,
         micromamba=settings.build_micromamba,
+        fetches=TransferLimits(most_per_person=2, most=8),
         elsewhere=Directories(sign_on_services),
         events=EventStream(database, listener),
         plans=Plans(database, clock),

@@ -344,11 +344,13 @@ class AuditObject(TypedDict):
 
 
 class BuildContextView(TypedDict):
-    """size_bytes: of its files. It is deleted a day after its last use."""
+    """size_bytes: of its files. source: where they are from, for the build; "": they were sent. It is deleted a day
+    after its last use."""
 
     files: int
     id: str
     size_bytes: int
+    source: str
 
 
 class BuildLogView(TypedDict):
@@ -1238,6 +1240,13 @@ class FilesRemove(TypedDict):
     paths: list[str]
 
 
+class FolderContext(TypedDict):
+    """folder: id or name. path: a directory within; "": all of it."""
+
+    folder: str
+    path: NotRequired[str]
+
+
 FolderState = Literal["CREATING", "COPYING", "READY", "MOVING", "TRASHED", "DELETING", "FAILED"]
 
 
@@ -1280,6 +1289,18 @@ Gap = Literal[
     "disk_watch",
     "app_layer",
 ]
+
+
+class GitContext(TypedDict):
+    """url: of a repository, as the browser or Git has it. ref: branch, tag or full commit; "": the default branch.
+    path: a directory within; "": all. token, key: of a private repository: an access token, or USER:PASSWORD; or a
+    private SSH key without a passphrase, such as a deploy key. They are used once, and not kept."""
+
+    key: NotRequired[str]
+    path: NotRequired[str]
+    ref: NotRequired[str]
+    token: NotRequired[str]
+    url: str
 
 
 class GraphEdge(TypedDict):

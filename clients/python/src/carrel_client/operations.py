@@ -687,6 +687,17 @@ class Environments(Group):
             "POST", f"/api/v1/environments/{segment(ref)}/versions/{segment(version)}/cancel"
         )
 
+    def fetch_context(
+        self, *, url: str, key: str = UNSET, path: str = UNSET, ref: str = UNSET, token: str = UNSET
+    ) -> models.BuildContextView:
+        """The server fetches one commit, which takes at most two minutes. The limits are those of files that are sent."""
+        answer: models.BuildContextView = self._transport.call(
+            "POST",
+            "/api/v1/environments/contexts/git",
+            body=_given(key=key, path=path, ref=ref, token=token, url=url),
+        )
+        return answer
+
     def list(
         self,
         *,
@@ -724,6 +735,13 @@ class Environments(Group):
     def quotas(self) -> models.EnvironmentQuotaList:
         """How much your environments take, and those of your projects, of how much."""
         answer: models.EnvironmentQuotaList = self._transport.call("GET", "/api/v1/environment-quotas")
+        return answer
+
+    def read_context(self, *, folder: str, path: str = UNSET) -> models.BuildContextView:
+        """A directory as it is now, without what its .dockerignore names. The limits are those of files that are sent."""
+        answer: models.BuildContextView = self._transport.call(
+            "POST", "/api/v1/environments/contexts/folder", body=_given(folder=folder, path=path)
+        )
         return answer
 
     def rebuild(

@@ -872,7 +872,8 @@ export type AuditObject = {
 /**
  * BuildContextView
  *
- * size_bytes: of its files. It is deleted a day after its last use.
+ * size_bytes: of its files. source: where they are from, for the build; "": they were sent. It is deleted a day
+ * after its last use.
  */
 export type BuildContextView = {
     /**
@@ -887,6 +888,10 @@ export type BuildContextView = {
      * Size Bytes
      */
     size_bytes: number;
+    /**
+     * Source
+     */
+    source: string;
 };
 
 /**
@@ -3183,6 +3188,22 @@ export type FilesRemove = {
 };
 
 /**
+ * FolderContext
+ *
+ * folder: id or name. path: a directory within; "": all of it.
+ */
+export type FolderContext = {
+    /**
+     * Folder
+     */
+    folder: string;
+    /**
+     * Path
+     */
+    path?: string;
+};
+
+/**
  * FolderState
  *
  * CREATING: its directory is being created. COPYING: it is being filled with a copy.
@@ -3254,6 +3275,36 @@ export type FoundFiles = {
  * Gap
  */
 export type Gap = 'unprotected' | 'network_policy' | 'accelerators' | 'root' | 'disk_limits' | 'resizing' | 'files' | 'log_streams' | 'oom_events' | 'host_usage' | 'disk_watch' | 'app_layer';
+
+/**
+ * GitContext
+ *
+ * url: of a repository, as the browser or Git has it. ref: branch, tag or full commit; "": the default branch.
+ * path: a directory within; "": all. token, key: of a private repository: an access token, or USER:PASSWORD; or a
+ * private SSH key without a passphrase, such as a deploy key. They are used once, and not kept.
+ */
+export type GitContext = {
+    /**
+     * Key
+     */
+    key?: string;
+    /**
+     * Path
+     */
+    path?: string;
+    /**
+     * Ref
+     */
+    ref?: string;
+    /**
+     * Token
+     */
+    token?: string;
+    /**
+     * Url
+     */
+    url: string;
+};
 
 /**
  * GraphEdge
@@ -15431,6 +15482,64 @@ export type EnvironmentsSendContextResponses = {
 };
 
 export type EnvironmentsSendContextResponse = EnvironmentsSendContextResponses[keyof EnvironmentsSendContextResponses];
+
+export type EnvironmentsReadContextData = {
+    body: FolderContext;
+    path?: never;
+    query?: never;
+    url: '/api/v1/environments/contexts/folder';
+};
+
+export type EnvironmentsReadContextErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsReadContextError = EnvironmentsReadContextErrors[keyof EnvironmentsReadContextErrors];
+
+export type EnvironmentsReadContextResponses = {
+    /**
+     * Successful Response
+     */
+    201: BuildContextView;
+};
+
+export type EnvironmentsReadContextResponse = EnvironmentsReadContextResponses[keyof EnvironmentsReadContextResponses];
+
+export type EnvironmentsFetchContextData = {
+    body: GitContext;
+    path?: never;
+    query?: never;
+    url: '/api/v1/environments/contexts/git';
+};
+
+export type EnvironmentsFetchContextErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsFetchContextError = EnvironmentsFetchContextErrors[keyof EnvironmentsFetchContextErrors];
+
+export type EnvironmentsFetchContextResponses = {
+    /**
+     * Successful Response
+     */
+    201: BuildContextView;
+};
+
+export type EnvironmentsFetchContextResponse = EnvironmentsFetchContextResponses[keyof EnvironmentsFetchContextResponses];
 
 export type EnvironmentsRemoveData = {
     body?: never;
