@@ -687,6 +687,13 @@ class Environments(Group):
             "POST", f"/api/v1/environments/{segment(ref)}/versions/{segment(version)}/cancel"
         )
 
+    def cancel_push(self, ref: str, push: str) -> models.PushView:
+        """Layers that are in the registry already stay there, without a tag."""
+        answer: models.PushView = self._transport.call(
+            "DELETE", f"/api/v1/environments/{segment(ref)}/pushes/{segment(push)}"
+        )
+        return answer
+
     def list(
         self,
         *,
@@ -718,6 +725,41 @@ class Environments(Group):
             "GET",
             f"/api/v1/environments/{segment(ref)}/versions/{segment(version)}/log",
             query={"after": after},
+        )
+        return answer
+
+    def push(
+        self,
+        ref: str,
+        version: str,
+        *,
+        registry: str | None = UNSET,
+        repository: str | None = UNSET,
+        tag: str | None = UNSET,
+    ) -> models.PushView:
+        """In the background, with the credentials of the registry. A tag that is there is replaced."""
+        answer: models.PushView = self._transport.call(
+            "POST",
+            f"/api/v1/environments/{segment(ref)}/versions/{segment(version)}/push",
+            body=_given(registry=registry, repository=repository, tag=tag),
+        )
+        return answer
+
+    def push_targets(self, ref: str) -> models.PushTargetList:
+        """The registries to which you may push its versions, by name, with a repository in each."""
+        answer: models.PushTargetList = self._transport.call(
+            "GET", f"/api/v1/environments/{segment(ref)}/push-targets"
+        )
+        return answer
+
+    def pushes(
+        self, ref: str, *, sort: str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> models.PushList:
+        """The pushes of its versions, the latest first."""
+        answer: models.PushList = self._transport.call(
+            "GET",
+            f"/api/v1/environments/{segment(ref)}/pushes",
+            query={"sort": sort, "limit": limit, "cursor": cursor},
         )
         return answer
 
@@ -771,6 +813,13 @@ class Environments(Group):
     def show(self, ref: str) -> models.EnvironmentView:
         """One environment with its versions, the latest first."""
         answer: models.EnvironmentView = self._transport.call("GET", f"/api/v1/environments/{segment(ref)}")
+        return answer
+
+    def show_push(self, ref: str, push: str) -> models.PushView:
+        """One push with its progress, or with the digest of the image in the registry."""
+        answer: models.PushView = self._transport.call(
+            "GET", f"/api/v1/environments/{segment(ref)}/pushes/{segment(push)}"
+        )
         return answer
 
     def unshare(self, ref: str, share: str) -> None:
@@ -2094,6 +2143,8 @@ class Registries(Group):
         mirror: str | None = UNSET,
         namespace: str = UNSET,
         project: str | None = UNSET,
+        push: models.MayPush = UNSET,
+        push_repositories: Sequence[str] = UNSET,
         repositories: Sequence[str] = UNSET,
         secret: str = UNSET,
         tags: Sequence[str] = UNSET,
@@ -2113,6 +2164,8 @@ class Registries(Group):
                 name=name,
                 namespace=namespace,
                 project=project,
+                push=push,
+                push_repositories=push_repositories,
                 repositories=repositories,
                 secret=secret,
                 tags=tags,
@@ -2172,6 +2225,8 @@ class Registries(Group):
         mirror: str | None = UNSET,
         name: str = UNSET,
         namespace: str = UNSET,
+        push: models.MayPush = UNSET,
+        push_repositories: Sequence[str] = UNSET,
         repositories: Sequence[str] = UNSET,
         secret: str = UNSET,
         tags: Sequence[str] = UNSET,
@@ -2188,6 +2243,8 @@ class Registries(Group):
                 mirror=mirror,
                 name=name,
                 namespace=namespace,
+                push=push,
+                push_repositories=push_repositories,
                 repositories=repositories,
                 secret=secret,
                 tags=tags,

@@ -35,7 +35,7 @@ async def chosen(tx: AsyncSession, actor: Actor, environment: Environment, ref: 
         raise NotFound(
             "registry.not_found",
             f"There is no registry {ref} for you.",
-            hint="See `carrel environment push --list`.",
+            hint=f"See `carrel environment push {environment.name} --list`.",
         )
     if len(found) > 1:
         raise Conflict(
