@@ -129,6 +129,6 @@ def _only(registries: Sequence[ImageRegistry]) -> ImageRegistry:
     return registries[0]
 
 
-def _of_actor(actor: Actor) -> Select[tuple[ImageRegistry]]:
+def _of_actor(actor: Actor) -> Select[ImageRegistry]:
     scope = availability.of_scope(actor.domain_id, actor.projects | actor.administers)
     return select(ImageRegistry).where(scope)

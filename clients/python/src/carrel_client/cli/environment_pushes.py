@@ -7,7 +7,7 @@ import time
 
 from carrel_client.cli.context import Context
 from carrel_client.cli.environments import parts
-from carrel_client.cli.output import Column, print_line, print_table
+from carrel_client.cli.output import Column, print_table, print_text
 from carrel_client.cli.parser import Arguments
 from carrel_client.cli.progress import ProgressLine
 from carrel_client.cli.times import local_time
@@ -72,7 +72,7 @@ def push(args: argparse.Namespace, context: Context) -> int:
     one = environments.push(name, version, **{key: value for key, value in named.items() if value})
     if args.wait:
         one = _ended(context, one)
-    context.answer(one, lambda: print_line(_sentence(one)))
+    context.answer(one, lambda: print_text(_sentence(one)))
     return 1 if one["state"] in ("failed", "cancelled") else 0
 
 
@@ -114,7 +114,7 @@ def _cancel(context: Context, name: str, version: str | None) -> int:
         raise CarrelError("push.ended", f"No version of {name} is being pushed.", status=409)
     context.answer(
         {"items": running},
-        lambda: print_line("\n".join(f"{one['reference']} is being canceled" for one in running)),
+        lambda: print_text("\n".join(f"{one['reference']} is being canceled" for one in running)),
     )
     return 0
 
@@ -144,7 +144,7 @@ def _sentence(one: models.PushView) -> str:
 
 def _print_targets(response: models.PushTargetList) -> None:
     if response["refusal"]:
-        print_line(response["refusal"])
+        print_text(response["refusal"])
     rows = [
         [one["name"], ", ".join(f"{one['prefix']}/{glob}" for glob in one["repositories"]), one["repository"]]
         for one in response["items"]
