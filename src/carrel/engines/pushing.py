@@ -21,7 +21,8 @@ _UNKNOWN = re.compile(
 )
 _BUSY = re.compile(r"toomanyrequests|too many requests|rate limit", re.IGNORECASE)
 _UNREACHABLE = re.compile(
-    r"no such host|connection refused|i/o timeout|Client\.Timeout|dial tcp|handshake timeout|unreachable|reset by peer|\bEOF\b",
+    r"no such host|connection refused|i/o timeout|Client\.Timeout|dial tcp|handshake timeout|unreachable|"
+    r"reset by peer|\bEOF\b",
     re.IGNORECASE,
 )
 

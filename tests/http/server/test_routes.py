@@ -456,8 +456,8 @@ def outcome(status: int, code: str, name: str) -> str:
         return "out"
     if code in ("policy.forbidden", "policy.scope", "user.ranks_higher"):
         return "forbidden"
-    # A second factor, a passkey, an app, a share, a file and a push are not made here: that there is none is an answer from
-    # inside.
+    # A second factor, a passkey, an app, a share, a file and a push are not made here: that there is none is an
+    # answer from inside.
     inside = ("passkey.", "app.", "factor.", "share.", "invitation.", "file.", "push.")
     if status == 404 and not code.startswith(inside):
         return "missing"
