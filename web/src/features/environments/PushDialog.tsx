@@ -125,8 +125,8 @@ function PushForm({
       />
       <Text size="sm" style={{ overflowWrap: "anywhere" }}>
         <Trans>
-          It becomes <b>{reference}</b>. An image that has this tag there is replaced. Whoever may pull it there
-          can read all its files.
+          It becomes <b>{reference}</b>. An image that has this tag there is replaced. Whoever may pull it
+          there can read all its files.
         </Trans>
       </Text>
     </Form>
