@@ -18,17 +18,25 @@ from simulation.virtual_time import LoopClock
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.controllers import runtime as plane
+from carrel.controllers.app_layer import AppLayer
 from carrel.controllers.audit_sealing import AuditSealing
 from carrel.controllers.disk_limits import DiskLimits
 from carrel.controllers.disk_space import DiskSpaceWatch
 from carrel.controllers.due_deliveries import DueDeliveries
+from carrel.controllers.environment_builds import EnvironmentBuilds
+from carrel.controllers.environment_images import EnvironmentImages
 from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.idle import Idle
 from carrel.controllers.image_inventory import ImageInventory
 from carrel.controllers.image_pulls import ImagePulls
+from carrel.controllers.image_scanning import ImageScanning
 from carrel.controllers.loop import Controller, Tools
 from carrel.controllers.notify import Notify
+from carrel.controllers.registry_passwords import RegistryPasswords
+from carrel.controllers.registry_scans import RegistryScans
+from carrel.controllers.update_checks import UpdateChecks
+from carrel.controllers.usage_packing import UsagePacking
 from carrel.core.errors import Unavailable
 from carrel.core.ids import EngineId
 from carrel.db.database import Database
@@ -169,8 +177,16 @@ class ControlPlane:
         AuditSealing,
         DiskLimits,
         DiskSpaceWatch,
+        EnvironmentImages,
+        EnvironmentBuilds,
+        RegistryScans,
+        RegistryPasswords,
+        UpdateChecks,
+        ImageScanning,
         ImageInventory,
         ImagePulls,
+        UsagePacking,
+        AppLayer,
     )
 
     def __init__(self, database: Database, leader: Leader, engines: Engines, fate: Fate) -> None:

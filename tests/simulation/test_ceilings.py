@@ -1,6 +1,6 @@
 """Ceilings hold at every commit, whoever asks at once and whenever the control plane is struck down.
 
-Twenty people in five projects of two domains ask for two hundred sessions at once, and end them when they please,
+Twenty people in five projects of two domains ask for many sessions at once, and end them when they please,
 through a server of their own. Meanwhile one control plane after the other is killed, or put to sleep and woken late.
 What is held is added up here, from the rows, after every single commit of anybody.
 """
@@ -33,9 +33,9 @@ from carrel.tables.limits import PolicyKind, ResourcePolicy
 from carrel.tables.tenancy import Domain, Project
 from carrel.tenancy import service as tenancy
 
-SESSIONS = 200
+SESSIONS = 120
 SIZES = (250, 250, 500, 1000, 1500)
-STROKES = 20
+STROKES = 12
 PROJECTS = {"physics": ("optics", "plasma", "quanta"), "biology": ("cells", "genes")}
 PEOPLE_EACH = 4
 # Each is less than what the next larger ones leave, so that every kind of them gets in the way of somebody.

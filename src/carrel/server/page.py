@@ -80,6 +80,7 @@ PAGES = (
     "/maintenance/consistency",
     "/maintenance/images",
     "/maintenance/information",
+    "/maintenance/scans",
     "/settings/notifications",
 )
 _WILDCARDS = {"$": "[^/]+", "**": ".+"}

@@ -136,11 +136,11 @@ async def test_an_update_is_taken_by_itself_in_the_daily_hours_and_pulled_to_whe
     _, old = await started(living, user, image)
 
     async def listed() -> bool:
+        await sql(living.database, "NOTIFY node_images")
         held = "SELECT count(*) FROM node_images WHERE :name = ANY(names)"
         return bool(await scalar(living.database, held, name=f"{registry.host}/taken/a@{first}"))
 
-    await sql(living.database, "NOTIFY node_images")
-    await eventually(listed)
+    await eventually(listed, every_s=0.1)
     second = registry.push("taken/a", "1")
     await check(admin)
     # Outside of the hours, it is only offered.

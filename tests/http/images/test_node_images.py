@@ -228,11 +228,16 @@ async def test_an_image_that_somebody_else_has_tagged_too_is_theirs(living: Api,
     await until_listed(living, admin, "debian:12", PYTHON)
     await unused_for(living.database, 40)
     assert (await admin.post("/images/prune", {"dry_run": True})).json()["count"] == 1
-    await sql(
-        living.database,
-        """UPDATE node_images SET "references" = "references" || 'prod/keep:1'::varchar WHERE pulled_at IS NOT NULL""",
+    tagged = (
+        """UPDATE node_images SET "references" = array_append("references", 'prod/keep:1')"""
+        " WHERE pulled_at IS NOT NULL"
     )
-    assert (await admin.post("/images/prune", {"dry_run": True})).json()["count"] == 0
+
+    async def theirs() -> bool:
+        await sql(living.database, tagged)
+        return (await admin.post("/images/prune", {"dry_run": True})).json()["count"] == 0
+
+    await eventually(theirs)
 
 
 async def test_a_pull_that_fails_makes_nothing_carrels(living: Api, admin: Caller):

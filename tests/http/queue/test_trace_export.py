@@ -92,7 +92,7 @@ async def several(tx: AsyncSession, session: SessionId, count: int) -> list[Cont
     """The containers of a session that has one, once it has so many."""
     stored = (await tx.execute(select(Session.spec).where(Session.id == session))).scalar_one()
     spec = replace(SessionSpec.from_json(stored), containers=count)
-    tx.add_all(containers.make(session, spec)[1:])
+    tx.add_all(containers.make(session, spec, {})[1:])
     await tx.flush()
     return [one.id for one in await containers.of(tx, session)]
 

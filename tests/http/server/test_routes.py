@@ -131,6 +131,7 @@ BODIES: Mapping[str, object] = {
     "projects.update": {"description": "another"},
     "image_scans.create": {"image": "debian:12"},
     "image_scans.exempt": {"reason": "no fix yet", "until": "2020-01-01T00:00:00Z"},
+    "rescans.create": {"kind": "images"},
     "registries.create": {"name": "other", "url": "https://registry.example.org"},
     "registries.update": {"tags": ["1.*"]},
     "providers.create": {"name": "other", "domain": "default", "kind": "oidc", "settings": OIDC},
@@ -234,6 +235,7 @@ ANYONES = {
     "engines": "local",
     "storage_hosts": "local",
     "image_scans": "scanned",
+    "rescans": "images",
 }
 
 
@@ -567,6 +569,7 @@ async def test_each_role_gets_at_what_is_nobodys_as_the_table_says(api: Api, rol
             .replace("{pull}", ref)
             .replace("{name}", "sso")
             .replace("{engine}", "local")
+            .replace("{kind}", ref)
         )
         status, code = await ask(who, name, path)
         got[name], expected_outcomes[name] = outcome(status, code, name), expected(actor, name, None)

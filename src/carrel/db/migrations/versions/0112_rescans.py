@@ -34,7 +34,13 @@ def upgrade() -> None:
     for table in _TABLES:
         op.add_column(table, sa.Column("rescan_id", sa.String(), nullable=True))
         op.create_foreign_key(
-            op.f(f"fk_{table}_rescan_id"), table, "rescans", ["rescan_id"], ["id"], ondelete="SET NULL"
+            op.f(f"fk_{table}_rescan_id"),
+            table,
+            "rescans",
+            ["rescan_id"],
+            ["id"],
+            ondelete="SET NULL",
+            postgresql_not_valid=True,
         )
         op.create_index(f"ix_{table}_rescan_id", table, ["rescan_id"])
 
