@@ -29,7 +29,7 @@ _UNREACHABLE = re.compile(
 
 def push_error(target: str, text: str) -> EngineError:
     """The error for a failed push, with a remedy. Only those that pass by themselves are retriable."""
-    registry, said = registry_of(target), text.strip().rstrip(".")
+    registry, cause = registry_of(target), text.strip().rstrip(".")
     for pattern, code, reason in (
         (_BUSY, "registry_busy", f"{registry} takes no more requests for now"),
         (
@@ -61,10 +61,10 @@ def push_error(target: str, text: str) -> EngineError:
             f"{registry} has no such repository, and does not create it. Create it there first",
         ),
     ):
-        if pattern.search(said):
+        if pattern.search(cause):
             return EngineError(
-                f"{target} could not be pushed: {reason} ({said}).",
+                f"{target} could not be pushed: {reason} ({cause}).",
                 retriable=code in ("registry_busy", "registry_unavailable"),
                 code=code,
             )
-    return EngineError(f"{target} could not be pushed: {said}.", retriable=True, code="push_failed")
+    return EngineError(f"{target} could not be pushed: {cause}.", retriable=True, code="push_failed")

@@ -79,10 +79,10 @@ async def test_a_version_is_pushed_with_the_credentials_of_the_registry(living: 
     assert details["reference"] == reference
     private = await sql(living.database, "SELECT name, scope_id FROM private_repositories")
     assert private == [("ours.example.org/ml/team/torch", living.people.project)]
-    told = (
+    published = (
         "SELECT data -> 'push' ->> 'state' FROM events WHERE kind = 'environment.updated' AND data ? 'push'"
     )
-    states = [state for (state,) in await sql(living.database, told)]
+    states = [state for (state,) in await sql(living.database, published)]
     assert (states[0], states[-1]) == ("waiting", "done")
     ended = await user.delete(f"/environments/torch/pushes/{one['id']}")
     assert status_and_code(ended) == (409, "push.ended")

@@ -30,23 +30,23 @@ async def chosen(tx: AsyncSession, actor: Actor, environment: Environment, ref: 
         return _only(await permitted(tx, actor, environment))
     named = or_(ImageRegistry.id == ref, ImageRegistry.name == ref)
     rows = list((await tx.execute(_of_actor(actor).where(named))).scalars())
-    found = [one for one in rows if one.id == ref] or rows
-    if not found:
+    rows_named = [one for one in rows if one.id == ref] or rows
+    if not rows_named:
         raise NotFound(
             "registry.not_found",
             f"There is no registry {ref} for you.",
             hint=f"See `carrel environment push {environment.name} --list`.",
         )
-    if len(found) > 1:
+    if len(rows_named) > 1:
         raise Conflict(
             "registry.ambiguous",
             f"Several registries have the name {ref}.",
             hint="Use the id.",
-            details={"ids": [one.id for one in found]},
+            details={"ids": [one.id for one in rows_named]},
         )
-    if refusal := closed(found[0]):
+    if refusal := closed(rows_named[0]):
         raise refusal
-    return found[0]
+    return rows_named[0]
 
 
 def closed(registry: ImageRegistry) -> Forbidden | None:
