@@ -139,7 +139,7 @@ async def _require_ready(tx: AsyncSession, environment: Environment, version: En
         raise Conflict(
             "push.engine_cannot",
             f"The engine that has {environment.name}:{version.name} cannot push images.",
-            hint="Build it again where the engine can, such as on Docker, and push that.",
+            hint="Build it again in a resource group of an engine that can, and push that.",
         )
 
 
