@@ -33,6 +33,13 @@ class RegistryKind(StrEnum):
     QUAY = "quay"
 
 
+class MayPush(StrEnum):
+    """MEMBERS: of the registry's scope, who may build environments."""
+
+    NOBODY = "nobody"
+    MEMBERS = "members"
+
+
 class ScanState(StrEnum):
     WAITING = "waiting"
     RUNNING = "running"
@@ -46,6 +53,7 @@ TOPIC = "registry_scans"
 PASSWORDS_TOPIC = "registry_passwords"
 """Notified when a password is to be renewed."""
 _STATES = ", ".join(f"'{state}'" for state in ScanState)
+_MAY_PUSH = ", ".join(f"'{who}'" for who in MayPush)
 _KINDS = ", ".join(f"'{kind}'" for kind in RegistryKind)
 
 
@@ -55,7 +63,8 @@ class ImageRegistry(Table):
     url: scheme, host and port. host: as in image references. namespace: prefix of its repositories, without slashes at
     the ends; "": all. secret: sealed. ca_pem: an authority to trust besides the system's. mirror: URL from which images
     are scanned and pulled instead. repositories, tags: allow-lists of globs; repositories without the namespace.
-    images_enabled: whether images that its scans add can be used unless a superadmin says otherwise.
+    images_enabled: whether images that its scans add can be used unless a superadmin says otherwise. push: who may push
+    environments, to repositories that match one of push_repositories, without the namespace.
 
     password: sealed; renewed by the secret, valid until password_until; see `registries.registry_credentials`.
     password_due: of the next renewal; None: it is not renewed. password_problem: of the last renewal.
@@ -64,6 +73,7 @@ class ImageRegistry(Table):
     __tablename__ = "registries"
     __table_args__ = (
         CheckConstraint(f"kind IN ({_KINDS})", name="kind"),
+        CheckConstraint(f"push IN ({_MAY_PUSH})", name="push"),
         CheckConstraint("num_nonnulls(domain_id, project_id) <= 1", name="scope"),
         Index(
             "uq_registries_name",
@@ -91,6 +101,8 @@ class ImageRegistry(Table):
     repositories: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     tags: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     images_enabled: Mapped[bool] = mapped_column(server_default=text("true"))
+    push: Mapped[MayPush] = mapped_column(String(7), server_default=MayPush.NOBODY)
+    push_repositories: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     domain_id: Mapped[DomainId | None] = mapped_column(
         String, ForeignKey("domains.id", ondelete="CASCADE"), index=True
     )

@@ -6,7 +6,7 @@ interface Sentences {
   hint?: MessageDescriptor;
 }
 
-/** Error codes of builds of environments. */
+/** Error codes of builds and pushes of environments. */
 export const BUILD_PROBLEMS: Record<string, Sentences> = {
   "build.bad_context": {
     detail: msg`The files of the build are not a tar file of files and links.`,
@@ -28,6 +28,33 @@ export const BUILD_PROBLEMS: Record<string, Sentences> = {
   "build.git_failed": {
     detail: msg`The repository could not be fetched.`,
     hint: msg`Check the address, and whether the repository is public or the token or key opens it. Redirects are not followed: the address often ends in .git`,
+  },
+  "push.address": {
+    detail: msg`The registry's host cannot be part of the name of an image.`,
+    hint: msg`The address of a registry has a dot or a port.`,
+  },
+  "push.ended": { detail: msg`This push has ended.` },
+  "push.engine_cannot": {
+    detail: msg`The engine that has this version cannot push images.`,
+    hint: msg`Build it again where the engine can, such as on Docker, and push that.`,
+  },
+  "push.no_registry": {
+    detail: msg`There is no registry to which you may push.`,
+    hint: msg`Ask whoever administers a registry of your project, or an administrator, to permit it.`,
+  },
+  "push.not_found": { detail: msg`There is no such push.` },
+  "push.not_permitted": {
+    detail: msg`Nobody may push to this registry.`,
+    hint: msg`Choose another registry, or ask whoever administers it to permit it.`,
+  },
+  "push.registry_needed": { detail: msg`You may push to several registries: choose one.` },
+  "push.repository_not_permitted": {
+    detail: msg`You may not push to this repository.`,
+    hint: msg`Choose a repository that matches one of those that are permitted.`,
+  },
+  "push.underway": {
+    detail: msg`An environment is being pushed to this name already.`,
+    hint: msg`Wait until that has ended, or choose another tag.`,
   },
   "build.no_base": { detail: msg`There is no image to build on.`, hint: msg`Choose an image.` },
   "build.no_engine": {

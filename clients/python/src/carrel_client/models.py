@@ -2235,6 +2235,9 @@ class MachineView(TypedDict):
 MailTls = Literal["none", "starttls", "tls"]
 
 
+MayPush = Literal["nobody", "members"]
+
+
 class Me(TypedDict):
     """csrf_token: pages send it in X-Carrel-CSRF; null for a keypair or token.
 
@@ -3093,6 +3096,65 @@ class PurgeOne(TypedDict):
     user: str
 
 
+class PushCreate(TypedDict):
+    """registry: id or name; omitted: the only one to which you may push. repository: without the registry's namespace;
+    omitted: the name of the environment where you may push to. tag: omitted: the name of the version."""
+
+    registry: NotRequired[str | None]
+    repository: NotRequired[str | None]
+    tag: NotRequired[str | None]
+
+
+class PushList(TypedDict):
+    items: list[PushView]
+    next_cursor: str | None
+
+
+PushState = Literal["waiting", "running", "done", "failed", "cancelled"]
+
+
+class PushTarget(TypedDict):
+    """A registry to which you may push. prefix: of its references: host and namespace. repositories: globs of those to
+    which you may push, without the namespace. repository: where it goes unless you name another."""
+
+    id: str
+    name: str
+    prefix: str
+    repositories: list[str]
+    repository: str
+
+
+class PushTargetList(TypedDict):
+    """refusal: why versions of this environment cannot be pushed; null: they can."""
+
+    items: list[PushTarget]
+    refusal: str | None
+
+
+class PushView(TypedDict):
+    """registry: null: it was removed. reference: with host, repository and tag. digest: of the image in the registry;
+    pinned: the reference with it, which always means this image. progress: 0..1. problem: why it failed, or why it is
+    tried again; code: of it, such as `push_denied`."""
+
+    cancel: bool
+    code: str | None
+    created_at: str
+    digest: str | None
+    ended_at: str | None
+    environment: str
+    environment_id: str
+    id: str
+    pinned: str | None
+    problem: str | None
+    progress: float | None
+    reference: str
+    registry: RegistryRef | None
+    requested_by: UserRef | None
+    started_at: str | None
+    state: PushState
+    version: str
+
+
 QueueOrder = Literal["fifo", "lifo", "drf", "fair_share"]
 
 
@@ -3195,7 +3257,8 @@ class RegistryCreate(TypedDict):
     are without the namespace; names without * ? [ are also used where the registry cannot be listed. domain, project:
     id or name of the one for which it is; omitted: what the creator administers: the installation, their domain or
     their only project. images_enabled: whether images that its scans add can be used unless a superadmin says
-    otherwise."""
+    otherwise. push: who may push environments to it; `members`: of its project, its domain or the installation.
+    push_repositories: globs of the repositories to which they may, without the namespace, such as `team-a/*`."""
 
     ca_pem: NotRequired[str]
     domain: NotRequired[str | None]
@@ -3205,6 +3268,8 @@ class RegistryCreate(TypedDict):
     name: str
     namespace: NotRequired[str]
     project: NotRequired[str | None]
+    push: NotRequired[MayPush]
+    push_repositories: NotRequired[list[str]]
     repositories: NotRequired[list[str]]
     secret: NotRequired[str]
     tags: NotRequired[list[str]]
@@ -3218,6 +3283,11 @@ RegistryKind = Literal["generic", "dockerhub", "harbor", "ghcr", "gitlab", "ngc"
 class RegistryList(TypedDict):
     items: list[RegistryView]
     next_cursor: str | None
+
+
+class RegistryRef(TypedDict):
+    id: str
+    name: str
 
 
 class RegistryScanList(TypedDict):
@@ -3259,6 +3329,8 @@ class RegistryUpdate(TypedDict):
     mirror: NotRequired[str | None]
     name: NotRequired[str]
     namespace: NotRequired[str]
+    push: NotRequired[MayPush]
+    push_repositories: NotRequired[list[str]]
     repositories: NotRequired[list[str]]
     secret: NotRequired[str]
     tags: NotRequired[list[str]]
@@ -3288,6 +3360,8 @@ class RegistryView(TypedDict):
     password_problem: str | None
     password_until: str | None
     project: ProjectRef | None
+    push: MayPush
+    push_repositories: list[str]
     repositories: list[str]
     tags: list[str]
     url: str

@@ -687,14 +687,10 @@ class Environments(Group):
             "POST", f"/api/v1/environments/{segment(ref)}/versions/{segment(version)}/cancel"
         )
 
-    def fetch_context(
-        self, *, url: str, key: str = UNSET, path: str = UNSET, ref: str = UNSET, token: str = UNSET
-    ) -> models.BuildContextView:
-        """The server fetches one commit, which takes at most two minutes. The limits are those of files that are sent."""
-        answer: models.BuildContextView = self._transport.call(
-            "POST",
-            "/api/v1/environments/contexts/git",
-            body=_given(key=key, path=path, ref=ref, token=token, url=url),
+    def cancel_push(self, ref: str, push: str) -> models.PushView:
+        """Layers that are in the registry already stay there, without a tag."""
+        answer: models.PushView = self._transport.call(
+            "DELETE", f"/api/v1/environments/{segment(ref)}/pushes/{segment(push)}"
         )
         return answer
 
@@ -732,16 +728,44 @@ class Environments(Group):
         )
         return answer
 
+    def push(
+        self,
+        ref: str,
+        version: str,
+        *,
+        registry: str | None = UNSET,
+        repository: str | None = UNSET,
+        tag: str | None = UNSET,
+    ) -> models.PushView:
+        """In the background, with the credentials of the registry. A tag that is there is replaced."""
+        answer: models.PushView = self._transport.call(
+            "POST",
+            f"/api/v1/environments/{segment(ref)}/versions/{segment(version)}/push",
+            body=_given(registry=registry, repository=repository, tag=tag),
+        )
+        return answer
+
+    def push_targets(self, ref: str) -> models.PushTargetList:
+        """The registries to which you may push its versions, by name, with a repository in each."""
+        answer: models.PushTargetList = self._transport.call(
+            "GET", f"/api/v1/environments/{segment(ref)}/push-targets"
+        )
+        return answer
+
+    def pushes(
+        self, ref: str, *, sort: str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> models.PushList:
+        """The pushes of its versions, the latest first."""
+        answer: models.PushList = self._transport.call(
+            "GET",
+            f"/api/v1/environments/{segment(ref)}/pushes",
+            query={"sort": sort, "limit": limit, "cursor": cursor},
+        )
+        return answer
+
     def quotas(self) -> models.EnvironmentQuotaList:
         """How much your environments take, and those of your projects, of how much."""
         answer: models.EnvironmentQuotaList = self._transport.call("GET", "/api/v1/environment-quotas")
-        return answer
-
-    def read_context(self, *, folder: str, path: str = UNSET) -> models.BuildContextView:
-        """A directory as it is now, without what its .dockerignore names. The limits are those of files that are sent."""
-        answer: models.BuildContextView = self._transport.call(
-            "POST", "/api/v1/environments/contexts/folder", body=_given(folder=folder, path=path)
-        )
         return answer
 
     def rebuild(
@@ -789,6 +813,13 @@ class Environments(Group):
     def show(self, ref: str) -> models.EnvironmentView:
         """One environment with its versions, the latest first."""
         answer: models.EnvironmentView = self._transport.call("GET", f"/api/v1/environments/{segment(ref)}")
+        return answer
+
+    def show_push(self, ref: str, push: str) -> models.PushView:
+        """One push with its progress, or with the digest of the image in the registry."""
+        answer: models.PushView = self._transport.call(
+            "GET", f"/api/v1/environments/{segment(ref)}/pushes/{segment(push)}"
+        )
         return answer
 
     def unshare(self, ref: str, share: str) -> None:
@@ -2112,6 +2143,8 @@ class Registries(Group):
         mirror: str | None = UNSET,
         namespace: str = UNSET,
         project: str | None = UNSET,
+        push: models.MayPush = UNSET,
+        push_repositories: Sequence[str] = UNSET,
         repositories: Sequence[str] = UNSET,
         secret: str = UNSET,
         tags: Sequence[str] = UNSET,
@@ -2131,6 +2164,8 @@ class Registries(Group):
                 name=name,
                 namespace=namespace,
                 project=project,
+                push=push,
+                push_repositories=push_repositories,
                 repositories=repositories,
                 secret=secret,
                 tags=tags,
@@ -2190,6 +2225,8 @@ class Registries(Group):
         mirror: str | None = UNSET,
         name: str = UNSET,
         namespace: str = UNSET,
+        push: models.MayPush = UNSET,
+        push_repositories: Sequence[str] = UNSET,
         repositories: Sequence[str] = UNSET,
         secret: str = UNSET,
         tags: Sequence[str] = UNSET,
@@ -2206,6 +2243,8 @@ class Registries(Group):
                 mirror=mirror,
                 name=name,
                 namespace=namespace,
+                push=push,
+                push_repositories=push_repositories,
                 repositories=repositories,
                 secret=secret,
                 tags=tags,

@@ -36,7 +36,7 @@ from carrel.engines.docker.image_identity import ImageIdentities
 from carrel.engines.docker.logs import read_logs
 from carrel.engines.docker.network import DEFAULT_RANGE, Networks
 from carrel.engines.label_claim import LabelClaim
-from carrel.engines.optional import BUILDS, COMMITS, DiskSpace
+from carrel.engines.optional import BUILDS, COMMITS, PUSHES, DiskSpace
 from carrel.engines.port import (
     DISK_LIMIT,
     IDLE,
@@ -77,7 +77,8 @@ class DockerEngine(Adjusting):
     Capabilities of its node: `shared-network` (one bridge for all sessions; else one each), `host-firewall` (sessions
     cannot connect to services of this machine), `seccomp-profile` (Carrel's; else the engine's own), `root-inside` (it
     remaps users), `disk-limit` (of what containers write), `live-limits` (of running containers),
-    `commits` (images of containers), `builds` (of files of users), `in-place-restart`, `log-streams`, `oom-events`,
+    `commits` (images of containers), `builds` (of files of users), `pushes` (to registries),
+    `in-place-restart`, `log-streams`, `oom-events`,
     `cdi` (Container Device Interface), `init`, `seccomp`, `apparmor`, `rootless`, `cgroup-v2`, `memory-limit`,
     `swap-limit`, `cpu-limit`, `pids-limit`, and its `runtimes`.
     """
@@ -154,6 +155,7 @@ class DockerEngine(Adjusting):
             DISK_LIMIT: await self._disk_limit.works(info),
             COMMITS: True,
             BUILDS: True,
+            PUSHES: True,
         }
         node = answers.node(
             info, version, images, frozenset(name for name, holds in capabilities.items() if holds)

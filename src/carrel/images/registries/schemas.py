@@ -10,7 +10,7 @@ from pydantic.functional_validators import BeforeValidator
 from carrel.core.ids import RegistryId, ScanId
 from carrel.http.paging import PageQuery
 from carrel.http.validation import says
-from carrel.tables.registries import RegistryKind, ScanState
+from carrel.tables.registries import MayPush, RegistryKind, ScanState
 from carrel.tenancy.schemas import DomainRef, ProjectRef, Ref
 
 
@@ -68,7 +68,8 @@ class RegistryCreate(BaseModel):
     are without the namespace; names without * ? [ are also used where the registry cannot be listed. domain, project:
     id or name of the one for which it is; omitted: what the creator administers: the installation, their domain or
     their only project. images_enabled: whether images that its scans add can be used unless a superadmin says
-    otherwise.
+    otherwise. push: who may push environments to it; `members`: of its project, its domain or the installation.
+    push_repositories: globs of the repositories to which they may, without the namespace, such as `team-a/*`.
     """
 
     model_config = {"extra": "forbid"}
@@ -84,6 +85,8 @@ class RegistryCreate(BaseModel):
     repositories: Globs = []
     tags: Globs = []
     images_enabled: bool = True
+    push: MayPush = MayPush.NOBODY
+    push_repositories: Globs = []
     domain: Ref | None = None
     project: Ref | None = None
 
@@ -106,6 +109,8 @@ class RegistryUpdate(BaseModel):
     repositories: Globs = []
     tags: Globs = []
     images_enabled: bool = True
+    push: MayPush = MayPush.NOBODY
+    push_repositories: Globs = []
 
 
 class RegistryRef(BaseModel):
@@ -137,6 +142,8 @@ class RegistryView(BaseModel):
     repositories: list[str]
     tags: list[str]
     images_enabled: bool
+    push: MayPush
+    push_repositories: list[str]
     domain: DomainRef | None
     project: ProjectRef | None
     created_at: datetime

@@ -21,7 +21,7 @@ from carrel.images.registries.client import RegistryConnection
 from carrel.images.registries.schemas import RegistryCreate, RegistryUpdate
 from carrel.permissions.actions import Scope
 from carrel.permissions.decide import Actor, Target, allows, require, scope_of, widest
-from carrel.tables.registries import ImageRegistry, RegistryKind
+from carrel.tables.registries import ImageRegistry, MayPush, RegistryKind
 from carrel.tenancy import queries as tenancy
 
 _READ, _UPDATE = "registry.read", "registry.update"
@@ -44,6 +44,8 @@ _AUDITED = (
     "repositories",
     "tags",
     "images_enabled",
+    "push",
+    "push_repositories",
 )
 
 
@@ -218,6 +220,13 @@ def _require_usable(registry: ImageRegistry) -> None:
             "The secret needs a user name.",
             hint="Specify the name of the account or robot; for tokens of GitHub or GitLab, any name.",
             field="username",
+        )
+    if registry.push == MayPush.MEMBERS and not registry.push_repositories:
+        raise Invalid(
+            "registry.push_repositories_needed",
+            "Members could push to any repository, and replace the images of others.",
+            hint="Specify the repositories to which they may push, such as team/*.",
+            field="push_repositories",
         )
     _require_renewable(registry)
     if registry.ca_pem:

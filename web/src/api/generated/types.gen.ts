@@ -5749,6 +5749,13 @@ export type MachineView = {
 export type MailTls = 'none' | 'starttls' | 'tls';
 
 /**
+ * MayPush
+ *
+ * MEMBERS: of the registry's scope, who may build environments.
+ */
+export type MayPush = 'nobody' | 'members';
+
+/**
  * Me
  *
  * csrf_token: pages send it in X-Carrel-CSRF; null for a keypair or token.
@@ -8006,6 +8013,160 @@ export type PurgeOne = {
 };
 
 /**
+ * PushCreate
+ *
+ * registry: id or name; omitted: the only one to which you may push. repository: without the registry's namespace;
+ * omitted: the name of the environment where you may push to. tag: omitted: the name of the version.
+ */
+export type PushCreate = {
+    /**
+     * Registry
+     */
+    registry?: string | null;
+    /**
+     * Repository
+     */
+    repository?: string | null;
+    /**
+     * Tag
+     */
+    tag?: string | null;
+};
+
+/**
+ * PushList
+ */
+export type PushList = {
+    /**
+     * Items
+     */
+    items: Array<PushView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * PushState
+ */
+export type PushState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
+
+/**
+ * PushTarget
+ *
+ * A registry to which you may push. prefix: of its references: host and namespace. repositories: globs of those to
+ * which you may push, without the namespace. repository: where it goes unless you name another.
+ */
+export type PushTarget = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Prefix
+     */
+    prefix: string;
+    /**
+     * Repositories
+     */
+    repositories: Array<string>;
+    /**
+     * Repository
+     */
+    repository: string;
+};
+
+/**
+ * PushTargetList
+ *
+ * refusal: why versions of this environment cannot be pushed; null: they can.
+ */
+export type PushTargetList = {
+    /**
+     * Items
+     */
+    items: Array<PushTarget>;
+    /**
+     * Refusal
+     */
+    refusal: string | null;
+};
+
+/**
+ * PushView
+ *
+ * registry: null: it was removed. reference: with host, repository and tag. digest: of the image in the registry;
+ * pinned: the reference with it, which always means this image. progress: 0..1. problem: why it failed, or why it is
+ * tried again; code: of it, such as `push_denied`.
+ */
+export type PushView = {
+    /**
+     * Cancel
+     */
+    cancel: boolean;
+    /**
+     * Code
+     */
+    code: string | null;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Digest
+     */
+    digest: string | null;
+    /**
+     * Ended At
+     */
+    ended_at: string | null;
+    /**
+     * Environment
+     */
+    environment: string;
+    /**
+     * Environment Id
+     */
+    environment_id: string;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Pinned
+     */
+    pinned: string | null;
+    /**
+     * Problem
+     */
+    problem: string | null;
+    /**
+     * Progress
+     */
+    progress: number | null;
+    /**
+     * Reference
+     */
+    reference: string;
+    registry: RegistryRef | null;
+    requested_by: UserRef | null;
+    /**
+     * Started At
+     */
+    started_at: string | null;
+    state: PushState;
+    /**
+     * Version
+     */
+    version: string;
+};
+
+/**
  * QueueOrder
  *
  * Queue order within a priority.
@@ -8244,7 +8405,8 @@ export type RegistryCheckStep = {
  * are without the namespace; names without * ? [ are also used where the registry cannot be listed. domain, project:
  * id or name of the one for which it is; omitted: what the creator administers: the installation, their domain or
  * their only project. images_enabled: whether images that its scans add can be used unless a superadmin says
- * otherwise.
+ * otherwise. push: who may push environments to it; `members`: of its project, its domain or the installation.
+ * push_repositories: globs of the repositories to which they may, without the namespace, such as `team-a*`.
  */
 export type RegistryCreate = {
     /**
@@ -8276,6 +8438,11 @@ export type RegistryCreate = {
      * Project
      */
     project?: string | null;
+    push?: MayPush;
+    /**
+     * Push Repositories
+     */
+    push_repositories?: Array<string>;
     /**
      * Repositories
      */
@@ -8317,6 +8484,20 @@ export type RegistryList = {
      * Next Cursor
      */
     next_cursor: string | null;
+};
+
+/**
+ * RegistryRef
+ */
+export type RegistryRef = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
 };
 
 /**
@@ -8433,6 +8614,11 @@ export type RegistryUpdate = {
      * Namespace
      */
     namespace?: string;
+    push?: MayPush;
+    /**
+     * Push Repositories
+     */
+    push_repositories?: Array<string>;
     /**
      * Repositories
      */
@@ -8513,6 +8699,11 @@ export type RegistryView = {
      */
     password_until: string | null;
     project: ProjectRef | null;
+    push: MayPush;
+    /**
+     * Push Repositories
+     */
+    push_repositories: Array<string>;
     /**
      * Repositories
      */
@@ -15649,6 +15840,177 @@ export type EnvironmentsUpdateResponses = {
 
 export type EnvironmentsUpdateResponse = EnvironmentsUpdateResponses[keyof EnvironmentsUpdateResponses];
 
+export type EnvironmentsPushTargetsData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/environments/{ref}/push-targets';
+};
+
+export type EnvironmentsPushTargetsErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsPushTargetsError = EnvironmentsPushTargetsErrors[keyof EnvironmentsPushTargetsErrors];
+
+export type EnvironmentsPushTargetsResponses = {
+    /**
+     * Successful Response
+     */
+    200: PushTargetList;
+};
+
+export type EnvironmentsPushTargetsResponse = EnvironmentsPushTargetsResponses[keyof EnvironmentsPushTargetsResponses];
+
+export type EnvironmentsPushesData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; prefix - for descending order
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+    };
+    url: '/api/v1/environments/{ref}/pushes';
+};
+
+export type EnvironmentsPushesErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsPushesError = EnvironmentsPushesErrors[keyof EnvironmentsPushesErrors];
+
+export type EnvironmentsPushesResponses = {
+    /**
+     * Successful Response
+     */
+    200: PushList;
+};
+
+export type EnvironmentsPushesResponse = EnvironmentsPushesResponses[keyof EnvironmentsPushesResponses];
+
+export type EnvironmentsCancelPushData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+        /**
+         * Push
+         *
+         * The id of a push.
+         */
+        push: string;
+    };
+    query?: never;
+    url: '/api/v1/environments/{ref}/pushes/{push}';
+};
+
+export type EnvironmentsCancelPushErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsCancelPushError = EnvironmentsCancelPushErrors[keyof EnvironmentsCancelPushErrors];
+
+export type EnvironmentsCancelPushResponses = {
+    /**
+     * Successful Response
+     */
+    200: PushView;
+};
+
+export type EnvironmentsCancelPushResponse = EnvironmentsCancelPushResponses[keyof EnvironmentsCancelPushResponses];
+
+export type EnvironmentsShowPushData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+        /**
+         * Push
+         *
+         * The id of a push.
+         */
+        push: string;
+    };
+    query?: never;
+    url: '/api/v1/environments/{ref}/pushes/{push}';
+};
+
+export type EnvironmentsShowPushErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsShowPushError = EnvironmentsShowPushErrors[keyof EnvironmentsShowPushErrors];
+
+export type EnvironmentsShowPushResponses = {
+    /**
+     * Successful Response
+     */
+    200: PushView;
+};
+
+export type EnvironmentsShowPushResponse = EnvironmentsShowPushResponses[keyof EnvironmentsShowPushResponses];
+
 export type EnvironmentsSharesData = {
     body?: never;
     path: {
@@ -15937,6 +16299,48 @@ export type EnvironmentsLogResponses = {
 };
 
 export type EnvironmentsLogResponse = EnvironmentsLogResponses[keyof EnvironmentsLogResponses];
+
+export type EnvironmentsPushData = {
+    body: PushCreate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+        /**
+         * Version
+         *
+         * The name of a version.
+         */
+        version: string;
+    };
+    query?: never;
+    url: '/api/v1/environments/{ref}/versions/{version}/push';
+};
+
+export type EnvironmentsPushErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsPushError = EnvironmentsPushErrors[keyof EnvironmentsPushErrors];
+
+export type EnvironmentsPushResponses = {
+    /**
+     * Successful Response
+     */
+    202: PushView;
+};
+
+export type EnvironmentsPushResponse = EnvironmentsPushResponses[keyof EnvironmentsPushResponses];
 
 export type EnvironmentsRebuildData = {
     body: EnvironmentRebuild;

@@ -71,6 +71,8 @@ function RegistryForm({
           /^https?:\/\/[^/@]+\/?$/.test(url) || (!url && !registry && REGISTRY_KINDS[kind].url)
             ? null
             : t`Scheme, host and port, such as https://registry.example.org:5000`,
+        push_repositories: (globs, { push }) =>
+          push === "members" && globs.length === 0 ? t`Enter at least one, such as team-a/*` : null,
         scope: (scope) => (registry || scope ? null : t`Choose a project or domain that you administer`),
       },
     },
@@ -165,6 +167,25 @@ function RegistryForm({
         description={t`Otherwise sessions may use only images that a superadmin has enabled.`}
         {...form.getInputProps("images_enabled", { type: "checkbox" })}
       />
+      <Select
+        label={t`Who may push environments`}
+        description={t`With the user name and the password of the registry, in the background.`}
+        allowDeselect={false}
+        data={[
+          { value: "nobody", label: t`Nobody` },
+          { value: "members", label: t`Members of its project, domain or the installation` },
+        ]}
+        {...form.getInputProps("push")}
+      />
+      {values.push === "members" && (
+        <TagsInput
+          label={t`Repositories for pushes`}
+          description={t`Without the namespace, such as team-a/*. Members replace images only there.`}
+          withAsterisk
+          splitChars={[",", " "]}
+          {...form.getInputProps("push_repositories")}
+        />
+      )}
       <TextInput
         label={t`Mirror`}
         description={t`Images are scanned and pulled from here instead. It receives the credentials.`}

@@ -15,11 +15,13 @@ export type RegistryValues = {
   repositories: string[];
   tags: string[];
   images_enabled: boolean;
+  push: Registry["push"];
+  push_repositories: string[];
   scope: ScopeValue | "";
 };
 
 const TEXTS = ["name", "url", "namespace", "username", "ca_pem", "mirror"] as const;
-const LISTS = ["repositories", "tags"] as const;
+const LISTS = ["repositories", "tags", "push_repositories"] as const;
 
 export function valuesOf(registry: Registry | undefined, scope: ScopeValue | ""): RegistryValues {
   return {
@@ -34,6 +36,8 @@ export function valuesOf(registry: Registry | undefined, scope: ScopeValue | "")
     repositories: registry?.repositories ?? [],
     tags: registry?.tags ?? [],
     images_enabled: registry?.images_enabled ?? true,
+    push: registry?.push ?? "nobody",
+    push_repositories: registry?.push_repositories ?? [],
     scope,
   };
 }
@@ -60,6 +64,7 @@ export function changed(registry: Registry, values: RegistryValues): RegistryUpd
       LISTS.filter((key) => !same(values[key], registry[key])).map((key) => [key, values[key]]),
     ),
     ...(values.secret ? { secret: values.secret } : {}),
+    ...(values.push === registry.push ? {} : { push: values.push }),
     ...(values.images_enabled === registry.images_enabled ? {} : { images_enabled: values.images_enabled }),
   };
 }
@@ -97,6 +102,8 @@ export function registryCommand(registry: Registry | undefined, values: Registry
     ...(given.images_enabled === undefined || (!registry && given.images_enabled)
       ? []
       : [given.images_enabled ? "--enable-images" : "--disable-images"]),
+    ...(given.push === undefined || (!registry && given.push === "nobody") ? [] : ["--push", given.push]),
+    ...list("--push-repository", given.push_repositories),
     ...(id ? [`--${kind}`, id] : []),
   );
 }

@@ -110,7 +110,9 @@ def update_arguments(parser: Arguments) -> None:
         "address needs its secret again."
     )
     parser.example(
-        "carrel registry set hub --tag '3.12*' --tag '3.13*'", "carrel registry set ours --ca-file new-ca.pem"
+        "carrel registry set hub --tag '3.12*' --tag '3.13*'",
+        "carrel registry set ours --ca-file new-ca.pem",
+        "carrel registry set ours --push members --push-repository 'team/*'",
     )
 
 
@@ -242,6 +244,18 @@ def _settings(parser: Arguments) -> None:
         help="sessions may use only images that carrel image edit --enable has enabled",
     )
     parser.add_argument(
+        "--push",
+        choices=("nobody", "members"),
+        help="who may push environments: members of its project, domain or the installation (default: nobody)",
+    )
+    parser.add_argument(
+        "--push-repository",
+        dest="push_repositories",
+        metavar="GLOB",
+        action="append",
+        help="repositories to which they may push, without the namespace, such as team/*; repeatable",
+    )
+    parser.add_argument(
         "--repository",
         dest="repositories",
         metavar="GLOB",
@@ -260,10 +274,10 @@ def _settings(parser: Arguments) -> None:
 def _given(args: argparse.Namespace) -> dict[str, Any]:
     values: dict[str, Any] = {
         name: getattr(args, name)
-        for name in ("url", "namespace", "username", "mirror")
+        for name in ("url", "namespace", "username", "mirror", "push")
         if getattr(args, name) is not None
     }
-    for name in ("repositories", "tags"):
+    for name in ("repositories", "tags", "push_repositories"):
         if getattr(args, name) is not None:
             values[name] = [glob for glob in getattr(args, name) if glob]
     if args.secret_file:
@@ -313,6 +327,12 @@ def _print(registry: models.RegistryView) -> None:
             ("authority", "set" if registry["ca_pem"] else ""),
             ("repositories", ", ".join(registry["repositories"]) or "all"),
             ("tags", ", ".join(registry["tags"]) or "all"),
+            (
+                "pushes",
+                f"members, to {', '.join(registry['push_repositories'])}"
+                if registry["push"] == "members"
+                else "nobody",
+            ),
             ("images", "" if registry["images_enabled"] else "enabled one by one"),
             ("scope", _scope(registry)),
             ("created", local_time(registry["created_at"])),
