@@ -99,13 +99,15 @@ class Image(Table):
     apps: templates as `apps.app_templates` reads them. host: of its reference. architecture: None if there are several,
     or unknown. version_key: sorts versions, see `images.versions`. layers, size_bytes: compressed, of a scanned image.
     contents: what it contains, by name -> version, such as python and cuda. digest: of the tag when it was scanned; of
-    a watched image, when an update was taken last.
+    a watched image, when an update was taken last. requires_cuda: of drivers, see `core.cuda.requirement_of`; None: not
+    read yet.
     """
 
     __tablename__ = "images"
     __table_args__ = (
         Index("ix_images_registry_id_repository", "registry_id", "repository"),
         Index("ix_images_repository", "repository"),
+        Index("ix_images_digest_cuda", "digest", postgresql_where=text("requires_cuda <> ''")),
         Index("ix_images_shown_name_id", text("coalesce(full_name, name)"), "id"),
         Index("ix_images_family_version_key_id", "family", "version_key", "id"),
         Index("ix_images_version_key_id", "version_key", "id"),
@@ -145,6 +147,7 @@ class Image(Table):
     licenses: Mapped[str] = mapped_column(String(500), server_default="")
     labels: Mapped[dict[str, str]] = mapped_column(JSONB, server_default=text("'{}'"))
     scanned_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    requires_cuda: Mapped[str | None]
 
     own_settings: Mapped[ImageSettings | None] = relationship(
         primaryjoin=lambda: shown_name() == foreign(ImageSettings.image),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from databases import sql
 from fake_registry import FakeRegistry
 from installation import Api, Caller
 from own_registry import PASSWORD, USERNAME, OwnRegistry
@@ -84,6 +85,7 @@ async def test_a_scan_reads_labels_environment_and_architectures(living: Api, re
         "cuda-driver": "12.4",
         "services": "jupyter",
     }
+    assert (await admin.get(f"/images/{name}")).json()["requires_cuda"] == "cuda>=12.4 brand=tesla"
     assert (one["title"], one["licenses"], one["accelerators"]) == ("PyTorch", "BSD-3-Clause", ["cuda"])
     assert (one["size_bytes"], one["layers"], one["built_at"]) == (512, 1, "2026-01-02T03:04:05Z")
     in_order = [one["version"] for one in await images(admin, family="pytorch", sort="-version")]
@@ -111,6 +113,26 @@ async def test_a_second_scan_asks_only_for_digests_and_finds_what_changed(living
     assert (third["added"], third["updated"], third["removed"]) == (0, 1, 2)
     [left] = await images(admin)
     assert left["digest"] == new
+
+
+async def test_what_an_earlier_version_did_not_read_is_read_by_the_next_scan(
+    living: Api, registry: OwnRegistry
+):
+    for tag in ("1", "2"):
+        registry.push("older/a", tag, config={"Env": ["CUDA_VERSION=12.4.1"]})
+    admin = await living.as_("superadmin")
+    made = await add(admin, registry, "older", repositories=["a"])
+    await scanned(admin, made["id"])
+    watched = f"{registry.host}/older/a:2"
+    assert (await admin.patch(f"/images/{watched}", {"watch": "offer"})).status_code == 200
+    await sql(living.database, "UPDATE images SET requires_cuda = NULL WHERE registry_id IS NOT NULL")
+    again = await scanned(admin, made["id"])
+    assert (again["added"], again["updated"], again["removed"]) == (0, 1, 0)
+    rows = await sql(living.database, "SELECT tag, requires_cuda FROM images WHERE registry_id IS NOT NULL")
+    assert {tuple(row) for row in rows} == {("1", "cuda>=12.4"), ("2", "cuda>=12.4")}
+    assert (await admin.get(f"/images/{watched}")).json()["update"]["available"] is None
+    last = await scanned(admin, made["id"])
+    assert (last["updated"], last["requests"] < again["requests"]) == (0, True)
 
 
 async def test_images_of_a_project_are_shown_to_its_members_alone(living: Api, registry: OwnRegistry):

@@ -597,6 +597,14 @@ class CreatedSessionShare(TypedDict):
     via_link: str | None
 
 
+class CudaNodes(TypedDict):
+    """total: nodes with devices of NVIDIA that you may see. able: those whose driver and architecture run the image,
+    and those whose driver is not known."""
+
+    able: int
+    total: int
+
+
 class DayStatistics(TypedDict):
     """held, used: slot-hours of the day by slot, in base units."""
 
@@ -1626,7 +1634,8 @@ class IdleView(TypedDict):
 
 class ImageDetail(TypedDict):
     """labels: those that are understood. label_slots: the minimum by its labels. settings: for those who may change
-    them, otherwise null."""
+    them, otherwise null. requires_cuda: of drivers of NVIDIA, as in NVIDIA_REQUIRE_CUDA; each line must hold. null: not
+    read yet."""
 
     accelerators: list[str]
     aliases: list[str]
@@ -1635,6 +1644,7 @@ class ImageDetail(TypedDict):
     architectures: list[str]
     built_at: str | None
     contents: dict[str, str]
+    cuda_nodes: CudaNodes | None
     deprecated: bool
     description: str
     digest: str | None
@@ -1653,6 +1663,7 @@ class ImageDetail(TypedDict):
     recommended_slots: dict[str, int]
     reference: str
     registry_id: str | None
+    requires_cuda: str | None
     scanned_at: str | None
     settings: ImageSettingsView | None
     size_bytes: int | None
@@ -1868,7 +1879,8 @@ class ImageView(TypedDict):
     min_slots: of its sessions; recommended_slots: to begin with. hidden: users are not offered it, and can start it by
     name. deprecated: it still starts; successor: the name of the image to use instead. aliases: further names.
     preferred: the name of its family means this version; without one, the newest. update: of a watched image, for those
-    who may change it; otherwise null. digest: of a watched image, what its sessions start from."""
+    who may change it; otherwise null. digest: of a watched image, what its sessions start from. cuda_nodes: null if it
+    requires nothing of drivers, and in families."""
 
     accelerators: list[str]
     aliases: list[str]
@@ -1877,6 +1889,7 @@ class ImageView(TypedDict):
     architectures: list[str]
     built_at: str | None
     contents: dict[str, str]
+    cuda_nodes: CudaNodes | None
     deprecated: bool
     description: str
     digest: str | None
@@ -2224,10 +2237,13 @@ class LoginsEnded(TypedDict):
 
 
 class MachineView(TypedDict):
-    """By well-known labels; empty if unknown. pool: of its autoscaler. capacity_type: such as "spot" or "on-demand"."""
+    """By well-known labels; empty if unknown. pool: of its autoscaler. capacity_type: such as "spot" or "on-demand".
+    nvidia_driver: its version. cuda: the newest that its driver supports."""
 
     capacity_type: str
+    cuda: str
     instance_type: str
+    nvidia_driver: str
     pool: str
     zone: str
 

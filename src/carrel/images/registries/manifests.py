@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from carrel.core.host_names import architecture
-from carrel.images.image_facts import LABELS, VARIABLES
+from carrel.images.image_facts import LABELS, is_read
 from carrel.images.registries.client import RegistryClient, RegistryResponse
 from carrel.images.registries.registry_errors import broken
 from carrel.images.registries.repositories import pull
@@ -21,7 +21,7 @@ DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json"
 DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 ACCEPT = ", ".join((OCI_INDEX, OCI_MANIFEST, DOCKER_LIST, DOCKER_MANIFEST))
 _MOST_LABELS = 200
-_LONGEST_NAME, _LONGEST_LABEL, _LONGEST_VARIABLE = 200, 20_000, 500
+_LONGEST_NAME, _LONGEST_LABEL, _LONGEST_VARIABLE = 200, 20_000, 8_000
 _MOST_BYTES = (1 << 63) - 1
 _HEADER = "Docker-Content-Digest"
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -164,7 +164,7 @@ def _labels(value: object) -> dict[str, str]:
 def _variables(value: object) -> dict[str, str]:
     lines = value if isinstance(value, list) else []
     pairs = (line.partition("=") for line in lines if isinstance(line, str))
-    return {name: text[:_LONGEST_VARIABLE] for name, _, text in pairs if name in VARIABLES}
+    return {name: text[:_LONGEST_VARIABLE] for name, _, text in pairs if is_read(name)}
 
 
 def _time(value: object) -> datetime | None:

@@ -1531,6 +1531,23 @@ export type CreatedSessionShare = {
 };
 
 /**
+ * CudaNodes
+ *
+ * total: nodes with devices of NVIDIA that you may see. able: those whose driver and architecture run the image,
+ * and those whose driver is not known.
+ */
+export type CudaNodes = {
+    /**
+     * Able
+     */
+    able: number;
+    /**
+     * Total
+     */
+    total: number;
+};
+
+/**
  * DayStatistics
  *
  * held, used: slot-hours of the day by slot, in base units.
@@ -4121,7 +4138,8 @@ export type IdleView = {
  * ImageDetail
  *
  * labels: those that are understood. label_slots: the minimum by its labels. settings: for those who may change
- * them, otherwise null.
+ * them, otherwise null. requires_cuda: of drivers of NVIDIA, as in NVIDIA_REQUIRE_CUDA; each line must hold. null: not
+ * read yet.
  */
 export type ImageDetail = {
     /**
@@ -4154,6 +4172,7 @@ export type ImageDetail = {
     contents: {
         [key: string]: string;
     };
+    cuda_nodes?: CudaNodes | null;
     /**
      * Deprecated
      */
@@ -4229,6 +4248,10 @@ export type ImageDetail = {
      * Registry Id
      */
     registry_id: string | null;
+    /**
+     * Requires Cuda
+     */
+    requires_cuda: string | null;
     /**
      * Scanned At
      */
@@ -4776,7 +4799,8 @@ export type ImageUpdateChoice = {
  * min_slots: of its sessions; recommended_slots: to begin with. hidden: users are not offered it, and can start it by
  * name. deprecated: it still starts; successor: the name of the image to use instead. aliases: further names.
  * preferred: the name of its family means this version; without one, the newest. update: of a watched image, for those
- * who may change it; otherwise null. digest: of a watched image, what its sessions start from.
+ * who may change it; otherwise null. digest: of a watched image, what its sessions start from. cuda_nodes: null if it
+ * requires nothing of drivers, and in families.
  */
 export type ImageView = {
     /**
@@ -4809,6 +4833,7 @@ export type ImageView = {
     contents: {
         [key: string]: string;
     };
+    cuda_nodes?: CudaNodes | null;
     /**
      * Deprecated
      */
@@ -5721,6 +5746,7 @@ export type LoginsEnded = {
  * MachineView
  *
  * By well-known labels; empty if unknown. pool: of its autoscaler. capacity_type: such as "spot" or "on-demand".
+ * nvidia_driver: its version. cuda: the newest that its driver supports.
  */
 export type MachineView = {
     /**
@@ -5728,9 +5754,17 @@ export type MachineView = {
      */
     capacity_type: string;
     /**
+     * Cuda
+     */
+    cuda: string;
+    /**
      * Instance Type
      */
     instance_type: string;
+    /**
+     * Nvidia Driver
+     */
+    nvidia_driver: string;
     /**
      * Pool
      */

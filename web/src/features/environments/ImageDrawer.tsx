@@ -13,7 +13,7 @@ import { MainButton } from "@/ui/MainButton";
 import { SLOTS_JOINT, slotsWords } from "@/ui/slots";
 import { ImageSecurity } from "./ImageSecurity";
 import { ImageUpdates } from "./ImageUpdates";
-import { ImageBadge } from "./image-columns";
+import { CudaNodes, ImageBadge } from "./image-columns";
 
 interface Props {
   opened: boolean;
@@ -86,6 +86,13 @@ function ImageSettingFacts({ image }: { image: ImageDetail }) {
   );
 }
 
+/** "cuda>=12.4": of each line the first alternative. */
+const requirementWords = (lines: string) =>
+  lines
+    .split("\n")
+    .map((line) => line.split(" ")[0])
+    .join(", ");
+
 function ImageFacts({ image }: { image: ImageDetail }) {
   const { t } = useLingui();
   return (
@@ -115,6 +122,11 @@ function ImageFacts({ image }: { image: ImageDetail }) {
           ],
           [t`Architectures`, image.architectures.join(", ")],
           [t`Accelerators`, image.accelerators.join(", ")],
+          [t`Requires of NVIDIA drivers`, image.requires_cuda ? requirementWords(image.requires_cuda) : null],
+          [
+            t`Runs on NVIDIA nodes`,
+            image.cuda_nodes ? <CudaNodes key="nodes" nodes={image.cuda_nodes} /> : null,
+          ],
           [t`Size`, image.size_bytes === null ? "" : formatSize(image.size_bytes)],
           [t`Layers`, image.layers === null ? "" : String(image.layers)],
           [t`Apps`, image.apps.map(({ title }) => title).join(", ")],

@@ -233,6 +233,15 @@ def _watch(image: models.ImageDetail) -> list[tuple[str, str]]:
     ]
 
 
+def _cuda(image: models.ImageDetail) -> list[tuple[str, str]]:
+    """What it requires of drivers, without alternatives, and where it runs."""
+    nodes = image["cuda_nodes"]
+    if nodes is None:
+        return []
+    requires = ", ".join(line.partition(" ")[0] for line in (image["requires_cuda"] or "").splitlines())
+    return [("requires", requires), ("NVIDIA nodes", f"runs on {nodes['able']} of {nodes['total']}")]
+
+
 def _print(image: models.ImageDetail) -> None:
     settings = image["settings"]
     print_facts(
@@ -254,6 +263,7 @@ def _print(image: models.ImageDetail) -> None:
             ("scanned", local_time(image["scanned_at"])),
             ("contains", ", ".join(f"{name} {version}" for name, version in image["contents"].items())),
             ("accelerators", ", ".join(image["accelerators"])),
+            *_cuda(image),
             ("licences", image["licenses"]),
             ("apps", ", ".join(app["name"] for app in image["apps"])),
             ("least", _least(image)),
