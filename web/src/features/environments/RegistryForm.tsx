@@ -53,7 +53,7 @@ function RegistryForm({
   registry: Registry | undefined;
   onDone: (saved?: Registry) => void;
 }) {
-  const { t } = useLingui();
+  const { t, i18n } = useLingui();
   const me = useMe();
   const create = useCreateRegistry();
   const update = useUpdateRegistry();
@@ -144,6 +144,7 @@ function RegistryForm({
       />
       <PasswordInput
         label={t`Password or token`}
+        description={kind.secret && i18n._(kind.secret)}
         autoComplete="new-password"
         placeholder={registry?.has_secret ? t`Set. Leave empty to keep it` : undefined}
         {...form.getInputProps("secret")}
