@@ -29,6 +29,7 @@ MAX_BYTES = 8 << 20
 _MOST_PAGES = 2000
 _MOST_REQUESTS = 200_000
 _TIMEOUT = aiohttp.ClientTimeout(total=60, sock_connect=10, sock_read=30)
+_TIMEOUT_OF_STREAMS = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=30)
 _MAX_REDIRECTS = 3
 _ATTEMPTS = 5
 _LONGEST_PAUSE_S = 60.0
@@ -75,6 +76,22 @@ class RegistryResponse:
         return next((urljoin(self.url, target) for target, about in links if _NEXT.search(about)), None)
 
 
+Take = Callable[[aiohttp.StreamReader], Awaitable[None]]
+"""Reads a body as it comes."""
+
+
+@dataclass(frozen=True)
+class _Outgoing:
+    """A request. take: reads the body of the response, which is otherwise limited and kept."""
+
+    url: str
+    headers: Mapping[str, str]
+    method: str = "GET"
+    redirects: bool = True
+    body: Mapping[str, str] | None = None
+    take: Take | None = None
+
+
 class RegistryClient:
     """Requests to one registry. requests: how many were sent, with those for tokens.
 
@@ -106,9 +123,10 @@ class RegistryClient:
         scope: str = "",
         authorization: str | None = None,
         method: str = "GET",
+        take: Take | None = None,
     ) -> RegistryResponse:
         """The response to a GET or HEAD. path: or a whole URL. scope: of the token, such as "repository:a:pull".
-        authorization: for an API besides the protocol, which has no challenges; "": without.
+        authorization: for an API besides the protocol, which has no challenges; "": without. take: see `_Outgoing`.
 
         Raises: RegistryError.
         """
@@ -119,7 +137,7 @@ class RegistryClient:
         elif authorization is None and self._is_own(url):
             headers |= await self._authorization(scope)
         for again in (True, False):
-            status, response = await self._patiently(url, headers, method=method)
+            status, response = await self._patiently(_Outgoing(url, headers, method, take=take))
             if status != 401 or authorization is not None or not again:
                 break
             # What a redirect leads to must not say where credentials go.
@@ -137,7 +155,7 @@ class RegistryClient:
     async def post(self, url: str, body: Mapping[str, str]) -> RegistryResponse:
         """The response of an API besides the protocol, which is not followed elsewhere. Raises: RegistryError."""
         headers = {"Accept": "application/json"}
-        status, response = await self._patiently(url, headers, method="POST", redirects=False, body=body)
+        status, response = await self._patiently(_Outgoing(url, headers, "POST", redirects=False, body=body))
         return self._checked(status, response, url)
 
     async def pages(
@@ -198,7 +216,9 @@ class RegistryClient:
         if scope or challenge.scope:
             query["scope"] = scope or challenge.scope
         headers = {"Authorization": self.basic} if self.connection.password else {}
-        status, response = await self._patiently(str(realm.update_query(query)), headers, redirects=False)
+        status, response = await self._patiently(
+            _Outgoing(str(realm.update_query(query)), headers, redirects=False)
+        )
         return token_of(self._checked(status, response, "token").json(), self.host)
 
     def _token_url(self, realm: str) -> URL:
@@ -214,18 +234,10 @@ class RegistryClient:
             return ""
         return aiohttp.encode_basic_auth(self.connection.username, self.connection.password, "utf-8")
 
-    async def _patiently(
-        self,
-        url: str,
-        headers: Mapping[str, str],
-        *,
-        redirects: bool = True,
-        method: str = "GET",
-        body: Mapping[str, str] | None = None,
-    ) -> tuple[int, RegistryResponse]:
+    async def _patiently(self, request: _Outgoing) -> tuple[int, RegistryResponse]:
         """The status and the response, after retries where the registry is busy."""
         for attempt in range(_ATTEMPTS):
-            status, response = await self._once(method, url, headers, redirects=redirects, body=body)
+            status, response = await self._once(request)
             pause = response.headers.get("Retry-After", "")
             # GitHub limits rates with 403, too.
             again = status in _AGAIN or (status == 403 and pause)
@@ -234,29 +246,24 @@ class RegistryClient:
             await self._pause(_pause_s(pause, attempt))
         raise AssertionError("unreachable")
 
-    async def _once(
-        self,
-        method: str,
-        url: str,
-        headers: Mapping[str, str],
-        *,
-        redirects: bool,
-        body: Mapping[str, str] | None,
-    ) -> tuple[int, RegistryResponse]:
-        host = urlsplit(url).netloc
+    async def _once(self, request: _Outgoing) -> tuple[int, RegistryResponse]:
+        host = urlsplit(request.url).netloc
         if self.requests >= _MOST_REQUESTS:
             raise broken(host, f"what takes more than {_MOST_REQUESTS} requests")
         self.requests += 1
         try:
             async with self._http.request(
-                method,
-                url,
-                headers=headers,
-                json=body,
-                allow_redirects=redirects,
+                request.method,
+                request.url,
+                headers=request.headers,
+                json=request.body,
+                allow_redirects=request.redirects,
                 max_redirects=_MAX_REDIRECTS,
+                timeout=_TIMEOUT if request.take is None else _TIMEOUT_OF_STREAMS,
             ) as response:
                 content = bytearray()
+                if request.take and response.status == 200:
+                    await request.take(response.content)
                 async for piece in response.content.iter_chunked(64 * 1024):
                     content += piece
                     if len(content) > MAX_BYTES:

@@ -21,7 +21,7 @@ _SORT = Sort(
     {"name": ImageRegistry.name, "created_at": ImageRegistry.created_at}, tie=ImageRegistry.id, default="name"
 )
 _FACTS = (
-    "id name kind url host namespace username ca_pem mirror repositories tags images_enabled created_at "
+    "id name kind url host namespace username ca_pem mirror repositories tags images_enabled created_at read_packages "
     "password_until password_problem"
 ).split()
 

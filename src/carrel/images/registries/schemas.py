@@ -68,7 +68,7 @@ class RegistryCreate(BaseModel):
     are without the namespace; names without * ? [ are also used where the registry cannot be listed. domain, project:
     id or name of the one for which it is; omitted: what the creator administers: the installation, their domain or
     their only project. images_enabled: whether images that its scans add can be used unless a superadmin says
-    otherwise.
+    otherwise. read_packages: whether scans download the layers of images, each once, to read package databases.
     """
 
     model_config = {"extra": "forbid"}
@@ -84,6 +84,7 @@ class RegistryCreate(BaseModel):
     repositories: Globs = []
     tags: Globs = []
     images_enabled: bool = True
+    read_packages: bool = False
     domain: Ref | None = None
     project: Ref | None = None
 
@@ -106,6 +107,7 @@ class RegistryUpdate(BaseModel):
     repositories: Globs = []
     tags: Globs = []
     images_enabled: bool = True
+    read_packages: bool = False
 
 
 class RegistryRef(BaseModel):
@@ -137,6 +139,7 @@ class RegistryView(BaseModel):
     repositories: list[str]
     tags: list[str]
     images_enabled: bool
+    read_packages: bool
     domain: DomainRef | None
     project: ProjectRef | None
     created_at: datetime
@@ -172,7 +175,8 @@ class RegistryScanView(BaseModel):
     """repositories: to read; null while they are not listed. repositories_failed: those that could not be read.
 
     tags: read so far. added, updated, removed: images of the catalogue. requests: sent to the registry, once it has
-    ended. problem: why it failed, or why the last failed repository could not be read.
+    ended. layers, layer_bytes: downloaded to read package databases. problem: why it failed, or why the last failed
+    repository or image could not be read.
     """
 
     id: ScanId
@@ -187,6 +191,8 @@ class RegistryScanView(BaseModel):
     updated: int
     removed: int
     requests: int
+    layers: int
+    layer_bytes: int
     problem: str | None
     created_at: datetime
     started_at: datetime | None

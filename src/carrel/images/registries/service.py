@@ -49,6 +49,7 @@ _AUDITED = (
     "repositories",
     "tags",
     "images_enabled",
+    "read_packages",
 )
 
 

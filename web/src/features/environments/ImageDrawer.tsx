@@ -13,6 +13,7 @@ import { MainButton } from "@/ui/MainButton";
 import { SLOTS_JOINT, slotsWords } from "@/ui/slots";
 import { ImageSecurity } from "./ImageSecurity";
 import { ImageUpdates } from "./ImageUpdates";
+import { contentsBySource } from "./image-contents";
 import { ImageBadge } from "./image-columns";
 
 interface Props {
@@ -88,6 +89,9 @@ function ImageSettingFacts({ image }: { image: ImageDetail }) {
 
 function ImageFacts({ image }: { image: ImageDetail }) {
   const { t } = useLingui();
+  const sources = contentsBySource(image).map(({ source, names }) =>
+    source === "image" ? t`labels and environment` : `${source} (${names.join(", ")})`,
+  );
   return (
     <section>
       <Title order={3} size="h6">
@@ -113,6 +117,8 @@ function ImageFacts({ image }: { image: ImageDetail }) {
               .map(([name, text]) => `${name} ${text}`)
               .join(", "),
           ],
+          [t`Read from`, sources.join(", ")],
+          [t`Packages not read`, image.packages_problem],
           [t`Architectures`, image.architectures.join(", ")],
           [t`Accelerators`, image.accelerators.join(", ")],
           [t`Size`, image.size_bytes === null ? "" : formatSize(image.size_bytes)],

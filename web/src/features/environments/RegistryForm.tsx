@@ -166,6 +166,11 @@ function RegistryForm({
         description={t`Otherwise sessions may use only images that a superadmin has enabled.`}
         {...form.getInputProps("images_enabled", { type: "checkbox" })}
       />
+      <Checkbox
+        label={t`Read package databases`}
+        description={t`Scans then download the layers of images, each once, to find out what they contain.`}
+        {...form.getInputProps("read_packages", { type: "checkbox" })}
+      />
       <TextInput
         label={t`Mirror`}
         description={t`Images are scanned and pulled from here instead. It receives the credentials.`}

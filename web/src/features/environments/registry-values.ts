@@ -15,6 +15,7 @@ export type RegistryValues = {
   repositories: string[];
   tags: string[];
   images_enabled: boolean;
+  read_packages: boolean;
   scope: ScopeValue | "";
 };
 
@@ -34,6 +35,7 @@ export function valuesOf(registry: Registry | undefined, scope: ScopeValue | "")
     repositories: registry?.repositories ?? [],
     tags: registry?.tags ?? [],
     images_enabled: registry?.images_enabled ?? true,
+    read_packages: registry?.read_packages ?? false,
     scope,
   };
 }
@@ -61,6 +63,7 @@ export function changed(registry: Registry, values: RegistryValues): RegistryUpd
     ),
     ...(values.secret ? { secret: values.secret } : {}),
     ...(values.images_enabled === registry.images_enabled ? {} : { images_enabled: values.images_enabled }),
+    ...(values.read_packages === registry.read_packages ? {} : { read_packages: values.read_packages }),
   };
 }
 
@@ -97,6 +100,9 @@ export function registryCommand(registry: Registry | undefined, values: Registry
     ...(given.images_enabled === undefined || (!registry && given.images_enabled)
       ? []
       : [given.images_enabled ? "--enable-images" : "--disable-images"]),
+    ...(given.read_packages === undefined || (!registry && !given.read_packages)
+      ? []
+      : [given.read_packages ? "--read-packages" : "--no-read-packages"]),
     ...(id ? [`--${kind}`, id] : []),
   );
 }
