@@ -88,6 +88,8 @@ class ImageView(BaseModel):
     """name: of an image that a scan has added: its reference. architecture: null if it has several. registry_id,
     digest, layers, scanned_at: of a scanned image; size_bytes is then that of its compressed layers. family, version:
     group images. contents: versions of what it contains, such as python and cuda; cuda-driver: the least one.
+    contents_from: where each was read: image for its labels and environment, or the package database: dpkg, apk, conda,
+    python. packages_problem: why not all package databases could be read.
     min_slots: of its sessions; recommended_slots: to begin with. hidden: users are not offered it, and can start it by
     name. deprecated: it still starts; successor: the name of the image to use instead. aliases: further names.
     preferred: the name of its family means this version; without one, the newest. update: of a watched image, for those
@@ -120,6 +122,8 @@ class ImageView(BaseModel):
     layers: int | None
     built_at: datetime | None
     contents: dict[str, str]
+    contents_from: dict[str, str]
+    packages_problem: str | None
     accelerators: list[str]
     licenses: str
     scanned_at: datetime | None

@@ -5,6 +5,7 @@ from typing import Any
 from databases import sql
 from fake_registry import FakeRegistry
 from installation import Api, Caller
+from layer_kit import dpkg, layer, metadata
 from own_registry import PASSWORD, USERNAME, OwnRegistry
 from people import eventually
 
@@ -196,3 +197,46 @@ async def test_what_a_scan_reads_counts_only_where_its_registry_does(living: Api
     stranger = await living.as_("stranger")
     refused = await stranger.try_start(image=reference)
     assert (refused.status_code, refused.json()["code"]) == (422, "invalid.slots")
+
+
+async def test_package_databases_are_read_from_layers_once_each(living: Api, registry: OwnRegistry):
+    below = layer({"var/lib/dpkg/status": dpkg(python3="3.11.2-1", libcudnn9_cuda_12="9.1.0.70-1")})
+    torch = layer(metadata("torch", "2.3.1"))
+    removed = layer({"usr/lib/python3/site-packages/.wh.torch-2.3.1.dist-info": "", **metadata("jax", "0.5")})
+    registry.push(
+        "packages/a", "1", "again", layers=[below, torch], config={"Env": ["PYTHON_VERSION=3.12.1"]}
+    )
+    registry.push("packages/b", "1", architectures=("arm64", "amd64"), layers=[below, torch, removed])
+    admin = await living.as_("superadmin")
+    made = await add(admin, registry, "packages", read_packages=True)
+    scan = await scanned(admin, made["id"])
+    assert (scan["state"], scan["problem"]) == ("done", None)
+    assert (scan["layers"], scan["layer_bytes"]) == (3, len(below) + len(torch) + len(removed))
+    listed = {(one["family"], one["version"]): one for one in await images(admin)}
+    one, other = listed["a", "again"], listed["b", "1"]
+    assert one["contents"] == {"python": "3.12.1", "cudnn": "9.1.0.70", "pytorch": "2.3.1"}
+    assert one["contents_from"] == {"python": "image", "cudnn": "dpkg", "pytorch": "python"}
+    assert listed["a", "1"]["contents"] == one["contents"]
+    assert other["contents"] == {"python": "3.11.2", "cudnn": "9.1.0.70", "jax": "0.5"}
+    # What is known costs nothing more; what shares layers costs its own.
+    assert (await scanned(admin, made["id"]))["layers"] == 0
+    registry.push("packages/c", "1", layers=[below, b"\x28\xb5\x2f\xfdzstd"])
+    third = await scanned(admin, made["id"])
+    assert (third["state"], third["layers"]) == ("done", 1)
+    assert "compressed by zstd" in third["problem"]
+    [unread] = await images(admin, family="c")
+    assert unread["contents"] == {"python": "3.11.2", "cudnn": "9.1.0.70"}
+    assert "compressed by zstd" in unread["packages_problem"]
+    assert (await scanned(admin, made["id"]))["layers"] == 0
+
+
+async def test_layers_are_not_downloaded_unless_the_registry_says_so(living: Api, registry: OwnRegistry):
+    registry.push("unread/a", "1", layers=[layer(metadata("torch", "2.9"))])
+    admin = await living.as_("superadmin")
+    made = await add(admin, registry, "unread")
+    assert (await scanned(admin, made["id"]))["layers"] == 0
+    assert (await images(admin))[0]["contents"] == {}
+    changed = await admin.patch(f"/registries/{made['id']}", {"read_packages": True})
+    assert changed.json()["read_packages"]
+    assert (await scanned(admin, made["id"]))["layers"] == 1
+    assert (await images(admin))[0]["contents"] == {"pytorch": "2.9"}

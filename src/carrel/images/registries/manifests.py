@@ -42,6 +42,14 @@ class ImageDescription:
     env: Mapping[str, str]
 
 
+@dataclass(frozen=True)
+class Layer:
+    """size_bytes: compressed."""
+
+    digest: str
+    size_bytes: int
+
+
 class ManifestReader:
     """Reads the images of a repository, each digest once. preferred: architectures, the best first."""
 
@@ -76,7 +84,22 @@ class ManifestReader:
             raise broken(response.host, "a manifest with another digest")
         return await self._described(digest, response)
 
-    async def _described(self, digest: str, response: RegistryResponse) -> ImageDescription:
+    async def layers(self, digest: str) -> list[Layer]:
+        """Those of the image with this digest, the lowest first. Raises: RegistryError."""
+        response = await self._manifest(digest)
+        if _digest_of(response) != digest:
+            raise broken(response.host, "a manifest with another digest")
+        response, manifest, _ = await self._preferred_of(response)
+        return [
+            Layer(str(one.get("digest")), max(0, size) if isinstance(size := one.get("size"), int) else 0)
+            for one in _layers(response, manifest)
+            if _DIGEST.fullmatch(str(one.get("digest")))
+        ]
+
+    async def _preferred_of(
+        self, response: RegistryResponse
+    ) -> tuple[RegistryResponse, dict[str, Any], tuple[str, ...]]:
+        """The manifest of the preferred architecture, and all architectures of an index."""
         manifest = _object(response)
         architectures: tuple[str, ...] = ()
         if "manifests" in manifest:
@@ -85,10 +108,12 @@ class ManifestReader:
             first = next((name for name in self._preferred if name in digests), architectures[0])
             response = await self._manifest(digests[first])
             manifest = _object(response)
+        return response, manifest, architectures
+
+    async def _described(self, digest: str, response: RegistryResponse) -> ImageDescription:
+        response, manifest, architectures = await self._preferred_of(response)
         config = await self._config(response, manifest)
-        layers = manifest.get("layers")
-        if not isinstance(layers, list) or not all(isinstance(one, dict) for one in layers):
-            raise broken(response.host, "a manifest without layers")
+        layers = _layers(response, manifest)
         sizes = [size for one in layers if isinstance(size := one.get("size"), int)]
         settings = config.get("config")
         settings = settings if isinstance(settings, dict) else {}
@@ -114,6 +139,13 @@ class ManifestReader:
             raise broken(response.host, "a manifest without a configuration")
         path = f"v2/{quote(self._repository)}/blobs/{digest}"
         return _object(await self._client.get(path, scope=pull(self._repository)))
+
+
+def _layers(response: RegistryResponse, manifest: dict[str, Any]) -> list[dict[str, Any]]:
+    layers = manifest.get("layers")
+    if not isinstance(layers, list) or not all(isinstance(one, dict) for one in layers):
+        raise broken(response.host, "a manifest without layers")
+    return layers
 
 
 def _digest_of(response: RegistryResponse) -> str:

@@ -22,7 +22,7 @@ _SORT = Sort(
 )
 _FACTS = (
     "id name kind url host namespace username ca_pem mirror repositories tags images_enabled push push_repositories "
-    "created_at password_until password_problem"
+    "read_packages created_at password_until password_problem"
 ).split()
 
 

@@ -70,6 +70,7 @@ class RegistryCreate(BaseModel):
     their only project. images_enabled: whether images that its scans add can be used unless a superadmin says
     otherwise. push: who may push environments to it; `members`: of its project, its domain or the installation.
     push_repositories: globs of the repositories to which they may, without the namespace, such as `team-a/*`.
+    read_packages: whether scans download the layers of images, each once, to read package databases.
     """
 
     model_config = {"extra": "forbid"}
@@ -87,6 +88,7 @@ class RegistryCreate(BaseModel):
     images_enabled: bool = True
     push: MayPush = MayPush.NOBODY
     push_repositories: Globs = []
+    read_packages: bool = False
     domain: Ref | None = None
     project: Ref | None = None
 
@@ -111,6 +113,7 @@ class RegistryUpdate(BaseModel):
     images_enabled: bool = True
     push: MayPush = MayPush.NOBODY
     push_repositories: Globs = []
+    read_packages: bool = False
 
 
 class RegistryRef(BaseModel):
@@ -144,6 +147,7 @@ class RegistryView(BaseModel):
     images_enabled: bool
     push: MayPush
     push_repositories: list[str]
+    read_packages: bool
     domain: DomainRef | None
     project: ProjectRef | None
     created_at: datetime
@@ -179,7 +183,8 @@ class RegistryScanView(BaseModel):
     """repositories: to read; null while they are not listed. repositories_failed: those that could not be read.
 
     tags: read so far. added, updated, removed: images of the catalogue. requests: sent to the registry, once it has
-    ended. problem: why it failed, or why the last failed repository could not be read.
+    ended. layers, layer_bytes: downloaded to read package databases. problem: why it failed, or why the last failed
+    repository or image could not be read.
     """
 
     id: ScanId
@@ -194,6 +199,8 @@ class RegistryScanView(BaseModel):
     updated: int
     removed: int
     requests: int
+    layers: int
+    layer_bytes: int
     problem: str | None
     created_at: datetime
     started_at: datetime | None

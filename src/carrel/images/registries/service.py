@@ -33,7 +33,12 @@ _URLS = {
     RegistryKind.NGC: "https://nvcr.io",
     RegistryKind.QUAY: "https://quay.io",
 }
-_USERNAMES = {RegistryKind.NGC: "$oauthtoken", RegistryKind.ECR: "AWS"}
+_LISTED_ELSEWHERE = (RegistryKind.DOCKERHUB, RegistryKind.GHCR, RegistryKind.GITLAB)
+_USERNAMES = {
+    RegistryKind.NGC: "$oauthtoken",
+    RegistryKind.ECR: "AWS",
+    RegistryKind.QUAY: "$oauthtoken",
+}
 _AUDITED = (
     "name",
     "url",
@@ -46,6 +51,7 @@ _AUDITED = (
     "images_enabled",
     "push",
     "push_repositories",
+    "read_packages",
 )
 
 
@@ -163,11 +169,13 @@ async def connection(tx: AsyncSession, seal: SecretBox, registry: ImageRegistry)
         ImageRegistry.domain_id.is_(None),
         ImageRegistry.project_id.is_(None),
     )
+    # A mirror of these has no API of theirs.
+    kind = RegistryKind.GENERIC if registry.mirror and registry.kind in _LISTED_ELSEWHERE else registry.kind
     username, password = registry_credentials.credentials(seal, registry)
     private = (await tx.execute(vouched.limit(1))).first() is not None
     return RegistryConnection(
         url=url,
-        kind=registry.kind,
+        kind=kind,
         username=username,
         password=password,
         ca_pem=registry.ca_pem,

@@ -14,6 +14,7 @@ import { SLOTS_JOINT, slotsWords } from "@/ui/slots";
 import { ImageSecurity } from "./ImageSecurity";
 import { ImageUpdates } from "./ImageUpdates";
 import { CudaNodes, ImageBadge } from "./image-columns";
+import { contentsBySource } from "./image-contents";
 
 interface Props {
   opened: boolean;
@@ -95,6 +96,9 @@ const requirementWords = (lines: string) =>
 
 function ImageFacts({ image }: { image: ImageDetail }) {
   const { t } = useLingui();
+  const sources = contentsBySource(image).map(({ source, names }) =>
+    source === "image" ? t`labels and environment` : `${source} (${names.join(", ")})`,
+  );
   return (
     <section>
       <Title order={3} size="h6">
@@ -120,6 +124,8 @@ function ImageFacts({ image }: { image: ImageDetail }) {
               .map(([name, text]) => `${name} ${text}`)
               .join(", "),
           ],
+          [t`Read from`, sources.join(", ")],
+          [t`Packages not read`, image.packages_problem],
           [t`Architectures`, image.architectures.join(", ")],
           [t`Accelerators`, image.accelerators.join(", ")],
           [t`Requires of NVIDIA drivers`, image.requires_cuda ? requirementWords(image.requires_cuda) : null],

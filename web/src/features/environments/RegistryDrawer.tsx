@@ -90,6 +90,7 @@ function RegistryFacts({ registry }: { registry: Registry }) {
           t`Pushes`,
           registry.push === "members" ? t`members, to ${registry.push_repositories.join(", ")}` : t`nobody`,
         ],
+        [t`Package databases`, registry.read_packages ? t`read by scans` : t`not read`],
         [t`Scope`, <RegistryScope key="scope" registry={registry} />],
         [t`Created`, <Instant key="created" at={registry.created_at} />],
       ]}

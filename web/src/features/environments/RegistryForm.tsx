@@ -53,7 +53,7 @@ function RegistryForm({
   registry: Registry | undefined;
   onDone: (saved?: Registry) => void;
 }) {
-  const { t } = useLingui();
+  const { t, i18n } = useLingui();
   const me = useMe();
   const create = useCreateRegistry();
   const update = useUpdateRegistry();
@@ -146,6 +146,7 @@ function RegistryForm({
       />
       <PasswordInput
         label={t`Password or token`}
+        description={kind.secret && i18n._(kind.secret)}
         autoComplete="new-password"
         placeholder={registry?.has_secret ? t`Set. Leave empty to keep it` : undefined}
         {...form.getInputProps("secret")}
@@ -186,6 +187,11 @@ function RegistryForm({
           {...form.getInputProps("push_repositories")}
         />
       )}
+      <Checkbox
+        label={t`Read package databases`}
+        description={t`Scans then download the layers of images, each once, to find out what they contain.`}
+        {...form.getInputProps("read_packages", { type: "checkbox" })}
+      />
       <TextInput
         label={t`Mirror`}
         description={t`Images are scanned and pulled from here instead. It receives the credentials.`}

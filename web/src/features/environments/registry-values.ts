@@ -17,6 +17,7 @@ export type RegistryValues = {
   images_enabled: boolean;
   push: Registry["push"];
   push_repositories: string[];
+  read_packages: boolean;
   scope: ScopeValue | "";
 };
 
@@ -38,6 +39,7 @@ export function valuesOf(registry: Registry | undefined, scope: ScopeValue | "")
     images_enabled: registry?.images_enabled ?? true,
     push: registry?.push ?? "nobody",
     push_repositories: registry?.push_repositories ?? [],
+    read_packages: registry?.read_packages ?? false,
     scope,
   };
 }
@@ -66,6 +68,7 @@ export function changed(registry: Registry, values: RegistryValues): RegistryUpd
     ...(values.secret ? { secret: values.secret } : {}),
     ...(values.push === registry.push ? {} : { push: values.push }),
     ...(values.images_enabled === registry.images_enabled ? {} : { images_enabled: values.images_enabled }),
+    ...(values.read_packages === registry.read_packages ? {} : { read_packages: values.read_packages }),
   };
 }
 
@@ -104,6 +107,9 @@ export function registryCommand(registry: Registry | undefined, values: Registry
       : [given.images_enabled ? "--enable-images" : "--disable-images"]),
     ...(given.push === undefined || (!registry && given.push === "nobody") ? [] : ["--push", given.push]),
     ...list("--push-repository", given.push_repositories),
+    ...(given.read_packages === undefined || (!registry && !given.read_packages)
+      ? []
+      : [given.read_packages ? "--read-packages" : "--no-read-packages"]),
     ...(id ? [`--${kind}`, id] : []),
   );
 }

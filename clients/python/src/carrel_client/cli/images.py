@@ -242,6 +242,14 @@ def _cuda(image: models.ImageDetail) -> list[tuple[str, str]]:
     return [("requires", requires), ("NVIDIA nodes", f"runs on {nodes['able']} of {nodes['total']}")]
 
 
+def _contents(image: models.ImageDetail) -> str:
+    """With the package databases that tell it; the rest is of labels and environment."""
+    sources = {name: f" ({source})" for name, source in image["contents_from"].items() if source != "image"}
+    return ", ".join(
+        f"{name} {version}{sources.get(name, '')}" for name, version in image["contents"].items()
+    )
+
+
 def _print(image: models.ImageDetail) -> None:
     settings = image["settings"]
     print_facts(
@@ -261,7 +269,8 @@ def _print(image: models.ImageDetail) -> None:
             ("layers", str(image["layers"] or "")),
             ("built", local_time(image["built_at"])),
             ("scanned", local_time(image["scanned_at"])),
-            ("contains", ", ".join(f"{name} {version}" for name, version in image["contents"].items())),
+            ("contains", _contents(image)),
+            ("packages problem", image["packages_problem"] or ""),
             ("accelerators", ", ".join(image["accelerators"])),
             *_cuda(image),
             ("licences", image["licenses"]),

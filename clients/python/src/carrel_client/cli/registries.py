@@ -113,6 +113,7 @@ def update_arguments(parser: Arguments) -> None:
         "carrel registry set hub --tag '3.12*' --tag '3.13*'",
         "carrel registry set ours --ca-file new-ca.pem",
         "carrel registry set ours --push members --push-repository 'team/*'",
+        "carrel registry set ours --read-packages",
     )
 
 
@@ -211,12 +212,25 @@ def _ended(context: Context, registry: str, scan: models.RegistryScanView) -> mo
 
 
 def _print_scans(scans: list[models.RegistryScanView]) -> None:
-    titles = ("REPOSITORIES", "FAILED", "TAGS", "ADDED", "UPDATED", "REMOVED", "REQUESTED", "PROBLEM")
+    titles = (
+        "REPOSITORIES",
+        "FAILED",
+        "TAGS",
+        "ADDED",
+        "UPDATED",
+        "REMOVED",
+        "LAYERS",
+        "REQUESTED",
+        "PROBLEM",
+    )
     rows = [
         [
             one["state"],
             f"{one['repositories_done']}/{'?' if one['repositories'] is None else one['repositories']}",
-            *(str(one[name]) for name in ("repositories_failed", "tags", "added", "updated", "removed")),
+            *(
+                str(one[name])
+                for name in ("repositories_failed", "tags", "added", "updated", "removed", "layers")
+            ),
             local_time(one["created_at"]),
             one["problem"] or "",
         ]
@@ -243,6 +257,13 @@ def _settings(parser: Arguments) -> None:
         action="store_true",
         help="sessions may use only images that carrel image edit --enable has enabled",
     )
+    packages = parser.add_mutually_exclusive_group()
+    packages.add_argument(
+        "--read-packages",
+        action="store_true",
+        help="scans download layers, each once, to read the package databases in them",
+    )
+    packages.add_argument("--no-read-packages", action="store_true", help="scans do not (default)")
     parser.add_argument(
         "--push",
         choices=("nobody", "members"),
@@ -286,6 +307,8 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
         values["secret"] = ""
     if args.enable_images or args.disable_images:
         values["images_enabled"] = args.enable_images
+    if args.read_packages or args.no_read_packages:
+        values["read_packages"] = args.read_packages
     if args.ca_file is not None:
         values["ca_pem"] = _read(args.ca_file) if args.ca_file else ""
     return values
@@ -334,6 +357,7 @@ def _print(registry: models.RegistryView) -> None:
                 else "nobody",
             ),
             ("images", "" if registry["images_enabled"] else "enabled one by one"),
+            ("packages", "read by scans" if registry["read_packages"] else ""),
             ("scope", _scope(registry)),
             ("created", local_time(registry["created_at"])),
         ]
