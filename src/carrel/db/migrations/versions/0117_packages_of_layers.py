@@ -5,7 +5,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "0117"
-down_revision = "0112"
+down_revision = "0115"
 branch_labels = None
 depends_on = None
 
