@@ -1644,6 +1644,7 @@ class ImageDetail(TypedDict):
     architectures: list[str]
     built_at: str | None
     contents: dict[str, str]
+    contents_from: dict[str, str]
     cuda_nodes: CudaNodes | None
     deprecated: bool
     description: str
@@ -1658,6 +1659,7 @@ class ImageDetail(TypedDict):
     licenses: str
     min_slots: AllSlotAmounts
     name: str
+    packages_problem: str | None
     preferred: bool
     present: bool
     recommended_slots: dict[str, int]
@@ -1876,6 +1878,8 @@ class ImageView(TypedDict):
     """name: of an image that a scan has added: its reference. architecture: null if it has several. registry_id,
     digest, layers, scanned_at: of a scanned image; size_bytes is then that of its compressed layers. family, version:
     group images. contents: versions of what it contains, such as python and cuda; cuda-driver: the least one.
+    contents_from: where each was read: image for its labels and environment, or the package database: dpkg, apk, conda,
+    python. packages_problem: why not all package databases could be read.
     min_slots: of its sessions; recommended_slots: to begin with. hidden: users are not offered it, and can start it by
     name. deprecated: it still starts; successor: the name of the image to use instead. aliases: further names.
     preferred: the name of its family means this version; without one, the newest. update: of a watched image, for those
@@ -1889,6 +1893,7 @@ class ImageView(TypedDict):
     architectures: list[str]
     built_at: str | None
     contents: dict[str, str]
+    contents_from: dict[str, str]
     cuda_nodes: CudaNodes | None
     deprecated: bool
     description: str
@@ -1901,6 +1906,7 @@ class ImageView(TypedDict):
     licenses: str
     min_slots: AllSlotAmounts
     name: str
+    packages_problem: str | None
     preferred: bool
     present: bool
     recommended_slots: dict[str, int]
@@ -3274,7 +3280,8 @@ class RegistryCreate(TypedDict):
     id or name of the one for which it is; omitted: what the creator administers: the installation, their domain or
     their only project. images_enabled: whether images that its scans add can be used unless a superadmin says
     otherwise. push: who may push environments to it; `members`: of its project, its domain or the installation.
-    push_repositories: globs of the repositories to which they may, without the namespace, such as `team-a/*`."""
+    push_repositories: globs of the repositories to which they may, without the namespace, such as `team-a/*`.
+    read_packages: whether scans download the layers of images, each once, to read package databases."""
 
     ca_pem: NotRequired[str]
     domain: NotRequired[str | None]
@@ -3286,6 +3293,7 @@ class RegistryCreate(TypedDict):
     project: NotRequired[str | None]
     push: NotRequired[MayPush]
     push_repositories: NotRequired[list[str]]
+    read_packages: NotRequired[bool]
     repositories: NotRequired[list[str]]
     secret: NotRequired[str]
     tags: NotRequired[list[str]]
@@ -3315,13 +3323,16 @@ class RegistryScanView(TypedDict):
     """repositories: to read; null while they are not listed. repositories_failed: those that could not be read.
 
     tags: read so far. added, updated, removed: images of the catalogue. requests: sent to the registry, once it has
-    ended. problem: why it failed, or why the last failed repository could not be read."""
+    ended. layers, layer_bytes: downloaded to read package databases. problem: why it failed, or why the last failed
+    repository or image could not be read."""
 
     added: int
     cancel: bool
     created_at: str
     ended_at: str | None
     id: str
+    layer_bytes: int
+    layers: int
     problem: str | None
     registry_id: str
     removed: int
@@ -3347,6 +3358,7 @@ class RegistryUpdate(TypedDict):
     namespace: NotRequired[str]
     push: NotRequired[MayPush]
     push_repositories: NotRequired[list[str]]
+    read_packages: NotRequired[bool]
     repositories: NotRequired[list[str]]
     secret: NotRequired[str]
     tags: NotRequired[list[str]]
@@ -3378,6 +3390,7 @@ class RegistryView(TypedDict):
     project: ProjectRef | None
     push: MayPush
     push_repositories: list[str]
+    read_packages: bool
     repositories: list[str]
     tags: list[str]
     url: str

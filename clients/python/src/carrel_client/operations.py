@@ -694,6 +694,17 @@ class Environments(Group):
         )
         return answer
 
+    def fetch_context(
+        self, *, url: str, key: str = UNSET, path: str = UNSET, ref: str = UNSET, token: str = UNSET
+    ) -> models.BuildContextView:
+        """The server fetches one commit, which takes at most two minutes. The limits are those of files that are sent."""
+        answer: models.BuildContextView = self._transport.call(
+            "POST",
+            "/api/v1/environments/contexts/git",
+            body=_given(key=key, path=path, ref=ref, token=token, url=url),
+        )
+        return answer
+
     def list(
         self,
         *,
@@ -766,6 +777,13 @@ class Environments(Group):
     def quotas(self) -> models.EnvironmentQuotaList:
         """How much your environments take, and those of your projects, of how much."""
         answer: models.EnvironmentQuotaList = self._transport.call("GET", "/api/v1/environment-quotas")
+        return answer
+
+    def read_context(self, *, folder: str, path: str = UNSET) -> models.BuildContextView:
+        """A directory as it is now, without what its .dockerignore names. The limits are those of files that are sent."""
+        answer: models.BuildContextView = self._transport.call(
+            "POST", "/api/v1/environments/contexts/folder", body=_given(folder=folder, path=path)
+        )
         return answer
 
     def rebuild(
@@ -2145,6 +2163,7 @@ class Registries(Group):
         project: str | None = UNSET,
         push: models.MayPush = UNSET,
         push_repositories: Sequence[str] = UNSET,
+        read_packages: bool = UNSET,
         repositories: Sequence[str] = UNSET,
         secret: str = UNSET,
         tags: Sequence[str] = UNSET,
@@ -2166,6 +2185,7 @@ class Registries(Group):
                 project=project,
                 push=push,
                 push_repositories=push_repositories,
+                read_packages=read_packages,
                 repositories=repositories,
                 secret=secret,
                 tags=tags,
@@ -2227,6 +2247,7 @@ class Registries(Group):
         namespace: str = UNSET,
         push: models.MayPush = UNSET,
         push_repositories: Sequence[str] = UNSET,
+        read_packages: bool = UNSET,
         repositories: Sequence[str] = UNSET,
         secret: str = UNSET,
         tags: Sequence[str] = UNSET,
@@ -2245,6 +2266,7 @@ class Registries(Group):
                 namespace=namespace,
                 push=push,
                 push_repositories=push_repositories,
+                read_packages=read_packages,
                 repositories=repositories,
                 secret=secret,
                 tags=tags,

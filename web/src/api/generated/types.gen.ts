@@ -4172,6 +4172,12 @@ export type ImageDetail = {
     contents: {
         [key: string]: string;
     };
+    /**
+     * Contents From
+     */
+    contents_from: {
+        [key: string]: string;
+    };
     cuda_nodes?: CudaNodes | null;
     /**
      * Deprecated
@@ -4226,6 +4232,10 @@ export type ImageDetail = {
      * Name
      */
     name: string;
+    /**
+     * Packages Problem
+     */
+    packages_problem: string | null;
     /**
      * Preferred
      */
@@ -4796,6 +4806,8 @@ export type ImageUpdateChoice = {
  * name: of an image that a scan has added: its reference. architecture: null if it has several. registry_id,
  * digest, layers, scanned_at: of a scanned image; size_bytes is then that of its compressed layers. family, version:
  * group images. contents: versions of what it contains, such as python and cuda; cuda-driver: the least one.
+ * contents_from: where each was read: image for its labels and environment, or the package database: dpkg, apk, conda,
+ * python. packages_problem: why not all package databases could be read.
  * min_slots: of its sessions; recommended_slots: to begin with. hidden: users are not offered it, and can start it by
  * name. deprecated: it still starts; successor: the name of the image to use instead. aliases: further names.
  * preferred: the name of its family means this version; without one, the newest. update: of a watched image, for those
@@ -4831,6 +4843,12 @@ export type ImageView = {
      * Contents
      */
     contents: {
+        [key: string]: string;
+    };
+    /**
+     * Contents From
+     */
+    contents_from: {
         [key: string]: string;
     };
     cuda_nodes?: CudaNodes | null;
@@ -4875,6 +4893,10 @@ export type ImageView = {
      * Name
      */
     name: string;
+    /**
+     * Packages Problem
+     */
+    packages_problem: string | null;
     /**
      * Preferred
      */
@@ -8441,6 +8463,7 @@ export type RegistryCheckStep = {
  * their only project. images_enabled: whether images that its scans add can be used unless a superadmin says
  * otherwise. push: who may push environments to it; `members`: of its project, its domain or the installation.
  * push_repositories: globs of the repositories to which they may, without the namespace, such as `team-a*`.
+ * read_packages: whether scans download the layers of images, each once, to read package databases.
  */
 export type RegistryCreate = {
     /**
@@ -8477,6 +8500,10 @@ export type RegistryCreate = {
      * Push Repositories
      */
     push_repositories?: Array<string>;
+    /**
+     * Read Packages
+     */
+    read_packages?: boolean;
     /**
      * Repositories
      */
@@ -8554,7 +8581,8 @@ export type RegistryScanList = {
  * repositories: to read; null while they are not listed. repositories_failed: those that could not be read.
  *
  * tags: read so far. added, updated, removed: images of the catalogue. requests: sent to the registry, once it has
- * ended. problem: why it failed, or why the last failed repository could not be read.
+ * ended. layers, layer_bytes: downloaded to read package databases. problem: why it failed, or why the last failed
+ * repository or image could not be read.
  */
 export type RegistryScanView = {
     /**
@@ -8577,6 +8605,14 @@ export type RegistryScanView = {
      * Id
      */
     id: string;
+    /**
+     * Layer Bytes
+     */
+    layer_bytes: number;
+    /**
+     * Layers
+     */
+    layers: number;
     /**
      * Problem
      */
@@ -8653,6 +8689,10 @@ export type RegistryUpdate = {
      * Push Repositories
      */
     push_repositories?: Array<string>;
+    /**
+     * Read Packages
+     */
+    read_packages?: boolean;
     /**
      * Repositories
      */
@@ -8738,6 +8778,10 @@ export type RegistryView = {
      * Push Repositories
      */
     push_repositories: Array<string>;
+    /**
+     * Read Packages
+     */
+    read_packages: boolean;
     /**
      * Repositories
      */

@@ -2,7 +2,7 @@
 
 import { client } from '../client.gen';
 import type { Options } from '../options.gen';
-import type { EnvironmentsAnnotateData, EnvironmentsAnnotateErrors, EnvironmentsAnnotateResponses, EnvironmentsBuildData, EnvironmentsBuildErrors, EnvironmentsBuildResponses, EnvironmentsCancelData, EnvironmentsCancelErrors, EnvironmentsCancelPushData, EnvironmentsCancelPushErrors, EnvironmentsCancelPushResponses, EnvironmentsCancelResponses, EnvironmentsListData, EnvironmentsListErrors, EnvironmentsListResponses, EnvironmentsLogData, EnvironmentsLogErrors, EnvironmentsLogResponses, EnvironmentsPushData, EnvironmentsPushErrors, EnvironmentsPushesData, EnvironmentsPushesErrors, EnvironmentsPushesResponses, EnvironmentsPushResponses, EnvironmentsPushTargetsData, EnvironmentsPushTargetsErrors, EnvironmentsPushTargetsResponses, EnvironmentsQuotasData, EnvironmentsQuotasErrors, EnvironmentsQuotasResponses, EnvironmentsRebuildData, EnvironmentsRebuildErrors, EnvironmentsRebuildResponses, EnvironmentsRecipeData, EnvironmentsRecipeErrors, EnvironmentsRecipeResponses, EnvironmentsRemoveData, EnvironmentsRemoveErrors, EnvironmentsRemoveResponses, EnvironmentsRemoveVersionData, EnvironmentsRemoveVersionErrors, EnvironmentsRemoveVersionResponses, EnvironmentsSendContextData, EnvironmentsSendContextErrors, EnvironmentsSendContextResponses, EnvironmentsShareData, EnvironmentsShareErrors, EnvironmentsShareResponses, EnvironmentsSharesData, EnvironmentsSharesErrors, EnvironmentsSharesResponses, EnvironmentsShowData, EnvironmentsShowErrors, EnvironmentsShowPushData, EnvironmentsShowPushErrors, EnvironmentsShowPushResponses, EnvironmentsShowResponses, EnvironmentsUnshareData, EnvironmentsUnshareErrors, EnvironmentsUnshareResponses, EnvironmentsUpdateData, EnvironmentsUpdateErrors, EnvironmentsUpdateResponses } from '../types.gen';
+import type { EnvironmentsAnnotateData, EnvironmentsAnnotateErrors, EnvironmentsAnnotateResponses, EnvironmentsBuildData, EnvironmentsBuildErrors, EnvironmentsBuildResponses, EnvironmentsCancelData, EnvironmentsCancelErrors, EnvironmentsCancelPushData, EnvironmentsCancelPushErrors, EnvironmentsCancelPushResponses, EnvironmentsCancelResponses, EnvironmentsFetchContextData, EnvironmentsFetchContextErrors, EnvironmentsFetchContextResponses, EnvironmentsListData, EnvironmentsListErrors, EnvironmentsListResponses, EnvironmentsLogData, EnvironmentsLogErrors, EnvironmentsLogResponses, EnvironmentsPushData, EnvironmentsPushErrors, EnvironmentsPushesData, EnvironmentsPushesErrors, EnvironmentsPushesResponses, EnvironmentsPushResponses, EnvironmentsPushTargetsData, EnvironmentsPushTargetsErrors, EnvironmentsPushTargetsResponses, EnvironmentsQuotasData, EnvironmentsQuotasErrors, EnvironmentsQuotasResponses, EnvironmentsReadContextData, EnvironmentsReadContextErrors, EnvironmentsReadContextResponses, EnvironmentsRebuildData, EnvironmentsRebuildErrors, EnvironmentsRebuildResponses, EnvironmentsRecipeData, EnvironmentsRecipeErrors, EnvironmentsRecipeResponses, EnvironmentsRemoveData, EnvironmentsRemoveErrors, EnvironmentsRemoveResponses, EnvironmentsRemoveVersionData, EnvironmentsRemoveVersionErrors, EnvironmentsRemoveVersionResponses, EnvironmentsSendContextData, EnvironmentsSendContextErrors, EnvironmentsSendContextResponses, EnvironmentsShareData, EnvironmentsShareErrors, EnvironmentsShareResponses, EnvironmentsSharesData, EnvironmentsSharesErrors, EnvironmentsSharesResponses, EnvironmentsShowData, EnvironmentsShowErrors, EnvironmentsShowPushData, EnvironmentsShowPushErrors, EnvironmentsShowPushResponses, EnvironmentsShowResponses, EnvironmentsUnshareData, EnvironmentsUnshareErrors, EnvironmentsUnshareResponses, EnvironmentsUpdateData, EnvironmentsUpdateErrors, EnvironmentsUpdateResponses } from '../types.gen';
 
 /**
  * List quotas of environments
@@ -46,6 +46,34 @@ export const environmentsSendContext = <ThrowOnError extends boolean = true>(opt
     headers: {
         'Content-Type': 'application/x-tar',
         ...options?.headers
+    }
+});
+
+/**
+ * Read the files of a build from a folder
+ *
+ * A directory as it is now, without what its .dockerignore names. The limits are those of files that are sent.
+ */
+export const environmentsReadContext = <ThrowOnError extends boolean = true>(options: Options<EnvironmentsReadContextData, ThrowOnError>) => (options.client ?? client).post<EnvironmentsReadContextResponses, EnvironmentsReadContextErrors, ThrowOnError>({
+    url: '/api/v1/environments/contexts/folder',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Fetch the files of a build from Git
+ *
+ * The server fetches one commit, which takes at most two minutes. The limits are those of files that are sent.
+ */
+export const environmentsFetchContext = <ThrowOnError extends boolean = true>(options: Options<EnvironmentsFetchContextData, ThrowOnError>) => (options.client ?? client).post<EnvironmentsFetchContextResponses, EnvironmentsFetchContextErrors, ThrowOnError>({
+    url: '/api/v1/environments/contexts/git',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
     }
 });
 
