@@ -14,6 +14,13 @@ def text(document: Document, key: str, kind: str) -> str:
     return " ".join(value.replace("\0", "").split())[: LONGEST[kind]] if isinstance(value, str) else ""
 
 
+def number(document: Document, key: str, most: float) -> float | None:
+    """The number under the key, from 0 to the most."""
+    value = document.get(key)
+    valid = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= most
+    return float(value) if valid else None
+
+
 def part(document: Document, key: str) -> Document:
     """The object under the key; empty if there is none."""
     value = document.get(key)
@@ -38,6 +45,11 @@ def link(document: Document, key: str) -> str:
     """A web address under the key; "" for anything else, as people will follow it."""
     address = text(document, key, "link")
     return address if address.startswith(("https://", "http://")) else ""
+
+
+def purl_type(purl: str) -> str:
+    """The package system of a package URL, such as deb; "" if it is none."""
+    return purl.removeprefix("pkg:").partition("/")[0][: LONGEST["type"]] if purl.startswith("pkg:") else ""
 
 
 def named(document: Document) -> str:
