@@ -122,7 +122,7 @@ def _vulnerabilities(entry: Document, by_ref: Mapping[str, ImagePackage]) -> Ite
     fix = _FIX.search(text(entry, "recommendation", "title"))
     ratings = list(parts(entry, "ratings"))
     rating = cvss.decisive(_cvss(ratings), text(part(entry, "source"), "name", "name").lower())
-    epss = next((number(one, "score", 1.0) for one in ratings if part(one, "source").get("name") == _EPSS["name"]), None)
+    epss = next(_epss(ratings), None)
     for affected in list(parts(entry, "affects")) or [{}]:
         ref = text(affected, "ref", "link")
         package = by_ref.get(ref) if ref else None
@@ -146,6 +146,12 @@ def _cvss(ratings: Iterable[Document]) -> Iterator[cvss.CvssRating]:
         if score is not None and text(one, "method", "type").startswith("CVSS"):
             source = text(part(one, "source"), "name", "name").lower()
             yield cvss.CvssRating(source, score, text(one, "vector", "vector"))
+
+
+def _epss(ratings: Iterable[Document]) -> Iterator[float | None]:
+    for one in ratings:
+        if part(one, "source").get("name") == _EPSS["name"]:
+            yield number(one, "score", 1.0)
 
 
 def _link(entry: Document) -> str:

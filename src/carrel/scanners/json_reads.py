@@ -17,8 +17,9 @@ def text(document: Document, key: str, kind: str) -> str:
 def number(document: Document, key: str, most: float) -> float | None:
     """The number under the key, from 0 to the most."""
     value = document.get(key)
-    valid = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= most
-    return float(value) if valid else None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return float(value) if 0 <= value <= most else None
 
 
 def part(document: Document, key: str) -> Document:

@@ -59,8 +59,8 @@ class ImagePackage:
 
 @dataclass(frozen=True, slots=True)
 class Vulnerability:
-    """Of one package. fixed: the versions that do not have it; "": none is known. cvss_score: 0 to 10. epss: how probable
-    it is that it is exploited within 30 days, 0 to 1. None: the scanner does not tell.
+    """Of one package. fixed: the versions that do not have it; "": none is known. cvss_score: 0 to 10. epss: how
+    probable it is that it is exploited within 30 days, 0 to 1. None: the scanner does not tell.
     """
 
     id: str

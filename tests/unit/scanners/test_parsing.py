@@ -143,7 +143,10 @@ def trivy_with(*entries: object) -> bytes:
     [
         # The newest version counts, then the source of the severity, then the NVD.
         ({"nvd": {"V2Score": 9.0, "V3Score": 5.0, "V3Vector": "CVSS:3.1/x"}}, 5.0),
-        ({"nvd": {"V3Score": 9.0, "V3Vector": "CVSS:3.1/x", "V40Score": 3.0, "V40Vector": "CVSS:4.0/x"}}, 3.0),
+        (
+            {"nvd": {"V3Score": 9.0, "V3Vector": "CVSS:3.1/x", "V40Score": 3.0, "V40Vector": "CVSS:4.0/x"}},
+            3.0,
+        ),
         ({"nvd": {"V3Score": 9.0}, "debian": {"V3Score": 4.0}}, 4.0),
         ({"nvd": {"V3Score": 4.0}, "ghsa": {"V3Score": 9.0}}, 4.0),
         ({"ghsa": {"V3Score": 9.0}, "redhat": {"V3Score": 7.0}}, 9.0),
@@ -156,8 +159,16 @@ def test_one_of_several_scores_counts(scores: object, expected: float | None):
 
 
 def test_scores_of_related_vulnerabilities_count_where_a_distribution_has_none():
-    related = {"id": "CVE-1", "cvss": [{"vector": "v", "metrics": {"baseScore": 7.5}}], "epss": [{"epss": 0.3}]}
-    match = {"vulnerability": {"id": "CVE-1", "cvss": []}, "relatedVulnerabilities": [related], "artifact": {}}
+    related = {
+        "id": "CVE-1",
+        "cvss": [{"vector": "v", "metrics": {"baseScore": 7.5}}],
+        "epss": [{"epss": 0.3}],
+    }
+    match = {
+        "vulnerability": {"id": "CVE-1", "cvss": []},
+        "relatedVulnerabilities": [related],
+        "artifact": {},
+    }
     [one] = parse(orjson.dumps({"matches": [match], "descriptor": {}})).vulnerabilities
     assert (one.cvss_score, one.cvss_vector, one.epss) == (7.5, "v", 0.3)
 
@@ -263,6 +274,9 @@ def test_no_trivy_report_breaks_the_reader(results: object, trivy: object):
     parse(orjson.dumps({"SchemaVersion": 2, "ArtifactName": "", "Results": results, "Trivy": trivy}))
 
 
-@given(st.lists(odd(["vulnerability", "artifact", "relatedVulnerabilities", "cvss", "epss"]), max_size=3) | JSON, JSON)
+@given(
+    st.lists(odd(["vulnerability", "artifact", "relatedVulnerabilities", "cvss", "epss"]), max_size=3) | JSON,
+    JSON,
+)
 def test_no_grype_report_breaks_the_reader(matches: object, descriptor: object):
     parse(orjson.dumps({"matches": matches, "descriptor": descriptor}))

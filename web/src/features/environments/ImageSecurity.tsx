@@ -68,6 +68,16 @@ function Summary({ scan }: { scan: ImageScan | undefined }) {
           </Anchor>
         </Text>
       )}
+      {scan.target && (
+        <Text size="xs" c="dimmed" style={{ overflowWrap: "anywhere" }}>
+          <Trans>Scanned: {scan.target}</Trans>
+        </Text>
+      )}
+      {scan.outdated && (
+        <Alert color="yellow" variant="light" icon={<IconAlertTriangle size={18} aria-hidden />}>
+          <Trans>This result is outdated: the catalogue has another digest of the image by now.</Trans>
+        </Alert>
+      )}
       {scan.problem && (
         <Alert color="yellow" variant="light" icon={<IconAlertTriangle size={18} aria-hidden />}>
           {scan.problem}
