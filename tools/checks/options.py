@@ -27,7 +27,7 @@ FOLDERS = tuple(
     )
 )
 ON_REQUEST = ("cluster", "programs", "scanners")
-"""Parts that run only if they are named: they build Kubernetes, an image with all apps of the catalogue, or scanners first."""
+"""Parts that run only if they are named: they first build Kubernetes, an image with all apps, or scanners."""
 PARTS = ("lint", "generated", "web", "sizes", *FOLDERS)
 _EXAMPLES = """\
 examples:

@@ -49,6 +49,7 @@ function Summary({ scan }: { scan: ImageScan | undefined }) {
       </Text>
     );
   const { title, look } = SCAN_STATES[scan.state];
+  const { target } = scan;
   return (
     <Stack gap={4} role="status">
       <Group gap="xs">
@@ -68,9 +69,9 @@ function Summary({ scan }: { scan: ImageScan | undefined }) {
           </Anchor>
         </Text>
       )}
-      {scan.target && (
+      {target && (
         <Text size="xs" c="dimmed" style={{ overflowWrap: "anywhere" }}>
-          <Trans>Scanned: {scan.target}</Trans>
+          <Trans>Scanned: {target}</Trans>
         </Text>
       )}
       {scan.outdated && (

@@ -83,7 +83,7 @@ def vulnerabilities_arguments(parser: Arguments) -> None:
     parser.add_argument("--csv", action="store_true", help="print all as CSV")
     parser.explain(
         "List the known vulnerabilities in an image: the most severe first, of these the most probably exploited.\n"
-        "EPSS is the probability of that within 30 days, CVSS a score from 0 to 10; empty if the scanner reports none.\n"
+        "EPSS is the probability of that within 30 days, CVSS a score from 0 to 10; empty if unknown.\n"
         "SINCE is the day on which a scan first found it there."
     )
     parser.example(
@@ -98,7 +98,7 @@ def vulnerabilities(args: argparse.Namespace, context: Context) -> int:
     scans, scan_id = context.client.image_scans, _scan_of(context, args.image)["id"]
     chosen = given(args, "severity", "fixable")
     if args.csv:
-        write_bytes(scans.export_vulnerabilities(scan_id, q=args.search, **chosen).encode())
+        write_bytes(b"".join(scans.export_vulnerabilities(scan_id, q=args.search, **chosen)))
         return 0
     response = _pages(args, partial(scans.vulnerabilities, scan_id, **chosen))
     titles = ("CVSS", "EPSS", "ID", "PACKAGE", "VERSION", "FIXED IN", "SINCE", "TITLE", "LINK")
@@ -254,7 +254,7 @@ def _print(scan: models.ImageScanView) -> None:
         ("scanned", local_time(scan["scanned_at"])),
         ("scanner", scan["scanner"]),
         (
-            "of",
+            "target",
             scan["target"] + (" (outdated: the catalogue has another digest)" if scan["outdated"] else ""),
         ),
         ("packages", str(scan["packages"]) if scan["scanned_at"] else ""),
