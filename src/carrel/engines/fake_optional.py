@@ -255,6 +255,7 @@ class FakeAdjusting:
                 tuple(references),
                 self.world.image_sizes.get(references[0], _SIZE),
                 self.world.image_labels.get(references[0], {}),
+                self.world.image_digests.get(image, ()),
             )
             for image, references in by_id.items()
         )

@@ -185,6 +185,8 @@ class FakeWorld:
         """By image."""
         self.image_ids: dict[str, str] = {}
         """Of built or tagged images; others are identified by their reference."""
+        self.image_digests: dict[str, tuple[str, ...]] = {}
+        """By id of an image: references by digest."""
         self.image_sizes: dict[str, int] = {}
         """By image."""
         self.pulled_with: dict[str, PullCredentials | None] = {}
