@@ -5,7 +5,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "0119"
-down_revision = "0112"
+down_revision = "0117"
 branch_labels = None
 depends_on = None
 

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0121"
-down_revision = "0117"
+down_revision = "0119"
 branch_labels = None
 depends_on = None
 
