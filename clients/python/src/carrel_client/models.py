@@ -1788,8 +1788,9 @@ class ImageScanList(TypedDict):
 
 class ImageScanView(TypedDict):
     """reference: with registry and tag. state: of the latest scan; problem: why that failed. scanned_at, scanner,
-    digest, packages, counts: of the latest that succeeded; null, empty or 0 before. effect: of the installation's rule
-    on new sessions. exemption: from the rule, while it holds."""
+    digest, packages, counts: of the latest that succeeded; null, empty or 0 before. target: what that read: the
+    reference with its digest, or the engine's image id; outdated: the catalogue has another digest by now. effect: of
+    the installation's rule on new sessions. exemption: from the rule, while it holds."""
 
     cancel: bool
     counts: SeverityCounts
@@ -1798,6 +1799,7 @@ class ImageScanView(TypedDict):
     ended_at: str | None
     exemption: ScanExemptionView | None
     id: str
+    outdated: bool
     packages: int
     problem: str | None
     reference: str
@@ -1805,6 +1807,7 @@ class ImageScanView(TypedDict):
     scanned_at: str | None
     scanner: str
     state: ScanState
+    target: str
 
 
 class ImageScopeRef(TypedDict):
@@ -4058,8 +4061,10 @@ class SiteUpdate(TypedDict):
     currency: NotRequired[str]
     image_cleanup_days: NotRequired[int]
     image_cleanup_free_percent: NotRequired[int]
+    image_scan_fixable_only: NotRequired[bool]
     image_scan_grace_days: NotRequired[int]
     image_scan_hours: NotRequired[int]
+    image_scan_min_epss_percent: NotRequired[int]
     image_scan_rule: NotRequired[ScanRule]
     image_scan_severity: NotRequired[Severity]
     image_watch_end: NotRequired[str]
@@ -4108,8 +4113,10 @@ class SiteView(TypedDict):
     currency: str
     image_cleanup_days: int
     image_cleanup_free_percent: int
+    image_scan_fixable_only: bool
     image_scan_grace_days: int
     image_scan_hours: int
+    image_scan_min_epss_percent: int
     image_scan_rule: ScanRule
     image_scan_severity: Severity
     image_watch_end: str
@@ -5110,7 +5117,8 @@ ViewedList = Literal["sessions"]
 
 
 class VulnerabilityList(TypedDict):
-    """The most severe first. counts: of all that the scan found, whatever is asked for."""
+    """The most severe first, of these the most probably exploited. counts: of all that the scan found, whatever
+    is asked for."""
 
     counts: SeverityCounts
     items: list[VulnerabilityView]
@@ -5119,8 +5127,12 @@ class VulnerabilityList(TypedDict):
 
 class VulnerabilityView(TypedDict):
     """fixed: versions of the package without it; empty: none is known. since: day on which it was first found in the
-    image."""
+    image. cvss_score: 0 to 10, of cvss_vector. epss: how probable it is that it is exploited within 30 days, 0 to 1.
+    null or empty: the scanner does not tell."""
 
+    cvss_score: float | None
+    cvss_vector: str
+    epss: float | None
     fixed: str
     id: str
     link: str

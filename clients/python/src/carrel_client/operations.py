@@ -1340,7 +1340,8 @@ class ImageScans(Group):
         limit: int | None = None,
         cursor: str | None = None,
     ) -> models.VulnerabilityList:
-        """The known vulnerabilities of the packages in an image, the most severe first."""
+        """The known vulnerabilities of the packages in an image, the most severe first, of these the most probably
+        exploited."""
         answer: models.VulnerabilityList = self._transport.call(
             "GET",
             f"/api/v1/image-scans/{segment(id)}/vulnerabilities",
@@ -2933,8 +2934,10 @@ class Site(Group):
         currency: str = UNSET,
         image_cleanup_days: int = UNSET,
         image_cleanup_free_percent: int = UNSET,
+        image_scan_fixable_only: bool = UNSET,
         image_scan_grace_days: int = UNSET,
         image_scan_hours: int = UNSET,
+        image_scan_min_epss_percent: int = UNSET,
         image_scan_rule: models.ScanRule = UNSET,
         image_scan_severity: models.Severity = UNSET,
         image_watch_end: str = UNSET,
@@ -2982,8 +2985,10 @@ class Site(Group):
                 currency=currency,
                 image_cleanup_days=image_cleanup_days,
                 image_cleanup_free_percent=image_cleanup_free_percent,
+                image_scan_fixable_only=image_scan_fixable_only,
                 image_scan_grace_days=image_scan_grace_days,
                 image_scan_hours=image_scan_hours,
+                image_scan_min_epss_percent=image_scan_min_epss_percent,
                 image_scan_rule=image_scan_rule,
                 image_scan_severity=image_scan_severity,
                 image_watch_end=image_watch_end,

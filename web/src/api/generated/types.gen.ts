@@ -4575,8 +4575,9 @@ export type ImageScanList = {
  * ImageScanView
  *
  * reference: with registry and tag. state: of the latest scan; problem: why that failed. scanned_at, scanner,
- * digest, packages, counts: of the latest that succeeded; null, empty or 0 before. effect: of the installation's rule
- * on new sessions. exemption: from the rule, while it holds.
+ * digest, packages, counts: of the latest that succeeded; null, empty or 0 before. target: what that read: the
+ * reference with its digest, or the engine's image id; outdated: the catalogue has another digest by now. effect: of
+ * the installation's rule on new sessions. exemption: from the rule, while it holds.
  */
 export type ImageScanView = {
     /**
@@ -4598,6 +4599,10 @@ export type ImageScanView = {
      * Id
      */
     id: string;
+    /**
+     * Outdated
+     */
+    outdated: boolean;
     /**
      * Packages
      */
@@ -4623,6 +4628,10 @@ export type ImageScanView = {
      */
     scanner: string;
     state: ScanState;
+    /**
+     * Target
+     */
+    target: string;
 };
 
 /**
@@ -10422,6 +10431,12 @@ export type SiteUpdate = {
      */
     image_cleanup_free_percent?: number;
     /**
+     * Image Scan Fixable Only
+     *
+     * Whether the rule is only about vulnerabilities for which a fixed version is known.
+     */
+    image_scan_fixable_only?: boolean;
+    /**
      * Image Scan Grace Days
      *
      * Days after a vulnerability is found in an image, in which people are only warned.
@@ -10433,6 +10448,12 @@ export type SiteUpdate = {
      * Hours after which an image is scanned again.
      */
     image_scan_hours?: number;
+    /**
+     * Image Scan Min Epss Percent
+     *
+     * The least EPSS, the probability of exploitation within 30 days, that the rule is about; vulnerabilities for which the scanner reports none count.
+     */
+    image_scan_min_epss_percent?: number;
     /**
      * Whether people are warned of images with vulnerabilities, or cannot start sessions from them.
      */
@@ -10682,6 +10703,12 @@ export type SiteView = {
      */
     image_cleanup_free_percent?: number;
     /**
+     * Image Scan Fixable Only
+     *
+     * Whether the rule is only about vulnerabilities for which a fixed version is known.
+     */
+    image_scan_fixable_only?: boolean;
+    /**
      * Image Scan Grace Days
      *
      * Days after a vulnerability is found in an image, in which people are only warned.
@@ -10693,6 +10720,12 @@ export type SiteView = {
      * Hours after which an image is scanned again.
      */
     image_scan_hours?: number;
+    /**
+     * Image Scan Min Epss Percent
+     *
+     * The least EPSS, the probability of exploitation within 30 days, that the rule is about; vulnerabilities for which the scanner reports none count.
+     */
+    image_scan_min_epss_percent?: number;
     /**
      * Whether people are warned of images with vulnerabilities, or cannot start sessions from them.
      */
@@ -13453,7 +13486,8 @@ export type ViewedList = 'sessions';
 /**
  * VulnerabilityList
  *
- * The most severe first. counts: of all that the scan found, whatever is asked for.
+ * The most severe first, of these the most probably exploited. counts: of all that the scan found, whatever
+ * is asked for.
  */
 export type VulnerabilityList = {
     counts: SeverityCounts;
@@ -13471,9 +13505,22 @@ export type VulnerabilityList = {
  * VulnerabilityView
  *
  * fixed: versions of the package without it; empty: none is known. since: day on which it was first found in the
- * image.
+ * image. cvss_score: 0 to 10, of cvss_vector. epss: how probable it is that it is exploited within 30 days, 0 to 1.
+ * null or empty: the scanner does not tell.
  */
 export type VulnerabilityView = {
+    /**
+     * Cvss Score
+     */
+    cvss_score: number | null;
+    /**
+     * Cvss Vector
+     */
+    cvss_vector: string;
+    /**
+     * Epss
+     */
+    epss: number | null;
     /**
      * Fixed
      */
@@ -17860,6 +17907,61 @@ export type ImageScansVulnerabilitiesResponses = {
 };
 
 export type ImageScansVulnerabilitiesResponse = ImageScansVulnerabilitiesResponses[keyof ImageScansVulnerabilitiesResponses];
+
+export type ImageScansExportVulnerabilitiesData = {
+    body?: never;
+    path: {
+        /**
+         * Id
+         *
+         * The id of a scan.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * Severity
+         *
+         * only those that are at least as severe
+         */
+        severity?: Severity | null;
+        /**
+         * Fixable
+         *
+         * only those with or without a fixed version
+         */
+        fixable?: HasFix | null;
+        /**
+         * Q
+         *
+         * part of the id or of the package's name
+         */
+        q?: string | null;
+    };
+    url: '/api/v1/image-scans/{id}/vulnerabilities/export';
+};
+
+export type ImageScansExportVulnerabilitiesErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageScansExportVulnerabilitiesError = ImageScansExportVulnerabilitiesErrors[keyof ImageScansExportVulnerabilitiesErrors];
+
+export type ImageScansExportVulnerabilitiesResponses = {
+    /**
+     * The file
+     */
+    200: string;
+};
+
+export type ImageScansExportVulnerabilitiesResponse = ImageScansExportVulnerabilitiesResponses[keyof ImageScansExportVulnerabilitiesResponses];
 
 export type ImageUpdatesCheckData = {
     body: ImageUpdateCheck;
