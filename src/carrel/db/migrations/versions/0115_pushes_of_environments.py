@@ -17,7 +17,12 @@ def upgrade() -> None:
         "registries",
         sa.Column("push_repositories", sa.ARRAY(sa.String()), server_default=sa.text("'{}'"), nullable=False),
     )
-    op.create_check_constraint(op.f("ck_registries_push"), "registries", "push IN ('nobody', 'members')")
+    op.create_check_constraint(
+        op.f("ck_registries_push"),
+        "registries",
+        "push IN ('nobody', 'members')",
+        postgresql_not_valid=True,
+    )
     op.create_table(
         "environment_pushes",
         sa.Column("id", sa.String(), nullable=False),
