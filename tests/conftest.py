@@ -15,6 +15,7 @@ import psycopg
 import pytest
 from argon2 import PasswordHasher
 from databases import TEMPLATE, Databases, Lent, in_database
+from directories import remove_directories
 from hypothesis import HealthCheck, settings
 from people import PASSWORD, People, first_administrator
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -78,6 +79,10 @@ def pytest_collection_finish() -> None:
     """What was imported stays: looking through all of it for garbage again and again takes a tenth of the time."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    remove_directories()
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

@@ -1,8 +1,6 @@
 """What controllers work with, where a test has one of them step by hand."""
 
-import tempfile
-from pathlib import Path
-
+from directories import directory
 from installation import only
 
 from carrel.controllers.loop import Tools
@@ -14,7 +12,7 @@ from carrel.engines.fake import FakeEngine
 from carrel.folders.hosts.storages import Storages
 from carrel.sessions.logs.store import LogStore
 
-_LOGS = tempfile.TemporaryDirectory(prefix="carrel-logs-")
+_LOGS = directory("carrel-logs-")
 """Of all of them: containers have ids of their own."""
 
 
@@ -24,7 +22,7 @@ def tools(
     """Over a fake engine with one node."""
     engines = only(database, FakeEngine())
     seal = SecretBox(b"0" * 32)
-    logs = LogStore(Path(_LOGS.name))
+    logs = LogStore(_LOGS)
     return Tools(
         database, engines, clock or SystemClock(), leader, seal, storages or Storages(database), logs
     )

@@ -47,6 +47,9 @@ class FakeScanner:
                 "PkgName": "openssl",
                 "InstalledVersion": "1",
                 "FixedVersion": "2" if severity == "HIGH" else "",
+                "CVSS": {"nvd": {"V3Score": 9.8, "V3Vector": "CVSS:3.1/AV:N"}}
+                if severity == "CRITICAL"
+                else {},
             }
             for name, severity in vulnerabilities
         ]

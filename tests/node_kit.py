@@ -2,9 +2,13 @@
 
 from databases import sql
 
+from carrel.accelerators.port import Device, whole_and_shares
 from carrel.core.clock import SystemClock
+from carrel.core.cuda import DRIVER_LABEL
+from carrel.core.slots import WHOLE
 from carrel.db.database import Database
 from carrel.engines.port import NodeInfo
+from carrel.images import service as images
 from carrel.nodes import service as nodes
 
 GIB = 1 << 30
@@ -29,3 +33,34 @@ async def group(database: Database, name: str, *, public: bool = True) -> None:
         name=name,
         public=public,
     )
+
+
+def gpu_machine(name: str, driver: str | None, *, gpus: int = 1, cpu: int = 8000) -> NodeInfo:
+    """A node with devices of NVIDIA. driver: its version; None: the engine does not say it."""
+    return NodeInfo(
+        name,
+        "x86_64",
+        {"cpu": cpu, "mem": 4 * GIB, "cuda.device": gpus, "cuda.shares": gpus * WHOLE},
+        "Fake 1",
+        devices=tuple(Device(f"{name}-gpu{number}", "cuda", "NVIDIA H100") for number in range(gpus)),
+        slot_kinds=tuple(whole_and_shares("cuda", "GPU")),
+        labels={DRIVER_LABEL: driver} if driver else {},
+    )
+
+
+async def cuda_image(database: Database, reference: str, requires: str | None) -> None:
+    """An image of the catalogue that a scan found. requires: of drivers."""
+    async with database.transaction() as tx:
+        await images.register(
+            tx,
+            name=reference.partition(":")[0],
+            reference=reference,
+            title=reference,
+            description="",
+            size_bytes=None,
+            architecture=None,
+            apps=[],
+            min_slots={},
+        )
+    changed = "UPDATE images SET requires_cuda = :requires WHERE reference = :reference"
+    await sql(database, changed, reference=reference, requires=requires)

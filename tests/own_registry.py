@@ -13,7 +13,7 @@ import ssl
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -57,10 +57,16 @@ class OwnRegistry:
         architectures: tuple[str, ...] = ("amd64",),
         config: Mapping[str, Any] | None = None,
         created: str = "2026-01-02T03:04:05Z",
+        layers: Sequence[bytes] = (),
     ) -> str:
-        """Put an image there; returns its digest. Several architectures make an index."""
+        """Put an image there; returns its digest. Several architectures make an index.
+
+        layers: compressed; without, each image has one that is nothing.
+        """
         with closing(self._client(repository)) as client:
-            manifests = [self._image(client, repository, one, config or {}, created) for one in architectures]
+            manifests = [
+                self._image(client, repository, one, config or {}, created, layers) for one in architectures
+            ]
             if len(manifests) == 1:
                 body, kind = manifests[0][0], _MANIFEST
             else:
@@ -89,21 +95,22 @@ class OwnRegistry:
         architecture: str,
         config: Mapping[str, Any],
         created: str,
+        layers: Sequence[bytes],
     ) -> tuple[bytes, str]:
-        layer = os.urandom(512)
+        layers = layers or [os.urandom(512)]
         document = {
             "architecture": architecture,
             "os": "linux",
             "created": created,
             "config": config,
-            "rootfs": {"type": "layers", "diff_ids": [_digest(layer)]},
+            "rootfs": {"type": "layers", "diff_ids": [_digest(layer) for layer in layers]},
         }
         written = json.dumps(document).encode()
         manifest = {
             "schemaVersion": 2,
             "mediaType": _MANIFEST,
             "config": self._blob(client, repository, written, _CONFIG),
-            "layers": [self._blob(client, repository, layer, _LAYER)],
+            "layers": [self._blob(client, repository, layer, _LAYER) for layer in layers],
         }
         body = json.dumps(manifest).encode()
         self._put(client, repository, _digest(body), body, _MANIFEST)

@@ -95,6 +95,13 @@ def test_pods_fit_the_restricted_security_level(values: Path, receptive: Cluster
         ("data.volume.capacity=1Gi", "capacity"),
         ("data.volume.nfs.path=/x,data.storageClass=fast", "without data.existingClaim"),
         ("sessions.dataClaim=No", "dataClaim"),
+        ("api.ssh.enabled=true", "/api"),
+        ("gateway.ssh.address=ssh://carrel.example.org", "address"),
+        ("gateway.ssh.enabled=true,gateway.ssh.type=NodePort", "gateway.ssh.nodePort"),
+        (
+            "gateway.ssh.enabled=true,networkPolicy.enabled=true",
+            "networkPolicy.podNetworks or gateway.ssh.from",
+        ),
     ],
 )
 def test_values_that_do_not_fit_are_rejected(option: str, complaint: str) -> None:
@@ -124,11 +131,15 @@ def test_sessions_reach_the_control_plane_by_no_policy() -> None:
     served = [one for one in policies if one["metadata"]["name"] in ("carrel-api", "carrel-gateway")]
     assert len(served) == 2
     for policy in served:
-        [rule] = policy["spec"]["ingress"]
-        pods, outside = rule["from"]
-        [expression] = pods["namespaceSelector"]["matchExpressions"]
-        assert expression == {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["desks"]}
-        assert outside["ipBlock"]["except"] == ["10.42.0.0/16"]
+        for rule in policy["spec"]["ingress"]:
+            pods, outside = rule["from"]
+            [expression] = pods["namespaceSelector"]["matchExpressions"]
+            assert expression == {
+                "key": "kubernetes.io/metadata.name",
+                "operator": "NotIn",
+                "values": ["desks"],
+            }
+            assert outside["ipBlock"]["except"] == ["10.42.0.0/16"]
 
 
 @pytest.mark.parametrize(
@@ -172,6 +183,77 @@ def test_only_roles_that_use_the_engine_have_its_rights() -> None:
     }
     tokens = {name: pod["automountServiceAccountToken"] for name, pod in pods.items()}
     assert tokens == {"carrel-api": True, "carrel-controllers": True, "carrel-gateway": False}
+
+
+def _named(made: list[Any], kind: str, name: str) -> Any:
+    [one] = [one for one in made if one["kind"] == kind and one["metadata"]["name"] == name]
+    return one
+
+
+@pytest.mark.parametrize(
+    ("options", "address", "service"),
+    [
+        (
+            "type=LoadBalancer,nodePort=30022,annotations.lb=tcp,loadBalancerSourceRanges={192.0.2.0/24}",
+            "carrel.example.org:22",
+            {
+                "type": "LoadBalancer",
+                "externalTrafficPolicy": "Local",
+                "loadBalancerSourceRanges": ["192.0.2.0/24"],
+                "ports": [{"name": "ssh", "port": 22, "targetPort": "ssh", "nodePort": 30022}],
+            },
+        ),
+        (
+            "type=NodePort,nodePort=30022,externalTrafficPolicy=Cluster",
+            "carrel.example.org:30022",
+            {
+                "type": "NodePort",
+                "externalTrafficPolicy": "Cluster",
+                "ports": [{"name": "ssh", "port": 22, "targetPort": "ssh", "nodePort": 30022}],
+            },
+        ),
+        (
+            "type=ClusterIP,port=2222,address=ssh.example.org:22",
+            "ssh.example.org:22",
+            {"type": "ClusterIP", "ports": [{"name": "ssh", "port": 2222, "targetPort": "ssh"}]},
+        ),
+    ],
+)
+def test_ssh_has_a_service_and_where_people_reach_it(
+    options: str, address: str, service: dict[str, Any]
+) -> None:
+    chosen = ",".join(f"gateway.ssh.{one}" for one in ("enabled=true", *options.split(",")))
+    made = rendered("--values", "ci/bare-values.yaml", "--set", chosen)
+    spec = _named(made, "Service", "carrel-ssh")["spec"]
+    assert spec.pop("selector")["app.kubernetes.io/component"] == "gateway"
+    assert spec == service
+    for role in ("api", "gateway", "controllers"):
+        pod = _named(made, "Deployment", f"carrel-{role}")["spec"]["template"]["spec"]
+        [container] = pod["containers"]
+        assert {"name": "CARREL_SSH_PORT", "value": "8703"} in container["env"]
+        assert {"name": "CARREL_SSH_ADDRESS", "value": address} in container["env"]
+        ports = {one["name"]: one["containerPort"] for one in container["ports"]}
+        assert ports.get("ssh") == (8703 if role == "gateway" else None)
+        # Shells are started by the engine, for which the gateway needs its rights.
+        assert pod["automountServiceAccountToken"]
+
+
+def test_ssh_is_off_by_default() -> None:
+    made = rendered("--values", "ci/bare-values.yaml")
+    assert not [one for one in made if one["metadata"]["name"] == "carrel-ssh"]
+    [container] = _named(made, "Deployment", "carrel-gateway")["spec"]["template"]["spec"]["containers"]
+    assert {"name": "CARREL_SSH_PORT", "value": "-1"} in container["env"]
+    assert [one["name"] for one in container["ports"]] == ["http"]
+
+
+def test_only_the_chosen_sources_reach_ssh() -> None:
+    block = "gateway.ssh.from[0].ipBlock.cidr=198.51.100.0/24"
+    made = rendered("--values", "ci/own-values.yaml", "--set", block)
+    page, ssh = _named(made, "NetworkPolicy", "carrel-gateway")["spec"]["ingress"]
+    assert ssh == {"ports": [{"port": "ssh"}], "from": [{"ipBlock": {"cidr": "198.51.100.0/24"}}]}
+    assert page["ports"] == [{"port": "http"}]
+    [api] = _named(made, "NetworkPolicy", "carrel-api")["spec"]["ingress"]
+    assert api["ports"] == [{"port": "http"}]
 
 
 def test_the_service_account_has_the_rights_of_the_engine_and_no_others() -> None:

@@ -8,6 +8,7 @@ import pytest
 from tiny_image import docker_url, ensure_tiny_image
 
 from carrel.accelerators.port import Attachment, Device, DeviceNode, Limit, MachinePath, whole_and_shares
+from carrel.core.cuda import DRIVER_LABEL
 from carrel.core.ids import new_id
 from carrel.core.slots import SlotKind
 from carrel.engines.conformance_kit import ProgressLog, run
@@ -50,6 +51,23 @@ async def started(installation: str, image: str, attachment: Attachment) -> tupl
         await engine.close()
         raise
     return engine, spec.id
+
+
+async def test_the_node_has_the_driver_of_this_machine_as_a_label(
+    docker: aiodocker.Docker, installation: str, tmp_path: Path
+) -> None:
+    version = tmp_path / "proc/driver/nvidia/version"
+    version.parent.mkdir(parents=True)
+    version.write_text(
+        "NVRM version: NVIDIA UNIX x86_64 Kernel Module  470.82.01  Wed Oct 27 21:21:55 UTC 2021\n"
+    )
+    engine = DockerEngine(docker_url(), installation, host_root=tmp_path)
+    try:
+        [node] = await engine.nodes()
+        assert node.labels[DRIVER_LABEL] == "470.82.01"
+    finally:
+        await engine.purge()
+        await engine.close()
 
 
 async def test_everything_of_an_attachment_is_in_the_container(

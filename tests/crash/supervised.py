@@ -41,6 +41,7 @@ class Supervised:
             installation=installation,
             port=self.port,
             gateway_port=self._gateway_port,
+            app_layer=False,
         )
         self._supervisor: subprocess.Popen[bytes] | None = None
 

@@ -225,3 +225,45 @@ def test_actions_of_a_row_are_in_view_where_the_columns_are_not(
         "(one) => { const box = one.getBoundingClientRect();"
         " return one.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)) }"
     )
+
+
+def test_dialogs_of_a_phone_are_above_the_drawer_that_opened_them(
+    open_desk: Opener, running_session: str
+) -> None:
+    desk = open_desk(viewport=PHONE, has_touch=True, is_mobile=True)
+    desk.page.set_default_timeout(10_000)
+    desk.go("/sessions")
+    desk.page.get_by_role("article").filter(has_text=running_session).get_by_text(
+        running_session, exact=True
+    ).tap()
+    drawer = desk.page.get_by_role("dialog", name=running_session)
+    drawer.get_by_role("tab", name="Apps").tap()
+
+    # The options of an app.
+    drawer.get_by_role("button", name="More about JupyterLab").tap()
+    desk.page.get_by_role("menuitem", name="Start another one").tap()
+    options = desk.page.get_by_role("dialog", name="Start another JupyterLab")
+    options.get_by_role("button", name="Cancel").tap()
+    expect(options).to_be_hidden()
+
+    # A form, and the question about its unsaved input, which is above both.
+    drawer.get_by_role("button", name="Open a port").tap()
+    form = desk.page.get_by_role("dialog", name="Open a port")
+    form.get_by_label("Name").tap()
+    desk.page.keyboard.type("half")
+    form.get_by_role("button", name="Close", exact=True).tap()
+    question = desk.page.get_by_role("dialog", name="Discard unsaved changes?")
+    question.get_by_role("button", name="Discard changes").tap()
+    expect(form).to_be_hidden()
+
+    # A choice inside a dialog.
+    drawer.get_by_role("button", name="Open a port").tap()
+    form.get_by_label("Protocol").first.tap()
+    desk.page.get_by_role("option", name="TCP, forwarded to a local port").tap()
+    form.get_by_role("button", name="Cancel").tap()
+
+    drawer.get_by_role("button", name="Terminate").tap()
+    termination = desk.page.get_by_role("dialog", name="Terminate session")
+    termination.get_by_role("button", name="Keep").tap()
+    expect(termination).to_be_hidden()
+    expect(drawer).to_be_visible()

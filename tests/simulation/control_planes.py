@@ -25,6 +25,7 @@ from carrel.controllers.disk_space import DiskSpaceWatch
 from carrel.controllers.due_deliveries import DueDeliveries
 from carrel.controllers.environment_builds import EnvironmentBuilds
 from carrel.controllers.environment_images import EnvironmentImages
+from carrel.controllers.environment_pushes import EnvironmentPushes
 from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.idle import Idle
@@ -179,6 +180,7 @@ class ControlPlane:
         DiskSpaceWatch,
         EnvironmentImages,
         EnvironmentBuilds,
+        EnvironmentPushes,
         RegistryScans,
         RegistryPasswords,
         UpdateChecks,

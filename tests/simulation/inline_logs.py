@@ -1,16 +1,16 @@
 """Log files without threads, which have no place in virtual time."""
 
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import ParamSpec, TypeVar
+
+from directories import directory
 
 from carrel.sessions.logs.store import LogStore
 
 T = TypeVar("T")
 P = ParamSpec("P")
 
-_DIRECTORY = tempfile.TemporaryDirectory(prefix="carrel-logs-")
+_DIRECTORY = directory("carrel-logs-")
 
 
 class InlineLogStore(LogStore):
@@ -18,5 +18,5 @@ class InlineLogStore(LogStore):
         return work(*arguments, **options)
 
 
-LOGS = InlineLogStore(Path(_DIRECTORY.name))
+LOGS = InlineLogStore(_DIRECTORY)
 """Of all control planes, as they share a data directory; containers have ids of their own."""

@@ -164,6 +164,8 @@ def _missing_packages(folders: Collection[str]) -> list[str]:
         packages += _FOR_BROWSER
     if "cluster" in folders:
         packages += _FOR_CLUSTER
+    if "scanners" in folders:
+        packages.append((_REGISTRY, _REGISTRY))
     if "http" in folders:
         packages += [(server, server) for server in (_DIRECTORY, _MONITORING, _REGISTRY, *_PROXIES)]
         packages += [*_WEBDAV, *_IN_DOCUMENTS, ("systemd-analyze", "systemd")]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 # Fast ones first. Proofs that are run by hand (tests/fresh) contain no test_*.py.
-_ORDER = ("unit", "store", "simulation", "conformance", "http", "crash", "cluster", "e2e", "programs")
+_ORDER = tuple("unit store simulation conformance http crash cluster e2e programs scanners".split())
 FOLDERS = tuple(
     sorted(
         {
@@ -26,8 +26,8 @@ FOLDERS = tuple(
         key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name),
     )
 )
-ON_REQUEST = ("cluster", "programs")
-"""Parts that run only if they are named: they build Kubernetes, or an image with all apps of the catalogue, first."""
+ON_REQUEST = ("cluster", "programs", "scanners")
+"""Parts that run only if they are named: they first build Kubernetes, an image with all apps, or scanners."""
 PARTS = ("lint", "generated", "web", "sizes", *FOLDERS)
 _EXAMPLES = """\
 examples:

@@ -246,6 +246,9 @@ describe("the reason of a state", () => {
       'f"does not have the runtime {',
       'f"has no user namespaces with the runtime {',
       'f"is {node.architecture}, the image needs {',
+      'f"supports CUDA {',
+      'f"driver {',
+      ', the image needs {needed}"',
       '"has capacity for one container, not for all"',
       '"has capacity for some containers, but not for all"',
       '" on nodes that reach each other"',
@@ -267,6 +270,10 @@ describe("the reason of a state", () => {
       "1 node: not ready. 2 nodes: needs 3 CPU, at most 0.5 CPU free. 3 nodes: cannot reach the storage host fast.",
     );
     expect(reasonIn(say, "1 node: not ready; something new.")).toBeNull();
+    const driver = "1 node: driver 470.82.01 supports CUDA 11.4, the image needs CUDA 12.4.";
+    expect(reasonIn(say, driver)).toBe(driver);
+    const label = "1 node: supports CUDA 11.4, the image needs driver>=525,driver<526.";
+    expect(reasonIn(say, label)).toBe(label);
   });
 
   test("has the durations and measures in the language of the page", () => {

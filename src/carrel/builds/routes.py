@@ -5,13 +5,15 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from carrel.builds import contexts, service
+from carrel.builds import context_sources, contexts, service
 from carrel.builds.schemas import (
     BuildContextView,
     BuildLogView,
     BuildRecipe,
     EnvironmentBuild,
     EnvironmentRebuild,
+    FolderContext,
+    GitContext,
 )
 from carrel.builds.services import BuildServices
 from carrel.environments.routes import Ref, Version
@@ -48,6 +50,34 @@ async def send_context(
     packed = await asyncio.to_thread(contexts.pack, bytes(sent))
     async with services.database.transaction() as tx:
         return await service.keep_context(tx, services.clock, actor, packed)
+
+
+@router.post(
+    "/environments/contexts/git",
+    operation_id="environments.fetch_context",
+    summary="Fetch the files of a build from Git",
+    openapi_extra=names("environment.build"),
+    status_code=201,
+)
+async def fetch_context(
+    services: ServicesOf[BuildServices], actor: CurrentActor, body: GitContext
+) -> BuildContextView:
+    """The server fetches one commit, which takes at most two minutes. The limits are those of files that are sent."""
+    return await context_sources.of_repository(services, actor, body)
+
+
+@router.post(
+    "/environments/contexts/folder",
+    operation_id="environments.read_context",
+    summary="Read the files of a build from a folder",
+    openapi_extra=names("environment.build"),
+    status_code=201,
+)
+async def read_context(
+    services: ServicesOf[BuildServices], actor: CurrentActor, body: FolderContext
+) -> BuildContextView:
+    """A directory as it is now, without what its .dockerignore names. The limits are those of files that are sent."""
+    return await context_sources.of_folder(services, actor, body)
 
 
 @router.post(

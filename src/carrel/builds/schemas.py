@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
 from carrel.environments.schemas import EnvironmentName, Note, VersionName
+from carrel.folders.files.schemas import PATH_PATTERN
 from carrel.http.validation import broken, says
 from carrel.tables.environments import VersionState
 
@@ -53,12 +54,41 @@ class EnvironmentRebuild(BaseModel):
     note: Note = ""
 
 
+class GitContext(BaseModel):
+    """url: of a repository, as the browser or Git has it. ref: branch, tag or full commit; "": the default branch.
+    path: a directory within; "": all. token, key: of a private repository: an access token, or USER:PASSWORD; or a
+    private SSH key without a passphrase, such as a deploy key. They are used once, and not kept.
+    """
+
+    model_config = {"extra": "forbid"}
+
+    url: Annotated[str, StringConstraints(pattern=r"^[^\x00]*$", max_length=4096)] = Field(
+        examples=["https://github.com/octocat/Hello-World"]
+    )
+    ref: Annotated[str, StringConstraints(pattern=r"^[^\x00]*$", max_length=1024)] = ""
+    path: Annotated[str, StringConstraints(pattern=r"^[^\x00]*$", max_length=1024)] = ""
+    token: Annotated[str, StringConstraints(pattern=r"^[^\x00\r\n]*$", max_length=4096)] = ""
+    key: Annotated[str, StringConstraints(pattern=r"^[^\x00]*$", max_length=16384)] = ""
+
+
+class FolderContext(BaseModel):
+    """folder: id or name. path: a directory within; "": all of it."""
+
+    model_config = {"extra": "forbid"}
+
+    folder: Annotated[str, Field(min_length=1, max_length=64)]
+    path: Annotated[str, StringConstraints(pattern=PATH_PATTERN, max_length=4096)] = ""
+
+
 class BuildContextView(BaseModel):
-    """size_bytes: of its files. It is deleted a day after its last use."""
+    """size_bytes: of its files. source: where they are from, for the build; "": they were sent. It is deleted a day
+    after its last use.
+    """
 
     id: str
     files: int
     size_bytes: int
+    source: str
 
 
 class BuildRecipe(BaseModel):

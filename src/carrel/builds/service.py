@@ -49,18 +49,10 @@ _OPEN = (VersionState.WAITING, VersionState.RUNNING)
 
 
 async def keep_context(
-    tx: AsyncSession, clock: Clock, actor: Actor, packed: contexts.Packed
+    tx: AsyncSession, clock: Clock, actor: Actor, packed: contexts.Packed, *, source: str = ""
 ) -> BuildContextView:
-    """Keep the files for a build. Raises: Forbidden."""
-    require(actor, "environment.build", Target(actor.user_id, domain_id=actor.domain_id))
-    mine = select(func.count()).select_from(BuildContext).where(BuildContext.owner_id == actor.user_id)
-    unused = mine.where(~exists().where(tables.BuiltVersion.context_id == BuildContext.id))
-    if (await tx.execute(unused)).scalar_one() >= MOST_UNUSED:
-        raise Refused(
-            "build.too_many_contexts",
-            f"{MOST_UNUSED} of your build contexts are unused.",
-            hint="Build from one of them, or wait: each is deleted a day after it was sent.",
-        )
+    """Keep the files for a build. Raises: Forbidden, Refused."""
+    await require_context(tx, actor)
     row = BuildContext(
         id=new_id(),
         owner_id=actor.user_id,
@@ -71,7 +63,20 @@ async def keep_context(
     )
     tx.add(row)
     await tx.flush()
-    return BuildContextView(id=row.id, files=row.files, size_bytes=row.size_bytes)
+    return BuildContextView(id=row.id, files=row.files, size_bytes=row.size_bytes, source=source)
+
+
+async def require_context(tx: AsyncSession, actor: Actor) -> None:
+    """Check that the actor may have another context. Raises: Forbidden, Refused."""
+    require(actor, "environment.build", Target(actor.user_id, domain_id=actor.domain_id))
+    mine = select(func.count()).select_from(BuildContext).where(BuildContext.owner_id == actor.user_id)
+    unused = mine.where(~exists().where(tables.BuiltVersion.context_id == BuildContext.id))
+    if (await tx.execute(unused)).scalar_one() >= MOST_UNUSED:
+        raise Refused(
+            "build.too_many_contexts",
+            f"{MOST_UNUSED} of your build contexts are unused.",
+            hint="Build from one of them, or wait: each is deleted a day after it was sent.",
+        )
 
 
 async def build(

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 
-from carrel.http.services import Services
+from carrel.folders.files.transfers import TransferLimits
+from carrel.folders.hosts.services import StorageServices
 
 
 @dataclass(frozen=True, kw_only=True)
-class BuildServices(Services):
-    """`micromamba`: see `conda.tool`."""
+class BuildServices(StorageServices):
+    """`micromamba`: see `conda.tool`. `fetches`: repositories and folders that this process is reading."""
 
     micromamba: str
+    fetches: TransferLimits

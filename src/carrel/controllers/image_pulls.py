@@ -10,7 +10,7 @@ from functools import partial
 
 import structlog
 
-from carrel.controllers.active_tasks import ActiveTasks
+from carrel.controllers.active_tasks import ActiveTasks, stalled
 from carrel.controllers.loop import Tools, beside, end
 from carrel.core.errors import NotFound, Unavailable
 from carrel.core.ids import EngineId, ImagePullId, NodeId
@@ -29,23 +29,12 @@ log = structlog.get_logger()
 _ON_A_NODE, _AT_ONCE = 2, 8
 _SHOW_EVERY_S = 0.5
 _PAUSE_S = 5.0
-_STALL_S = 600.0
 _STALLED = "The pull made no progress for ten minutes."
 _LONGEST = timedelta(hours=6)
 _NO_STORE = "Nodes of this engine pull images only for sessions."
 _GONE = "The node is gone."
 _TOO_LONG = f"It took more than {_LONGEST // timedelta(hours=1)} hours."
 _UNEXPECTED = "Something unexpected happened; see the log of the server."
-
-
-async def _stalled(work: "asyncio.Task[ImageInfo]", moved: asyncio.Event) -> bool:
-    """True once there is no progress for long; False when it has ended. An engine that is gone never answers."""
-    while not work.done():
-        moved.clear()
-        await asyncio.wait([work], timeout=_STALL_S)
-        if not work.done() and not moved.is_set():
-            return True
-    return False
 
 
 class ImagePulls:
@@ -123,12 +112,12 @@ class ImagePulls:
         writing = asyncio.Lock()
         reporter = asyncio.create_task(self._report(one, latest, work, writing))
         try:
-            stalled = await _stalled(work, moved)
+            hangs = await stalled(work, moved)
         finally:
             await end(reporter, writing)
             work.cancel()
             await asyncio.wait([work])
-        if stalled:
+        if hangs:
             raise EngineUnavailable(_STALLED)
         if not work.cancelled():
             await self._done(one, work.result())

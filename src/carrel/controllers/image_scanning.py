@@ -14,11 +14,11 @@ from carrel.controllers.active_tasks import ActiveTasks
 from carrel.controllers.loop import Tools, beside
 from carrel.core.errors import NotFound
 from carrel.core.ids import EngineId, ImageScanId
-from carrel.engines.optional import ImageBuilding
+from carrel.engines.optional import ImageListing
 from carrel.engines.port import EngineError
-from carrel.engines.references import canonical
 from carrel.engines.tool_environment import variables_of
-from carrel.image_scans import scan_tasks
+from carrel.image_scans import catalogue_digests, scan_tasks
+from carrel.image_scans.scan_targets import ScanTarget, StoredImages
 from carrel.image_scans.stored_reports import TooLargeToKeep, documents
 from carrel.nodes.engines.connections import in_time
 from carrel.scanners.scanner import Scanner, ScannerFailed
@@ -49,13 +49,19 @@ class ImageScanning:
     async def step(self) -> None:
         """Stop scans that were cancelled, and start the oldest that is open."""
         there: Mapping[str, EngineId] = {}
-        digests: Mapping[str, str] = {}
+        targets: Mapping[str, ScanTarget] = {}
         if self._tools.scanner:
             async with self._tools.transaction() as tx:
-                there = await scan_tasks.present(tx)
-            digests = await self._digests(set(there.values()))
+                catalogue = await catalogue_digests.read(tx)
+                there = await scan_tasks.present(tx, catalogue)
+            stored = await self._stored(set(there.values()))
+            targets = {
+                reference: stored[engine_id].target(reference, catalogue.get(reference))
+                for reference, engine_id in there.items()
+                if engine_id in stored
+            }
         async with self._tools.transaction() as tx:
-            opened = await scan_tasks.due(tx, there, digests, self._tools.clock.now())
+            opened = await scan_tasks.due(tx, there, targets, self._tools.clock.now())
         for scan in opened:
             if scan.cancel:
                 await self._active.stop(scan.id)
@@ -75,32 +81,34 @@ class ImageScanning:
         """Cancel the running scan; the next leader begins it again."""
         await self._active.close()
 
-    async def _digests(self, engines: set[EngineId]) -> dict[str, str]:
-        """The content ids of images by reference, of engines that list them."""
-        digests: dict[str, str] = {}
+    async def _stored(self, engines: set[EngineId]) -> dict[EngineId, StoredImages]:
+        """What engines that list their images have; without those that do not respond."""
+        stored: dict[EngineId, StoredImages] = {}
         for engine_id in engines:
             with suppress(EngineError, NotFound):
                 engine = await self._tools.engines.of(engine_id)
-                if isinstance(engine, ImageBuilding):
-                    for image in await in_time(engine.images()):
-                        digests |= dict.fromkeys(map(canonical, image.references), image.id)
-        return digests
+                if isinstance(engine, ImageListing):
+                    by_node = await in_time(engine.images_by_node())
+                    stored[engine_id] = StoredImages(one for images in by_node.values() for one in images)
+        return stored
 
     async def _scan(self, scanner: Scanner, scan: ImageScan, engine_id: EngineId | None) -> None:
         async with self._one:
             # It may have changed while others were scanned.
-            digests = await self._digests({engine_id} if engine_id else set())
-            digest = digests.get(scan.reference)
+            stored = await self._stored({engine_id} if engine_id else set())
+            images = stored.get(engine_id, StoredImages()) if engine_id else StoredImages()
             async with self._tools.transaction() as tx:
                 now = self._tools.clock.now()
-                if digest and await scan_tasks.reuse(tx, scan.id, digest, now):
+                catalogue = await catalogue_digests.read(tx, [scan.reference])
+                target = images.target(scan.reference, catalogue.get(scan.reference))
+                if await scan_tasks.reuse(tx, scan.id, target, now):
                     return
                 begun = await scan_tasks.begin(tx, scan.id, engine_id)
             if begun is None:
                 return
-            log.info("image.scan_begun", scan=scan.id, image=begun.reference)
+            log.info("image.scan_begun", scan=scan.id, image=begun.reference, target=target.reference)
             try:
-                report = await scanner.scan(begun.reference, variables_of(begun.engine_url))
+                report = await scanner.scan(target.reference, variables_of(begun.engine_url))
                 today = self._tools.clock.now().date()
                 kept = await asyncio.to_thread(documents, report, begun.before, today)
             except ScannerFailed as error:
@@ -113,7 +121,7 @@ class ImageScanning:
                 await self._give_up(scan.id, ScanState.FAILED, _UNEXPECTED)
             else:
                 async with self._tools.transaction() as tx:
-                    await scan_tasks.complete(tx, scan.id, digest, kept, self._tools.clock.now())
+                    await scan_tasks.complete(tx, scan.id, target, kept, self._tools.clock.now())
                 log.info("image.scanned", scan=scan.id, image=begun.reference)
 
     async def _give_up(self, scan: ImageScanId, state: ScanState, problem: str | None) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from carrel.controllers.active_tasks import ActiveTasks, side_by_side
 from carrel.controllers.loop import Tools, beside
+from carrel.controllers.registry_packages import PackageReader
 from carrel.core.errors import Unavailable
 from carrel.core.ids import ScanId
 from carrel.db.encryption import SecretUnreadable
@@ -118,6 +119,8 @@ class _Scan:
             try:
                 names = await self._listed(client, registry)
                 await side_by_side(self._read(client, registry, name, preferred) for name in names)
+                if registry.read_packages:
+                    await PackageReader(self._tools, self._id, client, registry).read(preferred)
             finally:
                 self._sent = client.requests
 

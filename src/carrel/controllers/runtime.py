@@ -12,6 +12,7 @@ from carrel.controllers.disk_space import DiskSpaceWatch
 from carrel.controllers.drain import Drain
 from carrel.controllers.environment_builds import EnvironmentBuilds
 from carrel.controllers.environment_images import EnvironmentImages
+from carrel.controllers.environment_pushes import EnvironmentPushes
 from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.idle import Idle
@@ -61,6 +62,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         FolderTasks(tools),
         EnvironmentImages(tools),
         EnvironmentBuilds(tools),
+        EnvironmentPushes(tools),
         RegistryScans(tools),
         RegistryPasswords(tools),
         UpdateChecks(tools),

@@ -34,6 +34,7 @@ ScanId = NewType("ScanId", str)
 ImageScanId = NewType("ImageScanId", str)
 RescanId = NewType("RescanId", str)
 ImagePullId = NewType("ImagePullId", str)
+PushId = NewType("PushId", str)
 
 DEFAULT_GROUP = GroupId("default")
 """The default resource group of new nodes and of sessions without one; created by the migration, never removed."""

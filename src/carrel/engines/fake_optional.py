@@ -1,7 +1,8 @@
-"""The optional capabilities (`engines.optional`) of the fake engine: images, builds, commits, limits, pauses, usage of
-the machines, reports."""
+"""The optional capabilities (`engines.optional`) of the fake engine: images, builds, commits, pushes, limits, pauses,
+usage of the machines, reports."""
 
 import asyncio
+import hashlib
 import socket
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -106,6 +107,26 @@ class FakeAdjusting:
 
     async def tag_image(self, reference: str, new: str) -> None:
         await self.step("tag_image", lambda: self._tag_image(reference, new))
+
+    async def push_image(
+        self,
+        reference: str,
+        target: str,
+        progress: ProgressSink,
+        credentials: PullCredentials | None = None,
+    ) -> str:
+        image = await self.image(reference)
+        for part in range(_PULL_PARTS):
+            progress(Progress("push", part / _PULL_PARTS))
+            if self.world.push_s:
+                await self.world.sleep(self.world.push_s / _PULL_PARTS)
+        digest = f"sha256:{hashlib.sha256(image.id.encode()).hexdigest()}"
+        await self.step("push_image", lambda: self.world.pushed.update({target: (digest, credentials)}))
+        progress(Progress("push", 1.0))
+        return digest
+
+    async def discard_push(self, reference: str, target: str) -> None:
+        await self.step("discard_push", lambda: None)
 
     async def commit(
         self, container: str, reference: str, key: str, *, left_out: Collection[str], progress: ProgressSink
@@ -234,6 +255,7 @@ class FakeAdjusting:
                 tuple(references),
                 self.world.image_sizes.get(references[0], _SIZE),
                 self.world.image_labels.get(references[0], {}),
+                self.world.image_digests.get(image, ()),
             )
             for image, references in by_id.items()
         )

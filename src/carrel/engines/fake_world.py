@@ -19,7 +19,7 @@ from carrel.core.clock import Clock, SystemClock
 from carrel.engines import barrier, fake_files, fake_shell, runtimes
 from carrel.engines.accelerated import attachment_of, node_with
 from carrel.engines.hints import Hints
-from carrel.engines.optional import BUILDS, COMMITS, LIVE_LIMITS, DiskSpace, HostUsage
+from carrel.engines.optional import BUILDS, COMMITS, LIVE_LIMITS, PUSHES, DiskSpace, HostUsage
 from carrel.engines.port import (
     DISK_LIMIT,
     IDLE,
@@ -41,7 +41,9 @@ from carrel.engines.port import (
 )
 from carrel.engines.volumes import require_directories
 
-CAPABILITIES = frozenset({"fake", BUILDS, COMMITS, IN_PLACE_RESTART, LIVE_LIMITS, LOG_STREAMS, OOM_EVENTS})
+CAPABILITIES = frozenset(
+    {"fake", BUILDS, COMMITS, IN_PLACE_RESTART, LIVE_LIMITS, LOG_STREAMS, OOM_EVENTS, PUSHES}
+)
 """Of its nodes, unless a test changes them."""
 KILLED_BY_SIGKILL = 137
 _MIB = 1 << 20
@@ -183,10 +185,15 @@ class FakeWorld:
         """By image."""
         self.image_ids: dict[str, str] = {}
         """Of built or tagged images; others are identified by their reference."""
+        self.image_digests: dict[str, tuple[str, ...]] = {}
+        """By id of an image: references by digest."""
         self.image_sizes: dict[str, int] = {}
         """By image."""
         self.pulled_with: dict[str, PullCredentials | None] = {}
         """Credentials of the latest pull that no container asked for, by image."""
+        self.pushed: dict[str, tuple[str, PullCredentials | None]] = {}
+        """Digests and credentials of pushes, by name in the registry."""
+        self.push_s = 0.0
         self.image_files: dict[str, dict[str, bytes]] = {}
         """By image: contents by path."""
         self.commits: dict[str, str] = {}

@@ -12,6 +12,8 @@ EngineUnavailable if the engine does not respond. Behaviour at the edges, tested
     tag_image       no-op                    ImageUnusable
     commit          replaces the reference   ContainerGone
     discard_commit  success                  success; EngineError (image_in_use) while a container needs it
+    push_image      no-op, same digest       ImageUnusable
+    discard_push    success                  success
     build_base      no-op                    ImageUnusable
     build           replaces the reference   EngineError (build_failed)
     discard_builds  success                  success
@@ -157,6 +159,33 @@ class Committing(Protocol):
 
     async def discard_commit(self, key: str) -> None:
         """Remove the image of the commit and what is unfinished of it. Raises: EngineError (image_in_use)."""
+        ...
+
+
+PUSHES = "pushes"
+"""Capability of nodes whose engine pushes images to registries."""
+
+
+@runtime_checkable
+class ImagePushing(Protocol):
+    """Pushes images to registries."""
+
+    async def push_image(
+        self,
+        reference: str,
+        target: str,
+        progress: ProgressSink,
+        credentials: PullCredentials | None = None,
+    ) -> str:
+        """Push the image under another name, with a tag; returns its digest there. Layers that are there are not sent.
+        The engine does not keep the name. One push to a target at a time.
+
+        Raises: ImageUnusable, EngineError (see `pushing.push_error`).
+        """
+        ...
+
+    async def discard_push(self, reference: str, target: str) -> None:
+        """Remove the name that an interrupted push of the image has left."""
         ...
 
 

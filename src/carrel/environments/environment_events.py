@@ -17,13 +17,15 @@ async def changed(
     environment: Environment,
     *,
     version: Mapping[str, Any] | None = None,
+    push: Mapping[str, Any] | None = None,
     also: EnvironmentShare | None = None,
 ) -> None:
-    """Publish a change. version: which, if one of them changed. also: a share that ended."""
+    """Publish a change. version, push: which, if one of them changed. also: a share that ended."""
     statement = select(EnvironmentShare).where(EnvironmentShare.environment_id == environment.id)
     shares = [*(await tx.execute(statement)).scalars(), *([also] if also else [])]
     audience = {f"user:{one.user_id}" if one.user_id else f"project:{one.project_id}" for one in shares}
     if environment.project_id:
         audience.add(f"project:{environment.project_id}")
-    data = {"id": environment.id, "name": environment.name, **({"version": version} if version else {})}
+    which = {key: one for key, one in (("version", version), ("push", push)) if one}
+    data = {"id": environment.id, "name": environment.name, **which}
     await events.record(tx, kind, environment.id, target=target_of(environment), data=data, audience=audience)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, or_, select, text
+from sqlalchemy import delete, exists, or_, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.db.database import notify
@@ -20,6 +20,7 @@ from carrel.tables.environments import (
     EnvironmentVersion,
     VersionState,
 )
+from carrel.tables.pushes import EnvironmentPush
 
 _PRESENT = text("""
     UPDATE nodes SET images = images || to_jsonb(CAST(:reference AS text))
@@ -28,9 +29,13 @@ _PRESENT = text("""
 
 
 async def to_do(tx: AsyncSession) -> list[EnvironmentVersion]:
-    """Versions that are to be saved from sessions, or removed, oldest first."""
-    saved = or_(EnvironmentVersion.recipe.is_(None), EnvironmentVersion.state == VersionState.REMOVING)
-    statement = select(EnvironmentVersion).where(EnvironmentVersion.state.in_(OPEN), saved)
+    """Versions that are to be saved from sessions, or removed once no push needs them, oldest first."""
+    pushed = exists().where(
+        EnvironmentPush.version_id == EnvironmentVersion.id, EnvironmentPush.ended_at.is_(None)
+    )
+    unused = (EnvironmentVersion.state == VersionState.REMOVING) & ~pushed
+    saved = EnvironmentVersion.recipe.is_(None) & (EnvironmentVersion.state != VersionState.REMOVING)
+    statement = select(EnvironmentVersion).where(EnvironmentVersion.state.in_(OPEN), or_(saved, unused))
     return list(
         (await tx.execute(statement.order_by(EnvironmentVersion.created_at, EnvironmentVersion.id))).scalars()
     )

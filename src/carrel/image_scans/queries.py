@@ -14,9 +14,10 @@ from carrel.db.search import has_part
 from carrel.engines.references import canonical
 from carrel.environments import environment_access as access
 from carrel.environments import session_images as environments
-from carrel.http import paging
+from carrel.http import paging, spreadsheet
 from carrel.http.paging import Sort
-from carrel.image_scans import stored_reports, vulnerability_rules
+from carrel.image_scans import catalogue_digests, scan_targets, stored_reports, vulnerability_rules
+from carrel.image_scans.catalogue_digests import CatalogueDigest
 from carrel.image_scans.schemas import (
     HasFix,
     ImagePackageList,
@@ -27,6 +28,7 @@ from carrel.image_scans.schemas import (
     ImageScanView,
     ScanExemptionView,
     SeverityCounts,
+    VulnerabilityFilter,
     VulnerabilityList,
     VulnerabilityQuery,
     VulnerabilityView,
@@ -72,14 +74,16 @@ async def page(tx: AsyncSession, actor: Actor, query: ImageScanQuery, now: datet
         chosen = chosen.where(or_(*severe))
     rows = await paging.page(tx, chosen, _SORT, query)
     settings = await site.settings(tx)
-    items = [_view(row.ImageScan, row.ImageReport, settings, now) for row in rows.rows]
+    catalogue = await catalogue_digests.read(tx, [row.ImageScan.reference for row in rows.rows])
+    items = [_view(scan, report, settings, catalogue.get(scan.reference), now) for scan, report in rows.rows]
     return ImageScanList(items=items, next_cursor=rows.next_cursor)
 
 
 async def show(tx: AsyncSession, actor: Actor, scan_id: ImageScanId, now: datetime) -> ImageScanView:
     """One scan. Raises: NotFound."""
     scan, report = await _visible_scan(tx, actor, scan_id)
-    return _view(scan, report, await site.settings(tx), now)
+    catalogue = await catalogue_digests.read(tx, [scan.reference])
+    return _view(scan, report, await site.settings(tx), catalogue.get(scan.reference), now)
 
 
 async def vulnerabilities(
@@ -92,19 +96,20 @@ async def vulnerabilities(
     report = await _report(tx, actor, scan_id)
 
     def answer() -> VulnerabilityList:
-        part = (query.q or "").lower()
-        chosen = [
-            one
-            for one in stored_reports.stored(report.report).vulnerabilities
-            if (query.severity is None or Severity(one["severity"]).at_least(query.severity))
-            and (query.fixable is None or bool(one["fixed"]) is (query.fixable == HasFix.YES))
-            and (part in one["id"].lower() or part in one["package"].lower())
-        ]
-        shown, cursor = _cut(chosen, query)
+        shown, cursor = _cut(_chosen(report, query), query)
         items = [VulnerabilityView(**one) for one in shown]
         return VulnerabilityList(items=items, counts=_counts(report), next_cursor=cursor)
 
     return answer
+
+
+async def vulnerabilities_csv(
+    tx: AsyncSession, actor: Actor, scan_id: ImageScanId, query: VulnerabilityFilter
+) -> Callable[[], str]:
+    """All of them as CSV, as `vulnerabilities`. Raises: NotFound."""
+    report = await _report(tx, actor, scan_id)
+    names = list(VulnerabilityView.model_fields)
+    return lambda: spreadsheet.table(names, ([one[name] for name in names] for one in _chosen(report, query)))
 
 
 async def packages(
@@ -178,6 +183,17 @@ async def _report(tx: AsyncSession, actor: Actor, scan_id: ImageScanId) -> Image
     return (await tx.execute(again)).scalar_one()
 
 
+def _chosen(report: ImageReport, query: VulnerabilityFilter) -> list[dict[str, Any]]:
+    part = (query.q or "").lower()
+    return [
+        one
+        for one in stored_reports.stored(report.report).vulnerabilities
+        if (query.severity is None or Severity(one["severity"]).at_least(query.severity))
+        and (query.fixable is None or bool(one["fixed"]) is (query.fixable == HasFix.YES))
+        and (part in one["id"].lower() or part in one["package"].lower())
+    ]
+
+
 def _cut(chosen: list[dict[str, Any]], query: Any) -> tuple[list[dict[str, Any]], str | None]:
     begin = int(query.cursor or 0)
     end = begin + query.limit
@@ -185,7 +201,11 @@ def _cut(chosen: list[dict[str, Any]], query: Any) -> tuple[list[dict[str, Any]]
 
 
 def _view(
-    scan: ImageScan, report: ImageReport | None, settings: SiteSettings, now: datetime
+    scan: ImageScan,
+    report: ImageReport | None,
+    settings: SiteSettings,
+    known: CatalogueDigest | None,
+    now: datetime,
 ) -> ImageScanView:
     exemption = None
     if scan.exempt_until and vulnerability_rules.is_exempt(scan, now):
@@ -201,6 +221,8 @@ def _view(
         scanned_at=report.scanned_at if report else None,
         scanner=report.scanner if report else "",
         digest=report.digest if report else None,
+        target=scan.target,
+        outdated=scan_targets.is_outdated(scan.target, known),
         packages=report.packages if report else 0,
         counts=_counts(report),
         effect=vulnerability_rules.effect(settings, scan, report, now),

@@ -1,7 +1,7 @@
 """/image-scans."""
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
 
@@ -17,12 +17,16 @@ from carrel.image_scans.schemas import (
     ImageScanQuery,
     ImageScanView,
     ScanExemptionUpdate,
+    VulnerabilityFilter,
     VulnerabilityList,
     VulnerabilityQuery,
 )
 
 router = APIRouter(tags=["image scans"])
 _Id = Annotated[ImageScanId, Path(max_length=64, description="The id of a scan.")]
+_CSV: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/csv": {"schema": {"type": "string"}}}, "description": "The file"}
+}
 _CYCLONEDX = "application/vnd.cyclonedx+json"
 
 
@@ -91,10 +95,34 @@ async def vulnerabilities(
     id: _Id,
     query: Annotated[VulnerabilityQuery, Query()],
 ) -> VulnerabilityList:
-    """The known vulnerabilities of the packages in an image, the most severe first."""
+    """The known vulnerabilities of the packages in an image, the most severe first, of these the most probably
+    exploited.
+    """
     async with services.database.transaction() as tx:
         answer = await queries.vulnerabilities(tx, actor, id, query)
     return await asyncio.to_thread(answer)
+
+
+@router.get(
+    "/image-scans/{id}/vulnerabilities/export",
+    operation_id="image_scans.export_vulnerabilities",
+    summary="Export vulnerabilities in an image",
+    openapi_extra=names("image.read"),
+    response_class=Response,
+    responses=_CSV,
+)
+async def export_vulnerabilities(
+    services: ServicesOf[Services],
+    actor: CurrentActor,
+    id: _Id,
+    query: Annotated[VulnerabilityFilter, Query()],
+) -> Response:
+    """The same as CSV, all of them."""
+    async with services.database.transaction() as tx:
+        answer = await queries.vulnerabilities_csv(tx, actor, id, query)
+    disposition = {"Content-Disposition": f'attachment; filename="vulnerabilities-{id}.csv"'}
+    content = await asyncio.to_thread(answer)
+    return Response(content, media_type="text/csv; charset=utf-8", headers=disposition)
 
 
 @router.get(

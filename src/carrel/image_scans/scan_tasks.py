@@ -11,8 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import EngineId, ImageScanId, new_id
 from carrel.db.database import notify
-from carrel.engines.references import canonical
+from carrel.engines.references import canonical, with_digest
 from carrel.events import service as events
+from carrel.image_scans.catalogue_digests import CatalogueDigest
+from carrel.image_scans.scan_targets import ScanTarget
 from carrel.image_scans.stored_reports import Documents
 from carrel.images import rescan_progress
 from carrel.permissions.decide import Target
@@ -43,9 +45,11 @@ class BegunScan:
     before: bytes | None
 
 
-async def present(tx: AsyncSession) -> dict[str, EngineId]:
+async def present(tx: AsyncSession, catalogue: Mapping[str, CatalogueDigest]) -> dict[str, EngineId]:
     """The images that sessions use or can use and that a node has, with an engine of each: those of the catalogue and
     of environments, those of live sessions, and those that were scanned before.
+
+    catalogue: a node has a pinned image only if it has this digest.
     """
     used = select(Image.reference).union(
         select(EnvironmentVersion.reference).where(EnvironmentVersion.state == VersionState.READY),
@@ -53,6 +57,12 @@ async def present(tx: AsyncSession) -> dict[str, EngineId]:
         select(ImageScan.reference),
     )
     names = {canonical(reference) for reference in (await tx.execute(used)).scalars()}
+    pins = {
+        canonical(with_digest(reference, one.digest)): reference
+        for reference, one in catalogue.items()
+        if one.pinned and reference in names
+    }
+    names -= set(pins.values())
     there: dict[str, EngineId] = {}
     for engine, images in await tx.execute(
         select(Node.engine_id, Node.images).where(IS_KNOWN).order_by(Node.id)
@@ -60,16 +70,18 @@ async def present(tx: AsyncSession) -> dict[str, EngineId]:
         for reference in map(canonical, images):
             if engine and reference in names:
                 there.setdefault(reference, engine)
+            if engine and (pinned := pins.get(reference)):
+                there.setdefault(pinned, engine)
     return there
 
 
 async def due(
-    tx: AsyncSession, there: Mapping[str, EngineId], digests: Mapping[str, str], now: datetime
+    tx: AsyncSession, there: Mapping[str, EngineId], targets: Mapping[str, ScanTarget], now: datetime
 ) -> Sequence[ImageScan]:
     """The open scans, those that somebody requested first, for single images before all; with those of images that are
     new, have changed or were last scanned long ago.
 
-    there: as `present` returns it. digests: by reference, of the engines that know them.
+    there: as `present` returns it. targets: by reference.
     """
     known = set((await tx.execute(select(ImageScan.reference))).scalars())
     new = [reference for reference in there if reference not in known]
@@ -83,7 +95,8 @@ async def due(
     hours = timedelta(hours=(await site.settings(tx)).image_scan_hours)
     ended = select(ImageScan).where(ImageScan.ended_at.is_not(None), ImageScan.reference.in_(there))
     for scan in (await tx.execute(ended)).scalars():
-        if _is_due(scan, digests.get(scan.reference), hours, now):
+        target = targets.get(scan.reference)
+        if _is_due(scan, target.content if target else None, hours, now):
             scan.state, scan.ended_at, scan.requested_at = ScanState.WAITING, None, now
             scan.requested_by = None
     await tx.flush()
@@ -134,29 +147,30 @@ async def begin(tx: AsyncSession, scan_id: ImageScanId, engine: EngineId | None)
     return BegunScan(scan.reference, url, (await tx.execute(before)).scalar())
 
 
-async def reuse(tx: AsyncSession, scan_id: ImageScanId, digest: str, now: datetime) -> bool:
+async def reuse(tx: AsyncSession, scan_id: ImageScanId, target: ScanTarget, now: datetime) -> bool:
     """End a scan with the report that another reference of the same image has; False: there is none that is recent
     enough, or not since somebody requested a scan.
     """
     scan = await _open(tx, scan_id)
     hours = timedelta(hours=(await site.settings(tx)).image_scan_hours)
-    report = await tx.get(ImageReport, digest)
+    report = await tx.get(ImageReport, target.content) if target.content else None
     if scan is None or report is None or report.scanned_at <= now - hours:
         return False
     if scan.requested_by and report.scanned_at < scan.requested_at:
         return False
-    await _end(tx, scan, ScanState.DONE, report.scanned_at, digest=digest)
+    scan.digest, scan.target = report.digest, target.reference
+    await _end(tx, scan, ScanState.DONE, report.scanned_at)
     return True
 
 
 async def complete(
-    tx: AsyncSession, scan_id: ImageScanId, digest: str | None, kept: Documents, now: datetime
+    tx: AsyncSession, scan_id: ImageScanId, target: ScanTarget, kept: Documents, now: datetime
 ) -> None:
-    """End a scan with what was found. digest: None if the engine knows none. Twice: no-op."""
+    """End a scan with what was found. Twice: no-op."""
     scan = await _open(tx, scan_id)
     if scan is None:
         return
-    digest = digest or f"ref:{hashlib.sha256(scan.reference.encode()).hexdigest()}"
+    digest = target.content or f"ref:{hashlib.sha256(scan.reference.encode()).hexdigest()}"
     values = {**vars(kept), "scanned_at": now}
     await tx.execute(
         insert(ImageReport)
@@ -166,7 +180,8 @@ async def complete(
     # Its other references have the new report as well.
     others = (ImageScan.digest == digest) & (ImageScan.state == ScanState.DONE)
     await tx.execute(update(ImageScan).where(others).values(ended_at=now))
-    await _end(tx, scan, ScanState.DONE, now, digest=digest)
+    scan.digest, scan.target = digest, target.reference
+    await _end(tx, scan, ScanState.DONE, now)
 
 
 async def give_up(
@@ -174,7 +189,7 @@ async def give_up(
 ) -> None:
     """End a scan without a result; the former one stays. Twice: no-op."""
     if scan := await _open(tx, scan_id):
-        await _end(tx, scan, state, now, digest=scan.digest, problem=problem)
+        await _end(tx, scan, state, now, problem)
 
 
 async def _open(tx: AsyncSession, scan_id: ImageScanId) -> ImageScan | None:
@@ -187,12 +202,9 @@ async def _end(
     scan: ImageScan,
     state: ScanState,
     ended_at: datetime,
-    *,
-    digest: str | None,
     problem: str | None = None,
 ) -> None:
     scan.state, scan.ended_at, scan.problem, scan.cancel = state, ended_at, problem, False
-    scan.digest = digest
     if scan.rescan_id:
         await rescan_progress.add(tx, scan.rescan_id, state, ended_at, problem)
         scan.rescan_id = None

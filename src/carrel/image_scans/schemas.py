@@ -44,8 +44,9 @@ class ScanExemptionView(BaseModel):
 
 class ImageScanView(BaseModel):
     """reference: with registry and tag. state: of the latest scan; problem: why that failed. scanned_at, scanner,
-    digest, packages, counts: of the latest that succeeded; null, empty or 0 before. effect: of the installation's rule
-    on new sessions. exemption: from the rule, while it holds.
+    digest, packages, counts: of the latest that succeeded; null, empty or 0 before. target: what that read: the
+    reference with its digest, or the engine's image id; outdated: the catalogue has another digest by now. effect: of
+    the installation's rule on new sessions. exemption: from the rule, while it holds.
     """
 
     id: ImageScanId
@@ -58,6 +59,8 @@ class ImageScanView(BaseModel):
     scanned_at: datetime | None
     scanner: str
     digest: str | None
+    target: str
+    outdated: bool
     packages: int
     counts: SeverityCounts
     effect: ScanEffect
@@ -93,7 +96,8 @@ class ImageScanCreate(BaseModel):
 
 class VulnerabilityView(BaseModel):
     """fixed: versions of the package without it; empty: none is known. since: day on which it was first found in the
-    image.
+    image. cvss_score: 0 to 10, of cvss_vector. epss: how probable it is that it is exploited within 30 days, 0 to 1.
+    null or empty: the scanner does not tell.
     """
 
     id: str
@@ -104,10 +108,15 @@ class VulnerabilityView(BaseModel):
     title: str
     link: str
     since: str
+    cvss_score: float | None
+    cvss_vector: str
+    epss: float | None
 
 
 class VulnerabilityList(BaseModel):
-    """The most severe first. counts: of all that the scan found, whatever is asked for."""
+    """The most severe first, of these the most probably exploited. counts: of all that the scan found, whatever
+    is asked for.
+    """
 
     items: list[VulnerabilityView]
     counts: SeverityCounts
@@ -121,10 +130,13 @@ class HasFix(StrEnum):
     NO = "no"
 
 
-class VulnerabilityQuery(BaseModel):
+class VulnerabilityFilter(BaseModel):
     severity: Severity | None = Field(default=None, description="only those that are at least as severe")
     fixable: HasFix | None = Field(default=None, description="only those with or without a fixed version")
     q: str | None = Field(default=None, max_length=100, description="part of the id or of the package's name")
+
+
+class VulnerabilityQuery(VulnerabilityFilter):
     limit: QueryInt = Field(default=100, ge=1, le=1000)
     cursor: str | None = Field(default=None, pattern=r"^[0-9]{1,7}$")
 

@@ -9,9 +9,11 @@ from typing import Any
 
 import orjson
 
+from carrel.image_scans import risks
 from carrel.scanners import cyclonedx
 from carrel.scanners.reports import ScannerReport
 
+_ADDED_LATER = {"cvss_score": None, "cvss_vector": "", "epss": None}
 MOST_BYTES = 32 << 20
 """Of a compressed document."""
 
@@ -37,6 +39,7 @@ class Documents:
     scanner: str
     packages: int
     first_found: Mapping[str, Mapping[str, int]]
+    risks: list[dict[str, Any]]
     report: bytes
     sbom: bytes
 
@@ -56,12 +59,15 @@ def documents(report: ScannerReport, before: bytes | None, today: date) -> Docum
     if max(len(packed), len(sbom)) > MOST_BYTES:
         raise TooLargeToKeep
     first_found = {severity: dict(days) for severity, days in by_day.items()}
-    return Documents(report.tool, len(report.packages), first_found, packed, sbom)
+    return Documents(
+        report.tool, len(report.packages), first_found, risks.written(vulnerabilities), packed, sbom
+    )
 
 
 def stored(report: bytes) -> StoredReport:
     """The report in these bytes."""
-    return StoredReport(**orjson.loads(zlib.decompress(report)))
+    content = orjson.loads(zlib.decompress(report))
+    return StoredReport(content["packages"], [_ADDED_LATER | one for one in content["vulnerabilities"]])
 
 
 def sbom_of(sbom: bytes) -> bytes:

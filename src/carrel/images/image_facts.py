@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import Any
 
+from carrel.core.cuda import is_requirement, requirement_of
 from carrel.images.labels import ImageLabels, parse
 from carrel.images.versions import version_key
 
@@ -26,13 +27,13 @@ _VERSIONS = {
 """Environment variables that well-known images have, the first one wins."""
 _CUDA_NEEDED = re.compile(r"cuda>=([0-9.]+)")
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,40}")
-VARIABLES = frozenset(["NVIDIA_REQUIRE_CUDA", *chain.from_iterable(_VERSIONS.values())])
+_VARIABLES = frozenset(chain.from_iterable(_VERSIONS.values()))
 LABELS = re.compile(r"(?:carrel|ai\.backend|org\.opencontainers\.image|com\.nvidia)\.")
 
 
 @dataclass(frozen=True)
 class ImageFacts:
-    """Columns of an image. contents: see `Image`, and under services the names of apps that it can run."""
+    """Columns of an image, see `Image`. contents: also, under services, the names of apps that it can run."""
 
     family: str
     version: str
@@ -41,6 +42,7 @@ class ImageFacts:
     min_slots: dict[str, int]
     apps: list[dict[str, Any]]
     contents: dict[str, str]
+    requires_cuda: str
     accelerators: list[str]
     licenses: str
     labels: dict[str, str] = field(default_factory=dict)
@@ -48,6 +50,11 @@ class ImageFacts:
     @property
     def version_key(self) -> str:
         return version_key(self.version)
+
+
+def is_read(variable: str) -> bool:
+    """True for variables of an image that tell something about it."""
+    return variable in _VARIABLES or is_requirement(variable)
 
 
 def facts_of(repository: str, tag: str, labels: Mapping[str, str], env: Mapping[str, str]) -> ImageFacts:
@@ -63,6 +70,7 @@ def facts_of(repository: str, tag: str, labels: Mapping[str, str], env: Mapping[
         | {slot: max(least, _LEAST.get(slot, 0)) for slot, least in declared.min_slots.items()},
         apps=[asdict(app) for app in declared.apps],
         contents=_contents(declared, env),
+        requires_cuda=requirement_of(env, labels),
         accelerators=[word[:60] for word in declared.accelerators[:20]],
         licenses=labels.get("org.opencontainers.image.licenses", "")[:500],
         labels={name: text[:2000] for name, text in sorted(labels.items()) if LABELS.match(name)},

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.audit import service as audit
 from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.units import format_slot
-from carrel.images import service
+from carrel.images import cuda_nodes, service
 from carrel.images import watched_images as updates
 from carrel.images.schemas import ImageDetail, ImageScopeRef, ImageSettingsView, ImageUpdate
 from carrel.nodes import queries as nodes
@@ -35,7 +35,8 @@ async def show(tx: AsyncSession, actor: Actor, ref: str) -> ImageDetail:
     image = await service.seen(tx, actor, ref)
     if image is None:
         raise _missing(ref)
-    own = {"labels": image.labels, "min_slots": image.min_slots, "settings": None}
+    own: dict[str, Any] = {name: getattr(image, name) for name in ("labels", "min_slots", "requires_cuda")}
+    own |= {"settings": None, "cuda_nodes": (await cuda_nodes.counted(tx, actor, [image])).get(image.id)}
     if allows(actor, _UPDATE, Target()):
         watch = (await updates.views(tx, [image])).get(image.id)
         own |= {"settings": await _settings_view(tx, image), "update": watch}

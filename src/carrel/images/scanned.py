@@ -19,8 +19,9 @@ from carrel.tables.registries import ImageRegistry
 
 
 async def digests(tx: AsyncSession, registry: RegistryId, repository: str) -> dict[str, str]:
-    """The known digests of a repository, by tag."""
-    rows = await tx.execute(select(Image.tag, Image.digest).where(*_of(registry, repository)))
+    """The known digests of a repository, by tag, without those of which something is to be read again."""
+    read = select(Image.tag, Image.digest).where(*_of(registry, repository), Image.requires_cuda.is_not(None))
+    rows = await tx.execute(read)
     return {tag: digest for tag, digest in rows if digest}
 
 
@@ -38,10 +39,12 @@ async def store(
 
     tags: all of the repository; those that could not be read keep what is known.
     """
-    known = await digests(tx, registry.id, repository)
+    scanned = select(Image.tag).where(*_of(registry.id, repository), Image.digest.is_not(None))
+    known = set((await tx.execute(scanned)).scalars())
     watched = await watched_images.of_repository(tx, registry.id, repository)
     for tag in sorted(watched.keys() & changed.keys()):
         await watched_images.checked(tx, watched[tag], changed[tag].digest, now)
+        await _read_again(tx, watched[tag], _values(registry, repository, tag, changed[tag]))
     changed = {tag: described for tag, described in changed.items() if tag not in watched}
     for tag, described in sorted(changed.items()):
         values = _values(registry, repository, tag, described)
@@ -64,6 +67,12 @@ async def store(
     )
     added = sum(tag not in known for tag in changed)
     return Counts(tags=len(tags), added=added, updated=len(changed) - added, removed=len(gone))
+
+
+async def _read_again(tx: AsyncSession, image: ImageId, values: Mapping[str, Any]) -> None:
+    """Write what an earlier version did not read of the image that a watched one still is."""
+    unread = Image.id == image, Image.digest == values["digest"], Image.requires_cuda.is_(None)
+    await tx.execute(update(Image).where(*unread).values(requires_cuda=values["requires_cuda"]))
 
 
 async def replace_with(
@@ -121,7 +130,11 @@ def _values(
         "description": facts.description,
         "min_slots": facts.min_slots,
         "apps": facts.apps,
-        "contents": facts.contents,
+        "requires_cuda": facts.requires_cuda,
+        "declared_contents": facts.contents,
+        "package_contents": {},
+        "packages_digest": None,
+        "packages_problem": None,
         "accelerators": facts.accelerators,
         "licenses": facts.licenses,
         "labels": facts.labels,

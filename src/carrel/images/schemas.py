@@ -75,14 +75,26 @@ class ImageWatchView(BaseModel):
     problem: str | None
 
 
+class CudaNodes(BaseModel):
+    """total: nodes with devices of NVIDIA that you may see. able: those whose driver and architecture run the image,
+    and those whose driver is not known.
+    """
+
+    able: int
+    total: int
+
+
 class ImageView(BaseModel):
     """name: of an image that a scan has added: its reference. architecture: null if it has several. registry_id,
     digest, layers, scanned_at: of a scanned image; size_bytes is then that of its compressed layers. family, version:
     group images. contents: versions of what it contains, such as python and cuda; cuda-driver: the least one.
+    contents_from: where each was read: image for its labels and environment, or the package database: dpkg, apk, conda,
+    python. packages_problem: why not all package databases could be read.
     min_slots: of its sessions; recommended_slots: to begin with. hidden: users are not offered it, and can start it by
     name. deprecated: it still starts; successor: the name of the image to use instead. aliases: further names.
     preferred: the name of its family means this version; without one, the newest. update: of a watched image, for those
-    who may change it; otherwise null. digest: of a watched image, what its sessions start from.
+    who may change it; otherwise null. digest: of a watched image, what its sessions start from. cuda_nodes: null if it
+    requires nothing of drivers, and in families.
     """
 
     id: ImageId
@@ -110,10 +122,13 @@ class ImageView(BaseModel):
     layers: int | None
     built_at: datetime | None
     contents: dict[str, str]
+    contents_from: dict[str, str]
+    packages_problem: str | None
     accelerators: list[str]
     licenses: str
     scanned_at: datetime | None
     update: ImageWatchView | None = None
+    cuda_nodes: CudaNodes | None = None
 
 
 class ImageScopeRef(BaseModel):
@@ -140,11 +155,13 @@ class ImageSettingsView(BaseModel):
 
 class ImageDetail(ImageView):
     """labels: those that are understood. label_slots: the minimum by its labels. settings: for those who may change
-    them, otherwise null.
+    them, otherwise null. requires_cuda: of drivers of NVIDIA, as in NVIDIA_REQUIRE_CUDA; each line must hold. null: not
+    read yet.
     """
 
     labels: dict[str, str]
     label_slots: dict[str, int] = Field(validation_alias="min_slots")
+    requires_cuda: str | None
     settings: ImageSettingsView | None
 
 

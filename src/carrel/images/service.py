@@ -13,6 +13,7 @@ from carrel.db.search import has_part
 from carrel.engines.references import LOCAL, digest_of, registry_of, repository_of, spellings, tag_of
 from carrel.http import paging
 from carrel.http.paging import Sort, Sortable
+from carrel.images import cuda_nodes
 from carrel.images import watched_images as updates
 from carrel.images.availability import (
     is_enabled,
@@ -98,7 +99,7 @@ async def page(tx: AsyncSession, actor: Actor, query: ImageQuery) -> ImageList:
     """
     if query.name is not None:
         image = await seen(tx, actor, query.name)
-        return ImageList(items=[view(image)] if image else [], next_cursor=None)
+        return ImageList(items=await _views(tx, actor, [image] if image else []), next_cursor=None)
     chosen = await _listed(tx, actor, offered=query.offered)
     if query.q:
         chosen = chosen.where(has_part(_SEARCHED, query.q))
@@ -115,8 +116,15 @@ async def page(tx: AsyncSession, actor: Actor, query: ImageQuery) -> ImageList:
     rows = await paging.page(tx, chosen.options(*_EAGER), _SORT, query)
     images = [row.Image for row in rows.rows]
     watched = await updates.views(tx, images) if allows(actor, "image.update", Target()) else {}
-    items = [view(one).model_copy(update={"update": watched.get(one.id)}) for one in images]
+    items = [
+        one.model_copy(update={"update": watched.get(one.id)}) for one in await _views(tx, actor, images)
+    ]
     return ImageList(items=items, next_cursor=rows.next_cursor)
+
+
+async def _views(tx: AsyncSession, actor: Actor, images: Sequence[Image]) -> list[ImageView]:
+    nodes = await cuda_nodes.counted(tx, actor, images)
+    return [view(one).model_copy(update={"cuda_nodes": nodes.get(one.id)}) for one in images]
 
 
 _STATES: Mapping[ImageState, ColumnElement[bool]] = {

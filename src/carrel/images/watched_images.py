@@ -1,5 +1,6 @@
 """Watched images: which digest their sessions start from, and what is known of their tags."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
@@ -63,6 +64,19 @@ async def views(tx: AsyncSession, images: Sequence[Image]) -> Mapping[ImageId, I
     rows = (await tx.execute(select(ImageWatch).where(ImageWatch.image_id.in_(watched)))).scalars()
     known = {row.image_id: row for row in rows}
     return {one: _view(rule, known.get(one)) for one, rule in watched.items()}
+
+
+async def counts(tx: AsyncSession) -> Mapping[WatchState, int]:
+    """How many watched images are in each state."""
+    rows = await tx.execute(
+        select(ImageWatch)
+        .select_from(Image)
+        .join(ImageSettings, ImageSettings.image == shown_name())
+        .outerjoin(ImageWatch, ImageWatch.image_id == Image.id)
+        .where(is_watched())
+    )
+    images = Counter(_state(row or _unchecked()) for row in rows.scalars())
+    return {state: images[state] for state in WatchState}
 
 
 async def rule_changed(tx: AsyncSession, image: Image, rule: WatchRule) -> None:
@@ -153,7 +167,7 @@ def _note(tx: AsyncSession, image: Image, what: str, digest: str) -> None:
 
 
 def _view(rule: WatchRule, row: ImageWatch | None) -> ImageWatchView:
-    row = row or ImageWatch(offered=None, take=False, missing=False)
+    row = row or _unchecked()
     return ImageWatchView(
         rule=rule,
         state=_state(row),
@@ -164,6 +178,10 @@ def _view(rule: WatchRule, row: ImageWatch | None) -> ImageWatchView:
         taken_at=row.taken_at,
         problem=row.problem,
     )
+
+
+def _unchecked() -> ImageWatch:
+    return ImageWatch(offered=None, take=False, missing=False)
 
 
 def _state(row: ImageWatch) -> WatchState:

@@ -1,4 +1,5 @@
 """Import & Run: what an address is, and the session that fetches it.
 
-The control plane opens no connection to a source: it reads the address alone, and the session runs the script.
+It opens no connection to a source: it reads the address alone, and the session runs the script. Builds do fetch Git
+repositories (`builds/git_fetch.py`).
 """

@@ -38,8 +38,8 @@ async def preview(tx: AsyncSession, actor: Actor, request: ImportRequest) -> Imp
     project = await resolution.project_of(tx, actor, None)
     require(actor, "session.create", Target(actor.user_id, project, actor.domain_id))
     source = sources.read(request.url, kind=request.kind, ref=request.ref, path=request.path)
-    _require_permitted(source, (await site.settings(tx)).import_sources)
-    source = _with_credentials(source, request.credentials)
+    await require_permitted(tx, source)
+    source = with_credentials(source, request.credentials)
     root, mounts = WORK_HOME, tuple[MountRequest, ...]()
     if request.folder:
         held = await access.find(tx, actor, request.folder, "vfolder.use")
@@ -101,7 +101,9 @@ def suggested(known: Sequence[Image], kind: SourceKind) -> Image | None:
     return max(known, key=rank, default=None)
 
 
-def _require_permitted(source: ImportSource, rules: Sequence[str]) -> None:
+async def require_permitted(tx: AsyncSession, source: ImportSource) -> bool:
+    """True if the site names this source, False if it permits all of them. Raises: Forbidden."""
+    rules = (await site.settings(tx)).import_sources
     if rules and not sources.permitted(source.place, rules):
         raise Forbidden(
             "import.source_not_permitted",
@@ -110,9 +112,10 @@ def _require_permitted(source: ImportSource, rules: Sequence[str]) -> None:
             field="url",
             details={"sources": list(rules)},
         )
+    return bool(rules)
 
 
-def _with_credentials(source: ImportSource, credentials: ImportCredentials) -> ImportSource:
+def with_credentials(source: ImportSource, credentials: ImportCredentials) -> ImportSource:
     """The source as these credentials open it. Raises: Invalid."""
     parts = urlsplit(source.url)
     if credentials == ImportCredentials.TOKEN and parts.scheme == "ssh":

@@ -1,11 +1,12 @@
 """What well-known labels say about a machine, whichever engine or administrator set them.
 
 Source: https://kubernetes.io/docs/reference/labels-annotations-taints/ and the documentation of Karpenter, EKS, GKE and
-AKS.
+AKS; for drivers see `core.cuda`.
 """
 
 from collections.abc import Mapping, Sequence
 
+from carrel.core.cuda import driver_of, text_of
 from carrel.nodes.schemas import MachineView
 
 _POOL = (
@@ -30,11 +31,14 @@ def machine(labels: Mapping[str, str]) -> MachineView:
     capacity_type = _first(labels, _CAPACITY_TYPE).lower().replace("_", "-")
     if any(labels.get(name) == "true" for name in _SPOT):
         capacity_type = "spot"
+    driver = driver_of(labels)
     return MachineView(
         pool=_first(labels, _POOL),
         zone=_first(labels, _ZONE),
         instance_type=_first(labels, _INSTANCE_TYPE),
         capacity_type=_CAPACITY_TYPES.get(capacity_type, capacity_type),
+        nvidia_driver=text_of(driver.version) if driver else "",
+        cuda=text_of(driver.cuda) if driver else "",
     )
 
 

@@ -76,12 +76,16 @@ class HostLoadView(BaseModel):
 
 
 class MachineView(BaseModel):
-    """By well-known labels; empty if unknown. pool: of its autoscaler. capacity_type: such as "spot" or "on-demand"."""
+    """By well-known labels; empty if unknown. pool: of its autoscaler. capacity_type: such as "spot" or "on-demand".
+    nvidia_driver: its version. cuda: the newest that its driver supports.
+    """
 
     pool: str
     zone: str
     instance_type: str
     capacity_type: str
+    nvidia_driver: str
+    cuda: str
 
 
 class NodeView(BaseModel):

@@ -283,6 +283,7 @@ ACTIONS = {
             "environment.build", "Build an environment from a recipe, of your own or of your projects."
         ),
         _own("environment.update", "Change an environment, and stop making a version of it."),
+        _own("environment.push", "Push a version of an environment to a registry, and cancel that."),
         _own("environment.share", "Share an environment, see with whom, and revoke shares."),
         _own("environment.remove", "Delete an environment or a version of it."),
         # templates

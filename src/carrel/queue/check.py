@@ -9,6 +9,7 @@ from sqlalchemy import or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import Clock
+from carrel.core.cuda import uses_cuda
 from carrel.core.errors import CarrelError
 from carrel.core.host_names import architecture
 from carrel.core.ids import GroupId, NodeId, ProjectId, SessionId
@@ -18,7 +19,7 @@ from carrel.image_scans import vulnerability_rules
 from carrel.image_scans.vulnerability_rules import ScanWarning
 from carrel.limits.scopes import access_key_of, scopes_of
 from carrel.permissions.decide import Actor, Target, require
-from carrel.queue import loading
+from carrel.queue import cuda_requirements, loading
 from carrel.queue.pull_costs import pull_cost
 from carrel.queue.service import Answer, explain, least_of
 from carrel.scheduling.estimate import Headroom, StartEstimate, estimate_start, headroom
@@ -95,6 +96,10 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
     pending = _pending(actor, project, accepted, without_root, image, possible, after, without, clock.now())
     if pins := await resolution.image_pins(tx, actor.domain_id, project, possible):
         pending = replace(pending, image=canonical(pins.get(possible.image, possible.image)))
+    # Without devices, those that a preset adds.
+    devices = {one.image for one in possible.container_requests if uses_cuda(one.slots)} or references
+    required = await cuda_requirements.of_images(tx, devices)
+    pending = replace(pending, cuda=cuda_requirements.together(required, devices))
     snapshot = await loading.snapshot(
         tx, clock.now(), [*await loading.waiting(tx, clock.now()), pending], running=True
     )

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.core.cuda import driver_of
 from carrel.core.host_names import architecture
 from carrel.core.ids import GroupId, SessionId
 from carrel.engines.port import ROOT_INSIDE
@@ -18,6 +19,7 @@ from carrel.environments import session_images as environments
 from carrel.limits.scopes import ceilings, scopes_of
 from carrel.nodes import ledger
 from carrel.nodes.groups import service as groups
+from carrel.queue import cuda_requirements
 from carrel.scheduling.array_limits import REASON, ArrayLimit, set_aside
 from carrel.scheduling.node_domains import domains
 from carrel.scheduling.snapshot import (
@@ -68,7 +70,8 @@ async def snapshot(
     placed = {one.id for one in holders}
     waiting = [one for one in waiting if one.id not in placed]
     images = sorted({one.image for one in waiting if one.image})
-    machines = (await tx.execute(_NODES, {"images": images})).all()
+    drivers = any(one.cuda for one in waiting)
+    machines = (await tx.execute(_NODES, {"images": images, "drivers": drivers})).all()
     holdings = await holdings_of(tx)
     groups = (await tx.execute(_GROUPS)).all()
     return Snapshot(
@@ -89,7 +92,7 @@ async def snapshot(
 _NODES = text(f"""
     SELECT n.id, n.name, n.slots, n.reserved, n.cpu_overcommit, n.devices, n.group_id, n.state, n.cordoned, n.closed,
         n.architecture, n.capabilities, n.engine_id, g.required_capabilities, g.runtime, n.elastic, g.topology,
-        CASE WHEN g.topology <> '{{}}' THEN n.labels || n.own_labels END AS labels,
+        CASE WHEN g.topology <> '{{}}' OR :drivers THEN n.labels || n.own_labels END AS labels,
         shared.group_id IS NOT NULL AS shared, coalesce(held.slots, '{{}}') AS held,
         coalesce(used.devices, '{{}}') AS on_devices, present.images
     FROM nodes n JOIN resource_groups g ON g.id = n.group_id
@@ -153,6 +156,9 @@ _WAITING = f"""
         CASE WHEN s.mixed THEN
             (SELECT json_agg(c.slots ORDER BY c.index) FROM containers c WHERE c.session_id = s.id)
         END AS mixed,
+        CASE WHEN made.containers > 1 THEN
+            (SELECT json_agg(c.image ORDER BY c.index) FROM containers c WHERE c.session_id = s.id)
+        END AS images,
         {_SHUT_OUT_OF_GROUP} AS shut_out,
         CASE WHEN s.accepted_groups <> '{{{{}}}}' THEN (
             SELECT json_agg(json_build_array(g.id, {_SHUT_OUT_OF_GROUP}, {allowed_rights.forbidden_as_text()})
@@ -236,6 +242,7 @@ async def _requests(tx: AsyncSession, rows: Sequence[Any]) -> list[PendingSessio
     missing = await mounting.missing_storage(tx)
     without_image = await environments.without_of_pending(tx) if rows[0].some_images_elsewhere else {}
     after = await dependencies.of_pending(tx) if rows[0].some_wait_for_others else {}
+    required = await cuda_requirements.of_pending(tx, rows)
     requests = [
         _request(
             row,
@@ -243,6 +250,7 @@ async def _requests(tx: AsyncSession, rows: Sequence[Any]) -> list[PendingSessio
             or missing.away.get(row.id, ""),
             after.get(row.id, ()),
             (*missing.without.get(row.id, ()), *without_image.get(row.id, ())),
+            required.get(row.id, ""),
         )
         for row in rows
     ]
@@ -264,7 +272,9 @@ async def may_start(tx: AsyncSession) -> bool:
     return bool((await tx.execute(_MAY_START)).scalar_one())
 
 
-def _request(row: Any, kept_back: str, after: Sequence[Dependency], without: Without) -> PendingSession:
+def _request(
+    row: Any, kept_back: str, after: Sequence[Dependency], without: Without, required: str
+) -> PendingSession:
     path = (row.domain_id, row.project_id, row.owner_id)
     # Nobody knows when storage is back; a condition that cannot be met stays so.
     for_ever = kept_back or dependencies.cannot_be_met(after)
@@ -292,6 +302,7 @@ def _request(row: Any, kept_back: str, after: Sequence[Dependency], without: Wit
         not_before=None if for_ever else row.not_before,
         after=frozenset() if for_ever else dependencies.awaited(after),
         image=canonical(row.image),
+        cuda=required,
         array=row.array_id,
         array_most=row.max_parallel,
         behind=row.behind,
@@ -376,6 +387,7 @@ def _node(node: Any) -> NodeSnapshot:
         elastic=node.elastic,
         domains=domains(node.labels, node.topology) if node.topology else (),
         images=frozenset(node.images or ()),
+        driver=driver_of(node.labels) if node.labels else None,
     )
 
 

@@ -53,8 +53,8 @@ async def pull_cost(
 def _is_candidate(node: NodeSnapshot, one: PendingSession, starts_on: Collection[NodeId]) -> bool:
     if starts_on:
         return node.id in starts_on
-    runs = node.runs(one.architecture, root=one.root, without=one.without)
-    return node.group in one.groups and not node.closed and not node.elastic and runs
+    open_node = node.group in one.groups and not node.closed and not node.elastic
+    return open_node and one.runs_on(node, one.slots)
 
 
 async def _size(tx: AsyncSession, image: str) -> int | None:

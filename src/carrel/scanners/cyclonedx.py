@@ -5,11 +5,12 @@ cyclonedx-json`.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import orjson
 
-from carrel.scanners.json_reads import Document, link, named, part, parts, text, words
+from carrel.scanners import cvss
+from carrel.scanners.json_reads import Document, link, named, number, part, parts, purl_type, text, words
 from carrel.scanners.reports import ImagePackage, ScannerReport, Severity, Vulnerability, report, severity_of
 
 _NO_PACKAGES = ("operating-system", "file", "container")
@@ -17,6 +18,8 @@ _NOT_AFFECTED = ("resolved", "resolved_with_pedigree", "false_positive", "not_af
 _FIX = re.compile(r"to version (.+?)\.?$")
 _FIXED_FROM = re.compile(r"(?:^|[/|])>=([^|]+)")
 _DEEPEST = 20
+_EPSS = {"name": "FIRST", "url": "https://www.first.org/epss/"}
+"""The source of a rating that is a probability, as Grype writes it."""
 
 
 def read(document: Document, raw: bytes) -> ScannerReport:
@@ -53,7 +56,7 @@ def write(content: ScannerReport) -> bytes:
     vulnerabilities = [
         {
             "id": one.id,
-            "ratings": [{"severity": one.severity.value}],
+            "ratings": list(_written_ratings(one)),
             "description": one.title,
             "affects": [{"ref": refs.get((one.package, one.version), one.package)}],
             **({"recommendation": f"Upgrade {one.package} to version {one.fixed}"} if one.fixed else {}),
@@ -76,6 +79,16 @@ def write(content: ScannerReport) -> bytes:
     )
 
 
+def _written_ratings(one: Vulnerability) -> Iterator[Document]:
+    yield {"severity": one.severity.value}
+    if one.cvss_score is not None:
+        method = cvss.method(one.cvss_vector)
+        vector = {"vector": one.cvss_vector} if one.cvss_vector else {}
+        yield {"score": one.cvss_score, "method": method, **vector}
+    if one.epss is not None:
+        yield {"source": _EPSS, "score": one.epss, "method": "other"}
+
+
 def _components(document: Document, depth: int = 0) -> Iterator[Document]:
     for component in parts(document, "components"):
         yield component
@@ -86,11 +99,10 @@ def _components(document: Document, depth: int = 0) -> Iterator[Document]:
 def _package(component: Document) -> ImagePackage:
     purl = text(component, "purl", "link")
     name, group = text(component, "name", "name"), text(component, "group", "name")
-    kind = purl.removeprefix("pkg:").partition("/")[0] if purl.startswith("pkg:") else ""
     return ImagePackage(
         name=f"{group}/{name}"[:200] if group else name,
         version=text(component, "version", "version"),
-        type=kind[:40] or text(component, "type", "type"),
+        type=purl_type(purl) or text(component, "type", "type"),
         license=", ".join(filter(None, map(_license, parts(component, "licenses"))))[:200],
         purl=purl,
     )
@@ -108,7 +120,9 @@ def _vulnerabilities(entry: Document, by_ref: Mapping[str, ImagePackage]) -> Ite
         return
     severity = _severity(entry)
     fix = _FIX.search(text(entry, "recommendation", "title"))
-    links = [link(part(entry, "source"), "url"), *(link(one, "url") for one in parts(entry, "advisories"))]
+    ratings = list(parts(entry, "ratings"))
+    rating = cvss.decisive(_cvss(ratings), text(part(entry, "source"), "name", "name").lower())
+    epss = next(_epss(ratings), None)
     for affected in list(parts(entry, "affects")) or [{}]:
         ref = text(affected, "ref", "link")
         package = by_ref.get(ref) if ref else None
@@ -119,8 +133,33 @@ def _vulnerabilities(entry: Document, by_ref: Mapping[str, ImagePackage]) -> Ite
             version=package.version if package else "",
             fixed=fix[1][:120] if fix else _fixed(affected),
             title=text(entry, "description", "title") or words(entry, "cwes", "title"),
-            link=next(filter(None, links), ""),
+            link=_link(entry),
+            cvss_score=rating.score if rating else None,
+            cvss_vector=rating.vector if rating else "",
+            epss=epss,
         )
+
+
+def _cvss(ratings: Iterable[Document]) -> Iterator[cvss.CvssRating]:
+    for one in ratings:
+        score = number(one, "score", cvss.HIGHEST)
+        if score is not None and text(one, "method", "type").startswith("CVSS"):
+            source = text(part(one, "source"), "name", "name").lower()
+            yield cvss.CvssRating(source, score, text(one, "vector", "vector"))
+
+
+def _epss(ratings: Iterable[Document]) -> Iterator[float | None]:
+    for one in ratings:
+        if part(one, "source").get("name") == _EPSS["name"]:
+            yield number(one, "score", 1.0)
+
+
+def _link(entry: Document) -> str:
+    """The first that names the vulnerability, else the first: that of the source may be of all that it has."""
+    sources = part(entry, "source"), *parts(entry, "advisories")
+    links = list(filter(None, (link(one, "url") for one in sources)))
+    name = text(entry, "id", "id").lower()
+    return next((one for one in links if name and name in one.lower()), links[0] if links else "")
 
 
 def _fixed(affected: Document) -> str:

@@ -14,6 +14,14 @@ def text(document: Document, key: str, kind: str) -> str:
     return " ".join(value.replace("\0", "").split())[: LONGEST[kind]] if isinstance(value, str) else ""
 
 
+def number(document: Document, key: str, most: float) -> float | None:
+    """The number under the key, from 0 to the most."""
+    value = document.get(key)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return float(value) if 0 <= value <= most else None
+
+
 def part(document: Document, key: str) -> Document:
     """The object under the key; empty if there is none."""
     value = document.get(key)
@@ -38,6 +46,11 @@ def link(document: Document, key: str) -> str:
     """A web address under the key; "" for anything else, as people will follow it."""
     address = text(document, key, "link")
     return address if address.startswith(("https://", "http://")) else ""
+
+
+def purl_type(purl: str) -> str:
+    """The package system of a package URL, such as deb; "" if it is none."""
+    return purl.removeprefix("pkg:").partition("/")[0][: LONGEST["type"]] if purl.startswith("pkg:") else ""
 
 
 def named(document: Document) -> str:

@@ -5,7 +5,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-LONGEST = {"id": 100, "name": 200, "version": 120, "type": 40, "license": 200, "title": 300, "link": 500}
+LONGEST = {
+    "id": 100,
+    "name": 200,
+    "version": 120,
+    "type": 40,
+    "license": 200,
+    "title": 300,
+    "link": 500,
+    "vector": 200,
+}
 """Characters that are kept of each text."""
 _MOST = 200_000
 
@@ -50,7 +59,9 @@ class ImagePackage:
 
 @dataclass(frozen=True, slots=True)
 class Vulnerability:
-    """Of one package. fixed: the versions that do not have it; "": none is known."""
+    """Of one package. fixed: the versions that do not have it; "": none is known. cvss_score: 0 to 10. epss: how
+    probable it is that it is exploited within 30 days, 0 to 1. None: the scanner does not tell.
+    """
 
     id: str
     severity: Severity
@@ -59,11 +70,15 @@ class Vulnerability:
     fixed: str
     title: str
     link: str
+    cvss_score: float | None = None
+    cvss_vector: str = ""
+    epss: float | None = None
 
 
 @dataclass(frozen=True)
 class ScannerReport:
-    """tool: name and version of the scanner. vulnerabilities: the most severe first. sbom: the scanner's own CycloneDX
+    """tool: name and version of the scanner. vulnerabilities: the most severe first, of these the most
+    probably exploited. sbom: the scanner's own CycloneDX
     document; None: its output has another format.
     """
 
@@ -104,5 +119,5 @@ def _by_name(package: ImagePackage) -> tuple[str, str, str]:
     return package.name.lower(), package.version, package.type
 
 
-def _by_severity(one: Vulnerability) -> tuple[int, str, str]:
-    return one.severity.rank, one.package, one.id
+def _by_severity(one: Vulnerability) -> tuple[int, float, str, str]:
+    return one.severity.rank, 1.0 if one.epss is None else -one.epss, one.package, one.id

@@ -1,10 +1,15 @@
-"""Trivy's own JSON: `trivy image --format json --list-all-pkgs`.
+"""Trivy's own JSON: `trivy image --format json --list-all-pkgs`, or `trivy sbom` with the same options.
 
 Source: https://trivy.dev/docs/latest/configuration/reporting/#json, schema version 2.
 """
 
-from carrel.scanners.json_reads import Document, link, part, parts, text, words
+from collections.abc import Iterator
+
+from carrel.scanners import cvss
+from carrel.scanners.json_reads import Document, link, number, part, parts, purl_type, text, words
 from carrel.scanners.reports import ImagePackage, ScannerReport, Vulnerability, report, severity_of
+
+_CVSS = ("V2", "V3", "V40")
 
 
 def read(document: Document) -> ScannerReport:
@@ -19,16 +24,26 @@ def read(document: Document) -> ScannerReport:
 
 
 def _package(entry: Document, kind: str) -> ImagePackage:
+    purl = text(part(entry, "Identifier"), "PURL", "link")
     return ImagePackage(
         name=text(entry, "Name", "name"),
-        version=text(entry, "Version", "version"),
-        type=kind,
+        version=_version(entry),
+        type=purl_type(purl) or kind,
         license=words(entry, "Licenses", "license"),
-        purl=text(part(entry, "Identifier"), "PURL", "link"),
+        purl=purl,
     )
 
 
+def _version(entry: Document) -> str:
+    """As vulnerabilities name it: of packages of Debian and Red Hat, epoch and release are apart."""
+    version, release = text(entry, "Version", "version"), text(entry, "Release", "version")
+    epoch = entry.get("Epoch")
+    before = f"{epoch}:" if isinstance(epoch, int) and epoch > 0 else ""
+    return f"{before}{version}-{release}" if release else f"{before}{version}"
+
+
 def _vulnerability(entry: Document) -> Vulnerability:
+    rating = cvss.decisive(_ratings(part(entry, "CVSS")), text(entry, "SeveritySource", "name"))
     return Vulnerability(
         id=text(entry, "VulnerabilityID", "id") or "unknown",
         severity=severity_of(entry.get("Severity")),
@@ -37,4 +52,16 @@ def _vulnerability(entry: Document) -> Vulnerability:
         fixed=text(entry, "FixedVersion", "version"),
         title=text(entry, "Title", "title") or text(entry, "Description", "title"),
         link=link(entry, "PrimaryURL"),
+        cvss_score=rating.score if rating else None,
+        cvss_vector=rating.vector if rating else "",
     )
+
+
+def _ratings(by_source: Document) -> Iterator[cvss.CvssRating]:
+    for source in by_source:
+        for version in _CVSS:
+            score = number(part(by_source, source), f"{version}Score", cvss.HIGHEST)
+            if score is not None:
+                yield cvss.CvssRating(
+                    source, score, text(part(by_source, source), f"{version}Vector", "vector")
+                )

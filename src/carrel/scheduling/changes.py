@@ -109,11 +109,7 @@ def _smaller(snapshot: Snapshot, one: PendingSession, least: Mapping[str, int]) 
     under = {slot: planning.ceilings.left(one.scopes, slot) for slot in request}
     offers: list[tuple[float, str, dict[str, int]]] = []
     for node, free in zip(room.nodes, room.free, strict=True):
-        if (
-            node.closed
-            or (one.node and node.id != one.node)
-            or not node.runs(one.architecture, root=one.root, without=one.without)
-        ):
+        if node.closed or (one.node and node.id != one.node) or not one.runs_on(node, one.slots):
             continue
         slots = {
             slot: _offered(slot, amount, free.get(slot, 0), under[slot]) for slot, amount in one.slots.items()

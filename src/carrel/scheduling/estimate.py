@@ -49,10 +49,8 @@ def _never(planning: Planning, one: PendingSession, room: Room, blocked: Blocked
     nodes, request = room.nodes, planning.requirements(one)
     if request.within and request.within not in room.group.topology:
         return no_level(request.within).sentence
-    offers = [
-        node.capacity for node in nodes if node.runs(one.architecture, root=one.root, without=one.without)
-    ]
     for slots in [total_slots(one)] if request.together else one.sizes:
+        offers = [node.capacity for node in nodes if one.runs_on(node, slots)]
         if not any(all(offer.get(slot, 0) >= amount for slot, amount in slots.items()) for offer in offers):
             # A group that has no node yet may get one.
             if not offers:

@@ -33,7 +33,7 @@ from carrel.scheduling.snapshot import (
     Without,
 )
 
-_About = tuple[NodeId | None, frozenset[NodeId], str, bool, Without]
+_About = tuple[NodeId | None, frozenset[NodeId], str, bool, Without, str]
 
 
 class Room:
@@ -302,10 +302,10 @@ class Room:
         node = self.nodes[index]
         if container.node is not None and node.id != container.node:
             return "is not the requested node"
-        if not node.closed and (clause := node.lacks(container.without)):
+        if clause := node.closed or node.lacks(container.without) or node.driver_mismatch(container.cuda):
             return clause
-        if node.closed or node.runs(container.architecture, root=False):
-            return node.closed or "cannot give root in a session"
+        if node.runs(container.architecture, root=False):
+            return "cannot give root in a session"
         return f"is {node.architecture}, the image needs {container.architecture}"
 
     # Shapes.
@@ -337,7 +337,7 @@ class Room:
             admits = [
                 (container.node is None or node.id == container.node)
                 and node.id not in container.avoid
-                and node.runs(container.architecture, root=container.root, without=container.without)
+                and container.runs_on(node)
                 for node in self.nodes
             ]
             self._admitted[about] = self._open & np.array(admits, dtype=bool)
@@ -387,7 +387,8 @@ def _unused(families: Mapping[str, str], kinds: frozenset[str]) -> int:
 
 def _about(container: ContainerRequirements) -> _About:
     """The nodes that it may use."""
-    return container.node, container.avoid, container.architecture, container.root, container.without
+    one = container
+    return one.node, one.avoid, one.architecture, one.root, one.without, one.cuda
 
 
 def _covers(more: SlotAmountPairs, less: SlotAmountPairs) -> bool:

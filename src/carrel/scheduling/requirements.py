@@ -27,6 +27,7 @@ class ContainerRequirements(NamedTuple):
     """What a container needs of a node. slots: the required free amounts, sorted.
 
     image: of equal nodes, those that have it come first; "" if that makes no difference.
+    cuda: as of `NodeSnapshot.runs`.
     If both whole devices and shares of a family are requested, parts is the sum in thousandths.
     """
 
@@ -37,6 +38,11 @@ class ContainerRequirements(NamedTuple):
     root: bool = False
     without: Without = ()
     image: str = ""
+    cuda: str = ""
+
+    def runs_on(self, node: NodeSnapshot) -> bool:
+        """True if the node can run it, whatever is free there."""
+        return node.runs(self.architecture, root=self.root, without=self.without, needs_cuda=self.cuda)
 
 
 @dataclass(eq=False, slots=True)
@@ -104,6 +110,7 @@ class DistinctRequirements:
             one.without,
             one.within,
             image,
+            one.cuda,
         ]
         request = known.get(slots)
         if request is None:
@@ -131,10 +138,17 @@ def _request(
     together = one.count > 1 and not narrowest and one.mode is not ClusterMode.MULTI_NODE
     slots = tuple(sorted([pair for pair in amounts if pair[1]]))
     container = ContainerRequirements(
-        _needed(slots, units), one.node, one.avoid, one.architecture, one.root, one.without, image
+        _needed(slots, units),
+        one.node,
+        one.avoid,
+        one.architecture,
+        one.root,
+        one.without,
+        image,
+        one.needs_cuda(dict(slots)),
     )
     total = _total(container, one.count, units) if together and not one.mixed else None
-    mixed = tuple([_member(container, sizes, units) for sizes in one.mixed])
+    mixed = tuple([_member(one, container, sizes, units) for sizes in one.mixed])
     elsewhere = (
         _request(replace(one, avoid=frozenset()), image, amounts, units, levels) if one.avoid else None
     )
@@ -154,10 +168,10 @@ def _request(
 
 
 def _member(
-    first: ContainerRequirements, sizes: Slots, units: Units
+    one: PendingSession, first: ContainerRequirements, sizes: Slots, units: Units
 ) -> tuple[ContainerRequirements, Amounts]:
     slots = tuple(sorted([pair for pair in sizes.items() if pair[1]]))
-    return first._replace(slots=_needed(slots, units)), slots
+    return first._replace(slots=_needed(slots, units), cuda=one.needs_cuda(sizes)), slots
 
 
 def _needed(slots: Amounts, units: Units) -> Amounts:

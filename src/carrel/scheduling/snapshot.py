@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from carrel.core import cuda
 from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId, SessionId
 
 SESSIONS = "sessions"
@@ -74,7 +75,8 @@ class NodeSnapshot:
     nothing may be placed here, such as "cordoned" or "not ready"; "" if open. network: containers of one session reach
     each other on nodes with the same one, which have the same storage. root: its sessions can have root inside.
     elastic: no machine, but the limit of an elastic group. domains: its value of each label of its group's topology,
-    "" if it lacks the label. images: those of pending sessions that it has.
+    "" if it lacks the label. images: those of pending sessions that it has. driver: of its devices of NVIDIA; None:
+    unknown, or no pending session needs it.
     """
 
     id: NodeId
@@ -90,13 +92,19 @@ class NodeSnapshot:
     elastic: bool = False
     domains: tuple[str, ...] = ()
     images: frozenset[str] = frozenset()
+    driver: cuda.Driver | None = None
 
-    def runs(self, architecture: str, *, root: bool, without: Without = ()) -> bool:
+    def runs(self, architecture: str, *, root: bool, without: Without = (), needs_cuda: str = "") -> bool:
         """True if an image of this architecture runs here, or either architecture is unknown; with root inside, if
-        required; and if its network is none of those without its storage or image.
+        required; if its network is none of those without its storage or image; and with its driver.
         """
         fits = not architecture or not self.architecture or self.architecture == architecture
+        fits = fits and not self.driver_mismatch(needs_cuda)
         return fits and (self.root or not root) and not self.lacks(without)
+
+    def driver_mismatch(self, needs_cuda: str) -> str:
+        """Why its driver does not run an image that requires this, as a clause; "" if it does, or is unknown."""
+        return cuda.mismatch(needs_cuda, self.driver) if needs_cuda and self.driver else ""
 
     def lacks(self, without: Without) -> str:
         """Of what it does not have, the clause; "" if it has all."""
@@ -177,7 +185,8 @@ class PendingSession:
     may run at once, if that is limited. in_array_queue: it is aside for this only. behind: how many more of its array
     are aside right behind it and not in the snapshot. choices: if it accepts several groups, all of them, the preferred
     first, which is `group`; it is in the queue of each and starts in one. image: as of `NodeSnapshot.images`; of equal
-    nodes, those that have it come first.
+    nodes, those that have it come first. cuda: what its images require of drivers, as of `core.cuda`; it counts for
+    containers with devices of NVIDIA.
     """
 
     id: SessionId
@@ -206,6 +215,7 @@ class PendingSession:
     mixed: tuple[Slots, ...] = ()
     choices: tuple[GroupChoice, ...] = ()
     image: str = ""
+    cuda: str = ""
 
     @property
     def groups(self) -> tuple[GroupId, ...]:
@@ -221,6 +231,15 @@ class PendingSession:
     def sizes(self) -> tuple[Slots, ...]:
         """The slots of each container."""
         return self.mixed or (self.slots,) * self.count
+
+    def needs_cuda(self, slots: Slots) -> str:
+        """What a container of it with these slots requires of drivers."""
+        return self.cuda if self.cuda and cuda.uses_cuda(slots) else ""
+
+    def runs_on(self, node: NodeSnapshot, slots: Slots) -> bool:
+        """True if the node can run a container of it with these slots, whatever is free there."""
+        needs_cuda = self.needs_cuda(slots)
+        return node.runs(self.architecture, root=self.root, without=self.without, needs_cuda=needs_cuda)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ from carrel.db.encryption import SecretBox
 from carrel.db.leader import Leader
 from carrel.db.listener import Listener
 from carrel.environments import routes as environments
+from carrel.environments.pushes import routes as pushes
 from carrel.events import routes as events
 from carrel.events.service import EventStream
 from carrel.folders import routes as vfolders
@@ -161,6 +162,7 @@ _ROUTERS = (
     templates.router,
     environments.router,
     builds.router,
+    pushes.router,
     saving.router,
     vfolders.router,
     shares.router,
@@ -278,6 +280,7 @@ def _services(
         mailer=Mailer(database, seal, clock),
         providers=adapters,
         micromamba=settings.build_micromamba,
+        fetches=TransferLimits(most_per_person=2, most=8),
         elsewhere=Directories(sign_on_services),
         events=EventStream(database, listener),
         plans=Plans(database, clock),

@@ -26,6 +26,7 @@ import carrel.tables.notifications
 import carrel.tables.open_terminals
 import carrel.tables.presets
 import carrel.tables.providers
+import carrel.tables.pushes
 import carrel.tables.registries
 import carrel.tables.rescans
 import carrel.tables.saved_views

@@ -17,6 +17,7 @@ from carrel.core.clock import Clock
 from carrel.core.errors import Unavailable
 from carrel.http.auth import CurrentActor, names
 from carrel.http.services import Services, ServicesOf
+from carrel.images import watched_images
 from carrel.nodes import ledger
 from carrel.queue import held
 from carrel.queue.held import SIGN_IN, Holder
@@ -95,6 +96,7 @@ async def _gauges(tx: AsyncSession, clock: Clock) -> list[Metric]:
         await _sessions(tx),
         *await _queue(tx, clock),
         *await _storage(tx),
+        await _image_updates(tx),
         *await _database(tx),
         *(await _containers(tx, clock) if (await site.settings(tx)).session_metrics else ()),
     ]
@@ -214,6 +216,15 @@ async def _storage(tx: AsyncSession) -> list[Metric]:
             room.add_metric((host.name, "total"), host.total_bytes)
             room.add_metric((host.name, "free"), host.free_bytes)
     return [folders, room, answers]
+
+
+async def _image_updates(tx: AsyncSession) -> Metric:
+    gauge = GaugeMetricFamily(
+        "carrel_image_updates", "Watched images by what is known of their tags.", labels=("state",)
+    )
+    for state, count in (await watched_images.counts(tx)).items():
+        gauge.add_metric((state,), count)
+    return gauge
 
 
 _OF_CONTAINERS = {

@@ -1,10 +1,11 @@
-"""`run.json` in the data directory: version, identity and environment of the last `carrel up`."""
+"""`run.json` in the data directory: version, code, identity and environment of the last `carrel up`."""
 
 import json
 import os
 from pathlib import Path
 
 from carrel import version
+from carrel.server import code
 from carrel.server.settings import Settings
 
 _NAME = "run.json"
@@ -20,6 +21,7 @@ def write_run(settings: Settings, *, embedded: bool, claimant: str) -> None:
     fresh.touch(mode=0o600)
     run = {
         "version": version.full(),
+        "code": code.fingerprint(),
         "embedded": embedded,
         "claimant": claimant,
         "environment": environment,
@@ -39,6 +41,11 @@ def read_run(data_dir: Path) -> dict[str, str]:
 def read_version(data_dir: Path) -> str:
     """The version that the last `up` started; differs from the current one if the code was replaced since."""
     return _read(data_dir, "version")
+
+
+def read_code(data_dir: Path) -> str:
+    """The fingerprint of the code that the last `up` started; empty before the first."""
+    return _read(data_dir, "code")
 
 
 def read_claimant(data_dir: Path) -> str:

@@ -3,26 +3,19 @@
 import argparse
 import asyncio
 import json
-import os
-import signal
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from carrel.core.errors import Unavailable
-from carrel.db.embedded import Embedded
 from carrel.server.console import EXIT_DOWN, say
 from carrel.server.remembered import effective_settings
 from carrel.server.run_file import read_run, read_version
-from carrel.server.up import answers, running_pid
+from carrel.server.running import embedded, running_pid, stop
+from carrel.server.up import answers
 
 if TYPE_CHECKING:
     from carrel.server.engines import InstalledEngine
-    from carrel.server.settings import Settings
-
-_STOP_S = 30.0
 
 
 @dataclass(frozen=True)
@@ -71,7 +64,7 @@ def down(options: argparse.Namespace) -> int:
     from carrel.server import engine_cleanup
 
     settings = engine_cleanup.settings_of_last_start(options)
-    if running_pid(settings.data_dir) is None and not _embedded(settings).running():
+    if running_pid(settings.data_dir) is None and not embedded(settings).running():
         say("Carrel is not running.")
         return 0
     known = asyncio.run(engine_cleanup.installed_if_known(settings))  # needs the database
@@ -81,26 +74,6 @@ def down(options: argparse.Namespace) -> int:
     for name, sentence in _withdraw(known):
         say(f"Carrel is stopped. {sentence}" if not name else f"{name}: {sentence}")
     return 0
-
-
-def stop(settings: "Settings") -> None:
-    """Stop the control plane and the embedded database. Twice: no-op. Raises: Unavailable."""
-    if (pid := running_pid(settings.data_dir)) is not None:
-        os.kill(pid, signal.SIGTERM)
-        deadline = time.monotonic() + _STOP_S
-        while running_pid(settings.data_dir):
-            if time.monotonic() > deadline:
-                raise Unavailable(
-                    "setup.not_stopping",
-                    f"The process {pid} does not stop.",
-                    hint=f"See {settings.data_dir / 'logs'}; then kill -9 {pid}.",
-                )
-            time.sleep(0.05)
-    _embedded(settings).stop()
-
-
-def _embedded(settings: "Settings") -> Embedded:
-    return Embedded(settings.data_dir / "postgres")
 
 
 def _withdraw(known: "list[InstalledEngine]") -> Iterator[tuple[str, str]]:

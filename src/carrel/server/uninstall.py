@@ -15,7 +15,7 @@ from carrel.core.errors import Conflict, Unavailable
 from carrel.engines.context import Claimable, Purging
 from carrel.engines.optional import Committing, ImageBuilding, LayerMounting
 from carrel.engines.port import ClaimedElsewhere, Engine, EngineError
-from carrel.server import engine_cleanup, engines, path_link, status
+from carrel.server import engine_cleanup, engines, path_link, running
 from carrel.server.backup import database_dump
 from carrel.server.backup.create import BackupSource, find
 from carrel.server.backup.shown import size
@@ -84,7 +84,7 @@ def uninstall(options: argparse.Namespace) -> int:
         say("Nothing was removed.")
         return 1
     # 2. Remove dependents first.
-    status.stop(engine_cleanup.settings_of_last_start(options))
+    running.stop(engine_cleanup.settings_of_last_start(options))
     for engine, contents in removable.engines.items():
         _clear(engine, None if contents.others else contents.images, environments=options.data)
     if removable.link:

@@ -19,12 +19,14 @@ from urllib.parse import urlsplit
 from carrel.core.errors import CarrelError, Conflict, Unavailable
 from carrel.db.embedded import Embedded, EmbeddedError
 from carrel.db.revision import is_current
-from carrel.server import founding, path_link
+from carrel.server import code, founding, path_link
 from carrel.server.bootstrap import Consent
 from carrel.server.console import complain, say
 from carrel.server.founding import ADMIN_PASSWORD, Founder
 from carrel.server.remembered import effective_settings, require_as_running
-from carrel.server.run_file import read_claimant, read_run, write_run
+from carrel.server.replacement import stop_former
+from carrel.server.run_file import read_claimant, read_code, read_run, write_run
+from carrel.server.running import running_pid, supervisor_command
 from carrel.server.settings import Settings
 from carrel.server.waiting import require_not_newer, wait_for_database
 
@@ -40,13 +42,16 @@ def up(options: argparse.Namespace) -> int:
     """Set up what is missing and run. In the foreground, this process becomes the supervisor."""
     settings = effective_settings(options)
     data_dir = settings.data_dir
-    if running_pid(data_dir):
+    pid = running_pid(data_dir)
+    if pid and read_code(data_dir) == code.fingerprint():
         return _runs_already(settings)
     # 0. check everything that would fail later, before creating anything
     _ = settings.effective_app_ports
     _ = settings.scanner()
     _ = settings.effective_trusted_proxies
     _require_certificate(settings)
+    if pid:
+        stop_former(settings, pid)
     _require_free_ports(settings)
     if settings.database_url:
         wait_for_database(settings.database_url)
@@ -88,7 +93,7 @@ def up(options: argparse.Namespace) -> int:
     if os.fork() == 0:
         # The child waits for the start and prints the address; the parent becomes the supervisor.
         os._exit(_accompany(settings, options, later=later, founder=founder, supervisor=supervisor))
-    return os.execv(sys.executable, _supervisor_command(data_dir))
+    return os.execv(sys.executable, supervisor_command(data_dir))
 
 
 def _stays(settings: Settings, options: argparse.Namespace) -> bool:
@@ -177,16 +182,6 @@ def consenting(yes: bool) -> Consent:
         return input(f"{what[0].upper()}{what[1:]}? [Y/n] ").strip().lower() in ("", "y", "yes")
 
     return consent
-
-
-def running_pid(data_dir: Path) -> int | None:
-    """The pid of this data directory's supervisor, if it is alive."""
-    try:
-        pid = int((data_dir / "supervisor.pid").read_text())
-        command = Path(f"/proc/{pid}/cmdline").read_bytes()
-    except (OSError, ValueError):
-        return None
-    return pid if _supervisor_command(data_dir)[1:] == command.decode().split("\0")[1:-1] else None
 
 
 def _require_certificate(settings: Settings) -> None:
@@ -293,15 +288,11 @@ async def _prepare_starter(settings: Settings, database: "Database", consent: Co
         await engine.close()
 
 
-def _supervisor_command(data_dir: Path) -> list[str]:
-    return [sys.executable, "-m", "carrel.server.supervise", str(data_dir)]
-
-
 def _start_supervisor(data_dir: Path) -> "subprocess.Popen[bytes]":
     (data_dir / "logs").mkdir(exist_ok=True)
     with (data_dir / "logs" / "supervisor.err").open("ab") as log:
         return subprocess.Popen(
-            _supervisor_command(data_dir),
+            supervisor_command(data_dir),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

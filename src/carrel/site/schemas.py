@@ -230,6 +230,17 @@ class SiteSettings(BaseModel):
     image_scan_severity: Severity = Field(
         default=Severity.CRITICAL, description="The least severity that the rule is about."
     )
+    image_scan_fixable_only: bool = Field(
+        default=False,
+        description="Whether the rule is only about vulnerabilities for which a fixed version is known.",
+    )
+    image_scan_min_epss_percent: int = Field(
+        default=0,
+        ge=0,
+        le=100,
+        description="The least EPSS, the probability of exploitation within 30 days, that the rule is about; "
+        "vulnerabilities for which the scanner reports none count.",
+    )
     image_scan_grace_days: int = Field(
         default=0,
         ge=0,

@@ -1,6 +1,7 @@
 """Scans of images for packages and known vulnerabilities."""
 
-from datetime import date, datetime
+from datetime import datetime
+from typing import Any
 
 from sqlalchemy import CheckConstraint, DateTime, ForeignKey, Index, LargeBinary, String, text
 from sqlalchemy.dialects.postgresql import JSONB
@@ -20,8 +21,8 @@ class ImageReport(Table):
     """What a scanner found in an image, which may have several references.
 
     digest: the content id of the engine; where it has none, made from the reference. scanner: its name and version.
-    first_found: number of vulnerabilities by severity and day (ISO) on which they were first found. report, sbom:
-    compressed, see `image_scans.stored_reports`.
+    first_found: number of vulnerabilities by severity and day (ISO) on which they were first found. risks: the
+    same by more, see `image_scans.risks`. report, sbom: compressed, see `image_scans.stored_reports`.
     """
 
     __tablename__ = "image_reports"
@@ -31,6 +32,7 @@ class ImageReport(Table):
     scanned_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     packages: Mapped[int]
     first_found: Mapped[dict[str, dict[str, int]]] = mapped_column(JSONB)
+    risks: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default=text("'[]'"))
     report: Mapped[bytes] = mapped_column(LargeBinary, deferred=True, deferred_raiseload=True)
     sbom: Mapped[bytes] = mapped_column(LargeBinary, deferred=True, deferred_raiseload=True)
 
@@ -39,16 +41,12 @@ class ImageReport(Table):
         """Number of vulnerabilities by severity."""
         return {severity: sum(by_day.values()) for severity, by_day in self.first_found.items()}
 
-    def found_until(self, severity: str, day: date) -> int:
-        """Number of vulnerabilities of the severity that were first found until the day."""
-        by_day = self.first_found.get(severity, {})
-        return sum(count for first, count in by_day.items() if first <= day.isoformat())
-
 
 class ImageScan(Table):
     """An image that is scanned when it is new and from time to time; the leader's task and its latest result.
 
     reference: as `engines.references.canonical` writes it. digest: of the latest report; None: no scan has succeeded.
+    target: what that scan read: the reference with a digest, or the engine's image id; "": its tag.
     problem: why the latest scan failed. cancel: it was requested. rescan_id: of all images, to which the
     open scan belongs. exempt_*: from the rule.
     """
@@ -73,6 +71,7 @@ class ImageScan(Table):
     rescan_id: Mapped[RescanId | None] = mapped_column(String, ForeignKey("rescans.id", ondelete="SET NULL"))
     ended_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     digest: Mapped[str | None] = mapped_column(String(100), ForeignKey("image_reports.digest"))
+    target: Mapped[str] = mapped_column(String(600), server_default="")
     exempt_until: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     exempt_reason: Mapped[str] = mapped_column(String(500), server_default="")
     exempted_by: Mapped[str] = mapped_column(String(254), server_default="")

@@ -98,14 +98,17 @@ class Image(Table):
 
     apps: templates as `apps.app_templates` reads them. host: of its reference. architecture: None if there are several,
     or unknown. version_key: sorts versions, see `images.versions`. layers, size_bytes: compressed, of a scanned image.
-    contents: what it contains, by name -> version, such as python and cuda. digest: of the tag when it was scanned; of
-    a watched image, when an update was taken last.
+    declared_contents: what it contains by its labels and environment, by name -> version, such as python and cuda.
+    package_contents: by its package databases, by name -> [version, database]; packages_digest: of the image that was
+    read, packages_problem: why not all of it. digest: of the tag when it was scanned; of a watched image, when an
+    update was taken last. requires_cuda: of drivers, see `core.cuda.requirement_of`; None: not read yet.
     """
 
     __tablename__ = "images"
     __table_args__ = (
         Index("ix_images_registry_id_repository", "registry_id", "repository"),
         Index("ix_images_repository", "repository"),
+        Index("ix_images_digest_cuda", "digest", postgresql_where=text("requires_cuda <> ''")),
         Index("ix_images_shown_name_id", text("coalesce(full_name, name)"), "id"),
         Index("ix_images_family_version_key_id", "family", "version_key", "id"),
         Index("ix_images_version_key_id", "version_key", "id"),
@@ -140,11 +143,15 @@ class Image(Table):
     architectures: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     layers: Mapped[int | None]
     built_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
-    contents: Mapped[dict[str, str]] = mapped_column(JSONB, server_default=text("'{}'"))
+    declared_contents: Mapped[dict[str, str]] = mapped_column("contents", JSONB, server_default=text("'{}'"))
+    package_contents: Mapped[dict[str, list[str]]] = mapped_column(JSONB, server_default=text("'{}'"))
+    packages_digest: Mapped[str | None] = mapped_column(String(80))
+    packages_problem: Mapped[str | None]
     accelerators: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     licenses: Mapped[str] = mapped_column(String(500), server_default="")
     labels: Mapped[dict[str, str]] = mapped_column(JSONB, server_default=text("'{}'"))
     scanned_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    requires_cuda: Mapped[str | None]
 
     own_settings: Mapped[ImageSettings | None] = relationship(
         primaryjoin=lambda: shown_name() == foreign(ImageSettings.image),
@@ -157,6 +164,19 @@ class Image(Table):
     @property
     def shown_name(self) -> str:
         return self.full_name or self.name
+
+    @property
+    def contents(self) -> dict[str, str]:
+        """Versions by name; what the image says of itself counts."""
+        return {
+            name: version for name, (version, _) in self.package_contents.items()
+        } | self.declared_contents
+
+    @property
+    def contents_from(self) -> dict[str, str]:
+        """Where each of the contents was read: "image", or a kind of package database."""
+        read = {name: database for name, (_, database) in self.package_contents.items()}
+        return read | dict.fromkeys(self.declared_contents, "image")
 
     @property
     def hidden(self) -> bool:
@@ -196,6 +216,23 @@ class Image(Table):
     def least_slots(self) -> dict[str, int]:
         """The minimum slots of a session with this image."""
         return self.min_slots | self.settings.min_slots
+
+
+class LayerPackages(Table):
+    """What the package databases of a layer have, by its digest: images that share it do not read it again.
+
+    databases: by path, packages by name -> version. removed, opaque: paths that it hides of the layers below. problem:
+    why it cannot be read, ever. used_at: when an image was described by it.
+    """
+
+    __tablename__ = "layer_packages"
+
+    digest: Mapped[str] = mapped_column(String(80), primary_key=True)
+    databases: Mapped[dict[str, dict[str, str]]] = mapped_column(JSONB)
+    removed: Mapped[list[str]] = mapped_column(JSONB)
+    opaque: Mapped[list[str]] = mapped_column(JSONB)
+    problem: Mapped[str | None]
+    used_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
 
 
 class ImageWatch(Table):

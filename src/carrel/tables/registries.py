@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from sqlalchemy import (
     ARRAY,
+    BigInteger,
     CheckConstraint,
     DateTime,
     ForeignKey,
@@ -33,6 +34,13 @@ class RegistryKind(StrEnum):
     QUAY = "quay"
 
 
+class MayPush(StrEnum):
+    """MEMBERS: of the registry's scope, who may build environments."""
+
+    NOBODY = "nobody"
+    MEMBERS = "members"
+
+
 class ScanState(StrEnum):
     WAITING = "waiting"
     RUNNING = "running"
@@ -46,6 +54,7 @@ TOPIC = "registry_scans"
 PASSWORDS_TOPIC = "registry_passwords"
 """Notified when a password is to be renewed."""
 _STATES = ", ".join(f"'{state}'" for state in ScanState)
+_MAY_PUSH = ", ".join(f"'{who}'" for who in MayPush)
 _KINDS = ", ".join(f"'{kind}'" for kind in RegistryKind)
 
 
@@ -55,7 +64,9 @@ class ImageRegistry(Table):
     url: scheme, host and port. host: as in image references. namespace: prefix of its repositories, without slashes at
     the ends; "": all. secret: sealed. ca_pem: an authority to trust besides the system's. mirror: URL from which images
     are scanned and pulled instead. repositories, tags: allow-lists of globs; repositories without the namespace.
-    images_enabled: whether images that its scans add can be used unless a superadmin says otherwise.
+    images_enabled: whether images that its scans add can be used unless a superadmin says otherwise. push: who may push
+    environments, to repositories that match one of push_repositories, without the namespace.
+    read_packages: whether its scans download layers to read their package databases.
 
     password: sealed; renewed by the secret, valid until password_until; see `registries.registry_credentials`.
     password_due: of the next renewal; None: it is not renewed. password_problem: of the last renewal.
@@ -64,6 +75,7 @@ class ImageRegistry(Table):
     __tablename__ = "registries"
     __table_args__ = (
         CheckConstraint(f"kind IN ({_KINDS})", name="kind"),
+        CheckConstraint(f"push IN ({_MAY_PUSH})", name="push"),
         CheckConstraint("num_nonnulls(domain_id, project_id) <= 1", name="scope"),
         Index(
             "uq_registries_name",
@@ -91,6 +103,9 @@ class ImageRegistry(Table):
     repositories: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     tags: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     images_enabled: Mapped[bool] = mapped_column(server_default=text("true"))
+    push: Mapped[MayPush] = mapped_column(String(7), server_default=MayPush.NOBODY)
+    push_repositories: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
+    read_packages: Mapped[bool] = mapped_column(server_default=text("false"))
     domain_id: Mapped[DomainId | None] = mapped_column(
         String, ForeignKey("domains.id", ondelete="CASCADE"), index=True
     )
@@ -116,7 +131,8 @@ class RegistryScan(Table):
     """A scan by the leader, which continues after a crash with the repositories that are not done.
 
     repositories, *_done, *_failed: numbers of repositories; None while they are not listed. tags: read so far.
-    added, updated, removed: images of the catalogue. problem: why it failed, or of the last failed repository.
+    added, updated, removed: images of the catalogue. layers, layer_bytes: downloaded to read package databases.
+    problem: why it failed, or of the last failed repository or image.
     rescan_id: of all registries, to which it belongs while it is open.
     """
 
@@ -144,6 +160,8 @@ class RegistryScan(Table):
     updated: Mapped[int] = mapped_column(server_default=text("0"))
     removed: Mapped[int] = mapped_column(server_default=text("0"))
     requests: Mapped[int] = mapped_column(server_default=text("0"))
+    layers: Mapped[int] = mapped_column(server_default=text("0"))
+    layer_bytes: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
     problem: Mapped[str | None]
     rescan_id: Mapped[RescanId | None] = mapped_column(String, ForeignKey("rescans.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))

@@ -28,6 +28,9 @@ async def test_an_image_is_scanned_shown_and_exempt(
         assert ("CVE-1" in listed, "CVE-2" in listed) == (True, False)
         fixable = await admin.as_json("image", "vulnerabilities", "debian:12", "--fixable", "yes")
         assert [one["id"] for one in fixable["items"]] == ["CVE-2"]
+        assert "9.8" in listed
+        exported = await admin.ok("image", "vulnerabilities", "debian:12", "--csv", "--fixable", "yes")
+        assert [line.partition(",")[0] for line in exported.splitlines()] == ["id", "CVE-2"]
         assert "Apache-2.0" in await admin.ok("image", "packages", "debian:12", "--search", "ssl")
         sbom = json.loads(await admin.ok("image", "sbom", "debian:12"))
         assert sbom["bomFormat"] == "CycloneDX"

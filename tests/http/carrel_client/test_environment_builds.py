@@ -2,10 +2,15 @@
 
 import asyncio
 import json
+import socket
 import subprocess
 from pathlib import Path
 
+import pytest
+from auth_kit import set_site
 from command_line import command_line
+from folder_kit import files_of, folder, in_state
+from git_server import TOKEN, repository, serving
 from installation import Api
 
 
@@ -41,3 +46,54 @@ async def test_a_directory_and_a_repository_are_built_shown_and_built_again(
     assert source.startswith(f"{directory}@")
     assert "lab:3 is built" in await command.ok("environment", "rebuild", "lab:2", "--wait")
     assert "unlimited" in await command.ok("environment", "quota")
+
+
+async def test_a_folder_and_a_private_repository_are_read_by_the_server(
+    living: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = socket.getaddrinfo
+    monkeypatch.setattr(
+        socket,
+        "getaddrinfo",
+        lambda host, *rest, **more: known("127.0.0.1" if host == "git.test" else host, *rest, **more),
+    )
+    await set_site(living, import_sources=["git.test"])
+    command = await command_line(living, "user", tmp_path)
+    living.engine.world.local_images.add("docker.io/library/debian:12")
+    user = await living.as_("user")
+    await living.until(user, (await user.start())["id"], "RUNNING")
+    made = await folder(user)
+    await in_state(user, "data", "READY")
+    root = await files_of(living, made["id"])
+    (root / "lab/docker").mkdir(parents=True)
+    (root / "lab/docker/Dockerfile").write_text("FROM debian:12\nRUN true\n")
+    built = await command.ok(
+        *("environment", "build", "lab", "--folder", "data:lab/", "-f", "docker/Dockerfile", "--wait")
+    )
+    assert "lab:1 is built" in built, built
+    shown = json.loads(await command.ok("environment", "recipe", "lab:1", "-o", "json"))
+    assert (shown["source"], shown["file"]) == ("vfolder data:lab", "docker/Dockerfile")
+
+    repositories = tmp_path / "git"
+    commit = repository(repositories, "private", {"sub/Dockerfile": "FROM debian:12\nRUN true\n"})
+    (tmp_path / "token").write_text(f"{TOKEN}\n")
+    with serving(repositories) as port:
+        url = f"http://git.test:{port}/private.git"
+        options = ("--git", url, "--ref", "main", "--path", "sub", "--token-file", str(tmp_path / "token"))
+        built = await command.ok("environment", "build", "lab", *options, "--wait")
+    assert "lab:2 is built" in built, built
+    shown = json.loads(await command.ok("environment", "recipe", "lab:2", "-o", "json"))
+    assert shown["source"] == f"{url}@{commit} sub"
+    own = await command.ok(
+        *(
+            "environment",
+            "build",
+            "lab",
+            "--git",
+            str(repositories / "private.git"),
+            "--path",
+            "sub",
+            "--wait",
+        )
+    )
+    assert "lab:3 is built" in own, own

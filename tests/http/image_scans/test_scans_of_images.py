@@ -71,6 +71,17 @@ async def test_a_scan_has_counts_vulnerabilities_packages_and_an_sbom(api: Api, 
     assert ([one["id"] for one in high["items"]], high["next_cursor"]) == (["CVE-2"], "1")
     more = await admin.get(f"{path}/vulnerabilities?severity=high&fixable=yes&limit=1&cursor=1")
     assert ([one["id"] for one in more.json()["items"]], more.json()["next_cursor"]) == (["CVE-3"], None)
+    assert [(one["cvss_score"], one["cvss_vector"], one["epss"]) for one in all_of_it["items"][:2]] == [
+        (9.8, "CVSS:3.1/AV:N", None),
+        (None, "", None),
+    ]
+    exported = await admin.get(f"{path}/vulnerabilities/export?fixable=yes")
+    assert exported.headers["content-type"] == "text/csv; charset=utf-8"
+    header, *lines = exported.text.splitlines()
+    assert header == "id,severity,package,version,fixed,title,link,since,cvss_score,cvss_vector,epss"
+    assert [line.split(",")[:5] for line in lines] == [
+        [name, "high", "openssl", "1", "2"] for name in ("CVE-2", "CVE-3")
+    ]
     [package] = (await admin.get(f"{path}/packages?q=apache")).json()["items"]
     assert package["name"] == "openssl"
     sbom = await admin.get(f"{path}/sbom")
@@ -79,6 +90,41 @@ async def test_a_scan_has_counts_vulnerabilities_packages_and_an_sbom(api: Api, 
     listed = (await admin.get("/image-scans?severity=high&image=debian:12&image=none:1&q=debian")).json()
     assert [one["id"] for one in listed["items"]] == [scan["id"]]
     assert (await admin.get("/image-scans?image=none:1")).json()["items"] == []
+
+
+async def test_a_scan_of_another_digest_than_that_of_the_catalogue_is_outdated(
+    api: Api, scanner: FakeScanner
+):
+    admin = await api.as_("superadmin")
+    scan = await scanned(admin, "debian:12")
+    assert (scan["target"], scan["outdated"]) == (DEBIAN, False)
+    old, new = (f"docker.io/library/debian@sha256:{letter * 64}" for letter in "ab")
+    await sql(api.database, "UPDATE image_scans SET target = :target", target=old)
+    await sql(
+        api.database,
+        "INSERT INTO images (id, name, reference, title, description, present, min_slots, apps, host, repository, tag,"
+        " digest) VALUES ('i', 'd', 'docker.io/library/debian:12', '', '', true, '{}', '[]', 'docker.io',"
+        " 'library/debian', '12', :digest)",
+        digest=new.partition("@")[2],
+    )
+    shown = (await admin.get(f"/image-scans/{scan['id']}")).json()
+    assert (shown["target"], shown["outdated"]) == (old, True)
+    [listed] = (await admin.get("/image-scans")).json()["items"]
+    assert listed["outdated"]
+    await sql(api.database, "UPDATE image_scans SET target = :target", target=new)
+    assert not (await admin.get(f"/image-scans/{scan['id']}")).json()["outdated"]
+
+
+async def test_the_rule_can_leave_out_what_nothing_fixes(api: Api, scanner: FakeScanner):
+    admin, user = await api.as_("superadmin"), await api.as_("user")
+    scanner.reports(("CVE-1", "CRITICAL"))
+    await scanned(admin, "debian:12")
+    await rule(admin, rule="refuse", severity="high", fixable_only=True)
+    await user.start(image="debian:12")
+    scanner.reports(*CRITICAL)
+    await scanned(admin, "debian:12")
+    refused = await user.try_start(image="debian:12")
+    assert refused.json()["detail"] == f"{DEBIAN} has 2 high vulnerabilities with a fix."
 
 
 async def test_people_see_scans_of_the_images_that_they_can_use(api: Api, scanner: FakeScanner):
@@ -170,7 +216,9 @@ async def test_within_the_grace_people_are_warned(api: Api, scanner: FakeScanner
     await user.start(image="debian:12")
     week_ago = (datetime.now(UTC) - timedelta(days=7)).date().isoformat()
     by_day = f'{{"critical": {{"{week_ago}": 1}}}}'
-    await sql(api.database, "UPDATE image_reports SET first_found = CAST(:by_day AS jsonb)", by_day=by_day)
+    # As in a report from before there were risks.
+    change = "UPDATE image_reports SET risks = '[]', first_found = CAST(:by_day AS jsonb)"
+    await sql(api.database, change, by_day=by_day)
     assert (await user.try_start(image="debian:12")).status_code == 403
 
 

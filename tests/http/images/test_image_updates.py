@@ -1,5 +1,6 @@
 """A watched tag that is pushed again: offered, taken, pulled, and what sessions start from meanwhile."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,6 +9,8 @@ from fake_registry import FakeRegistry
 from installation import Api, Caller
 from own_registry import PASSWORD, USERNAME, OwnRegistry
 from people import eventually
+
+from carrel.images.schemas import WatchState
 
 WHOLE_DAY = {"image_watch_start": "00:00", "image_watch_end": "00:00"}
 
@@ -55,6 +58,14 @@ async def until(caller: Caller, image: str, state: str) -> dict[str, Any]:
     return await eventually(reached)  # type: ignore[return-value]
 
 
+async def counted(caller: Caller) -> dict[str, float]:
+    """Watched images by state, as Prometheus sees them; states without any are left out."""
+    lines = (await caller.get("/metrics")).text.splitlines()
+    counts = re.findall(r'^carrel_image_updates\{state="(\w+)"\} (\S+)$', "\n".join(lines), re.MULTILINE)
+    assert len(counts) == len(WatchState)
+    return {state: float(count) for state, count in counts if float(count)}
+
+
 async def check(caller: Caller, image: str | None = None) -> int:
     answer = await caller.post("/image-updates/check", {"image": image} if image else {})
     assert answer.status_code == 200, answer.text
@@ -86,6 +97,7 @@ async def test_an_offered_update_is_taken_with_one_request(living: Api, registry
     await scanned(admin, registry, "offered")
     image = f"{registry.host}/offered/a:1"
     assert await decide(admin, "take", image) == (409, "image.not_watched")
+    assert await counted(admin) == {}
     await changed(admin, image, watch="offer", pull_nodes=["local"])
     await until(admin, image, "current")
     shown, container = await started(living, user, image)
@@ -97,6 +109,7 @@ async def test_an_offered_update_is_taken_with_one_request(living: Api, registry
     offered = await until(admin, image, "available")
     assert (offered["digest"], offered["update"]["available"]) == (first, second)
     assert offered["update"]["available_since"]
+    assert await counted(admin) == {"available": 1}
     [listed] = (await admin.get("/images", params={"state": "update"})).json()["items"]
     assert listed["update"]["state"] == "available"
     # Users see nothing of it, and start what was taken last.
@@ -105,7 +118,9 @@ async def test_an_offered_update_is_taken_with_one_request(living: Api, registry
 
     assert await decide(admin, "take", image, digest=first) == (409, "image.update_changed")
     assert await decide(admin, "take", image, digest=second) == (200, "taking")
-    taken = await until(admin, image, "current")
+    await until(admin, image, "current")
+    # An image and its watch are read one after the other: the first answer may have the former digest.
+    taken = (await admin.get(f"/images/{image}")).json()
     assert (taken["digest"], taken["update"]["available"]) == (second, None)
     assert taken["update"]["taken_at"]
     assert await pulls(admin) == [(f"{image}@{second}", ["local"])]
@@ -250,6 +265,7 @@ async def test_problems_of_the_registry_are_shown_and_lose_nothing(living: Api):
         await check(admin, image)
         failed = await until(admin, image, "failed")
         assert "rate limit" in failed["update"]["problem"]
+        assert await counted(admin) == {"failed": 1}
         await check(admin, image)
         assert (await until(admin, image, "missing"))["digest"] == digest
         assert (await started(living, user, image))[1]["image"] == f"{image}@{digest}"

@@ -252,7 +252,7 @@ async def test_a_pull_without_progress_is_tried_again(
     living: Api, admin: Caller, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("carrel.controllers.image_pulls._PAUSE_S", 0.0)
-    monkeypatch.setattr("carrel.controllers.image_pulls._STALL_S", 0.2)
+    monkeypatch.setattr("carrel.controllers.active_tasks._STALL_S", 0.2)
     living.engine.world.pull_s = 3600.0
     made = (await admin.post("/image-pulls", {"reference": PYTHON, "nodes": ["local"]})).json()
 

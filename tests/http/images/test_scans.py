@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from databases import sql
 from fake_registry import FakeRegistry
 from installation import Api, Caller
+from layer_kit import dpkg, layer, metadata
 from own_registry import PASSWORD, USERNAME, OwnRegistry
 from people import eventually
 
@@ -84,6 +86,7 @@ async def test_a_scan_reads_labels_environment_and_architectures(living: Api, re
         "cuda-driver": "12.4",
         "services": "jupyter",
     }
+    assert (await admin.get(f"/images/{name}")).json()["requires_cuda"] == "cuda>=12.4 brand=tesla"
     assert (one["title"], one["licenses"], one["accelerators"]) == ("PyTorch", "BSD-3-Clause", ["cuda"])
     assert (one["size_bytes"], one["layers"], one["built_at"]) == (512, 1, "2026-01-02T03:04:05Z")
     in_order = [one["version"] for one in await images(admin, family="pytorch", sort="-version")]
@@ -111,6 +114,26 @@ async def test_a_second_scan_asks_only_for_digests_and_finds_what_changed(living
     assert (third["added"], third["updated"], third["removed"]) == (0, 1, 2)
     [left] = await images(admin)
     assert left["digest"] == new
+
+
+async def test_what_an_earlier_version_did_not_read_is_read_by_the_next_scan(
+    living: Api, registry: OwnRegistry
+):
+    for tag in ("1", "2"):
+        registry.push("older/a", tag, config={"Env": ["CUDA_VERSION=12.4.1"]})
+    admin = await living.as_("superadmin")
+    made = await add(admin, registry, "older", repositories=["a"])
+    await scanned(admin, made["id"])
+    watched = f"{registry.host}/older/a:2"
+    assert (await admin.patch(f"/images/{watched}", {"watch": "offer"})).status_code == 200
+    await sql(living.database, "UPDATE images SET requires_cuda = NULL WHERE registry_id IS NOT NULL")
+    again = await scanned(admin, made["id"])
+    assert (again["added"], again["updated"], again["removed"]) == (0, 1, 0)
+    rows = await sql(living.database, "SELECT tag, requires_cuda FROM images WHERE registry_id IS NOT NULL")
+    assert {tuple(row) for row in rows} == {("1", "cuda>=12.4"), ("2", "cuda>=12.4")}
+    assert (await admin.get(f"/images/{watched}")).json()["update"]["available"] is None
+    last = await scanned(admin, made["id"])
+    assert (last["updated"], last["requests"] < again["requests"]) == (0, True)
 
 
 async def test_images_of_a_project_are_shown_to_its_members_alone(living: Api, registry: OwnRegistry):
@@ -174,3 +197,46 @@ async def test_what_a_scan_reads_counts_only_where_its_registry_does(living: Api
     stranger = await living.as_("stranger")
     refused = await stranger.try_start(image=reference)
     assert (refused.status_code, refused.json()["code"]) == (422, "invalid.slots")
+
+
+async def test_package_databases_are_read_from_layers_once_each(living: Api, registry: OwnRegistry):
+    below = layer({"var/lib/dpkg/status": dpkg(python3="3.11.2-1", libcudnn9_cuda_12="9.1.0.70-1")})
+    torch = layer(metadata("torch", "2.3.1"))
+    removed = layer({"usr/lib/python3/site-packages/.wh.torch-2.3.1.dist-info": "", **metadata("jax", "0.5")})
+    registry.push(
+        "packages/a", "1", "again", layers=[below, torch], config={"Env": ["PYTHON_VERSION=3.12.1"]}
+    )
+    registry.push("packages/b", "1", architectures=("arm64", "amd64"), layers=[below, torch, removed])
+    admin = await living.as_("superadmin")
+    made = await add(admin, registry, "packages", read_packages=True)
+    scan = await scanned(admin, made["id"])
+    assert (scan["state"], scan["problem"]) == ("done", None)
+    assert (scan["layers"], scan["layer_bytes"]) == (3, len(below) + len(torch) + len(removed))
+    listed = {(one["family"], one["version"]): one for one in await images(admin)}
+    one, other = listed["a", "again"], listed["b", "1"]
+    assert one["contents"] == {"python": "3.12.1", "cudnn": "9.1.0.70", "pytorch": "2.3.1"}
+    assert one["contents_from"] == {"python": "image", "cudnn": "dpkg", "pytorch": "python"}
+    assert listed["a", "1"]["contents"] == one["contents"]
+    assert other["contents"] == {"python": "3.11.2", "cudnn": "9.1.0.70", "jax": "0.5"}
+    # What is known costs nothing more; what shares layers costs its own.
+    assert (await scanned(admin, made["id"]))["layers"] == 0
+    registry.push("packages/c", "1", layers=[below, b"\x28\xb5\x2f\xfdzstd"])
+    third = await scanned(admin, made["id"])
+    assert (third["state"], third["layers"]) == ("done", 1)
+    assert "compressed by zstd" in third["problem"]
+    [unread] = await images(admin, family="c")
+    assert unread["contents"] == {"python": "3.11.2", "cudnn": "9.1.0.70"}
+    assert "compressed by zstd" in unread["packages_problem"]
+    assert (await scanned(admin, made["id"]))["layers"] == 0
+
+
+async def test_layers_are_not_downloaded_unless_the_registry_says_so(living: Api, registry: OwnRegistry):
+    registry.push("unread/a", "1", layers=[layer(metadata("torch", "2.9"))])
+    admin = await living.as_("superadmin")
+    made = await add(admin, registry, "unread")
+    assert (await scanned(admin, made["id"]))["layers"] == 0
+    assert (await images(admin))[0]["contents"] == {}
+    changed = await admin.patch(f"/registries/{made['id']}", {"read_packages": True})
+    assert changed.json()["read_packages"]
+    assert (await scanned(admin, made["id"]))["layers"] == 1
+    assert (await images(admin))[0]["contents"] == {"pytorch": "2.9"}

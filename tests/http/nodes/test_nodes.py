@@ -55,7 +55,9 @@ async def test_a_node_shows_what_it_has_offers_and_holds(two: Api):
         "cordoned": False,
         "draining": None,
         "closed": "",
-        "machine": {"pool": "", "zone": "", "instance_type": "", "capacity_type": ""},
+        "machine": dict.fromkeys(
+            ("pool", "zone", "instance_type", "capacity_type", "nvidia_driver", "cuda"), ""
+        ),
         "down_since": None,
         "architecture": "x86_64",
         "engine": {"id": "local", "name": "local"},

@@ -186,6 +186,7 @@ BODIES: Mapping[str, object] = {
     "environments.annotate": {"note": "another"},
     "environments.build": {"name": "mine", "files": {"apt.txt": "; no package"}},
     "environments.cancel": {},
+    "environments.push": {},
     "environments.rebuild": {"note": "again"},
     "environments.share": {"user": "nobody@example.org"},
     "environments.update": {"description": "another"},
@@ -315,6 +316,7 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
             "template": template.json()["id"],
             "environment": environment,
             "version": "1",
+            "push": "none",
             "token": token["id"],
             "key": key["id"],
             "dotfile": dotfile,
@@ -406,6 +408,7 @@ def place_of(path: str, things: Things) -> str:
         "webhook",
         "delivery",
         "version",
+        "push",
     ):
         path = path.replace("{" + name + "}", things.ids[name])
     first = path.split("/")[1]
@@ -455,9 +458,9 @@ def outcome(status: int, code: str, name: str) -> str:
         return "out"
     if code in ("policy.forbidden", "policy.scope", "user.ranks_higher"):
         return "forbidden"
-    # A second factor, a passkey, an app, a share and a file are not made here: that there is none is an answer from
-    # inside.
-    inside = ("passkey.", "app.", "factor.", "share.", "invitation.", "file.")
+    # A second factor, a passkey, an app, a share, a file and a push are not made here: that there is none is an
+    # answer from inside.
+    inside = ("passkey.", "app.", "factor.", "share.", "invitation.", "file.", "push.")
     if status == 404 and not code.startswith(inside):
         return "missing"
     assert status < 500, (name, status, code)

@@ -331,13 +331,21 @@ async def _import_sources(api: Api) -> None:
     assert (refused.status_code, refused.json()["code"]) == (403, "import.source_not_permitted")
 
 
-@shows("image_scan_rule", "image_scan_severity", "image_scan_grace_days")
+@shows(
+    "image_scan_rule",
+    "image_scan_severity",
+    "image_scan_grace_days",
+    "image_scan_fixable_only",
+    "image_scan_min_epss_percent",
+)
 async def _image_scan_rule(api: Api) -> None:
     user = await api.as_("user")
     await sql(
         api.database,
-        "WITH found AS (INSERT INTO image_reports (digest, scanner, scanned_at, packages, first_found, report, sbom)"
-        " VALUES ('d', '', now(), 1, jsonb_build_object('high', jsonb_build_object(current_date, 1)), '', '')"
+        "WITH found AS (INSERT INTO image_reports (digest, scanner, scanned_at, packages, first_found, risks,"
+        " report, sbom) VALUES ('d', '', now(), 1, jsonb_build_object('high', jsonb_build_object(current_date, 1)),"
+        " jsonb_build_array(jsonb_build_object('severity', 'high', 'since', current_date, 'fixable', false,"
+        " 'epss_percent', 10, 'count', 1)), '', '')"
         " RETURNING digest) INSERT INTO image_scans (id, reference, state, requested_at, ended_at, digest)"
         " SELECT 's', 'docker.io/library/debian:12', 'done', now(), now(), digest FROM found",
     )
@@ -349,8 +357,11 @@ async def _image_scan_rule(api: Api) -> None:
     assert await status() == 201
     await set_site(api, image_scan_severity="high")
     assert await status() == 403
-    await set_site(api, image_scan_grace_days=3)
-    assert await status() == 201
+    for setting, value in (("grace_days", 3), ("fixable_only", True), ("min_epss_percent", 20)):
+        await set_site(api, **{f"image_scan_{setting}": value})
+        assert await status() == 201
+        await set_site(api, **{f"image_scan_{setting}": type(value)(0)})
+        assert await status() == 403
 
 
 @shows("image_scan_hours")

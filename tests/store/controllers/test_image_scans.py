@@ -102,7 +102,8 @@ async def test_an_image_of_the_catalogue_is_scanned_once_until_it_is_due(
     await step(controller)
     # Nothing of Carrel's uses other:1.
     assert await rows(database) == [(DEBIAN, "done", None)]
-    assert [line.split()[0] for line in scanner.seen] == [DEBIAN]
+    # What the engine has, whatever the tag means while the scanner reads.
+    assert [line.split()[0] for line in scanner.seen] == ["fake:debian:12"]
     [report] = await sql(database, "SELECT scanner, packages, first_found FROM image_reports")
     today = SystemClock().now().date().isoformat()
     assert report == ("trivy 0.68", 2, {"critical": {today: 1}, "low": {today: 1}})
@@ -125,6 +126,52 @@ async def test_a_changed_image_is_scanned_at_once(
     await step(controller)
     # The report of the old image goes with its last reference.
     assert await scalar(database, "SELECT count(*) FROM image_reports") == 1
+
+
+OLD, NEW = f"sha256:{'a' * 64}", f"sha256:{'b' * 64}"
+
+
+async def pin(database: Database, digest: str) -> None:
+    """Sessions of debian:12 start from the digest."""
+    await sql(
+        database,
+        "INSERT INTO registries (id, name, kind, url, host) VALUES ('r', 'r', 'generic', 'https://x', 'docker.io')"
+        " ON CONFLICT DO NOTHING",
+    )
+    await sql(
+        database,
+        "UPDATE images SET registry_id = 'r', full_name = reference, repository = 'library/debian', tag = '12',"
+        " digest = :digest",
+        digest=digest,
+    )
+    await sql(
+        database,
+        "INSERT INTO image_settings (image, watch) VALUES ('debian:12', 'offer') ON CONFLICT DO NOTHING",
+    )
+
+
+async def test_a_pinned_image_is_scanned_by_its_digest(
+    database: Database, people: People, leader: Leader, engine: FakeEngine, scanner: FakeScanner
+):
+    await pin(database, OLD)
+    controller = scans(database, leader, engine, scanner)
+    await step(controller)
+    # The node has what the tag means now, but not what sessions start from.
+    assert scanner.seen == []
+    engine.world.local_images.add("kept:1")
+    engine.world.image_digests |= {
+        "fake:kept:1": (f"debian@{OLD}",),
+        "fake:debian:12": (f"debian@{NEW}",),
+    }
+    names = {"debian:12", f"debian@{OLD}", f"debian@{NEW}"}
+    await join(database, replace(machine(), images=frozenset(names)))
+    await step(controller)
+    assert [line.split()[0] for line in scanner.seen] == [f"docker.io/library/debian@{OLD}"]
+    scan = "SELECT target || ' ' || digest FROM image_scans"
+    assert await scalar(database, scan) == f"docker.io/library/debian@{OLD} fake:kept:1"
+    await pin(database, NEW)
+    await step(controller)
+    assert await scalar(database, scan) == f"docker.io/library/debian@{NEW} fake:debian:12"
 
 
 async def test_references_of_one_image_share_its_report(

@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -46,8 +47,8 @@ async def leader(database: Database) -> AsyncIterator[Leader]:
     await leading.resign()
 
 
-async def request(database: Database, people: People, fake: FakeRegistry) -> None:
-    body = RegistryCreate(name="fake", url=fake.url, repositories=["a", "b"])
+async def request(database: Database, people: People, fake: FakeRegistry, *names: str, **fields: Any) -> None:
+    body = RegistryCreate(name="fake", url=fake.url, repositories=list(names or ("a", "b")), **fields)
     clock, admin = SystemClock(), people.superadmin
     async with database.transaction() as tx:
         registry = await service.create(tx, SecretBox(b"0" * 32), clock, admin, body)
@@ -214,3 +215,25 @@ async def test_a_scan_that_takes_too_long_fails(
     hanging.set()
     [(state, problem)] = await sql(database, "SELECT state, problem FROM registry_scans")
     assert (state, "It took more than" in problem) == ("failed", True)
+
+
+@pytest.mark.parametrize(("size_bytes", "problem"), [(100, "another digest"), (2, "more of a layer")])
+async def test_a_layer_that_is_another_one_is_not_kept(
+    database: Database, people: People, leader: Leader, size_bytes: int, problem: str
+):
+    config, layer = "sha256:" + "c" * 64, "sha256:" + "e" * 64
+    layers = [{"digest": layer, "size": size_bytes}]
+    manifest = json.dumps({"config": {"digest": config}, "layers": layers}).encode()
+    async with FakeRegistry() as fake:
+        fake.answers("/v2/a/tags/list", {"tags": ["1"]})
+        fake.answers("/v2/a/manifests/1", manifest)
+        fake.answers(f"/v2/a/manifests/sha256:{sha256(manifest).hexdigest()}", manifest)
+        fake.answers(f"/v2/a/blobs/{config}", CONFIG)
+        fake.answers(f"/v2/a/blobs/{layer}", b"other")
+        await request(database, people, fake, "a", read_packages=True)
+        await scan(database, leader)
+    [(state, why, read)] = await sql(database, "SELECT state, problem, layers FROM registry_scans")
+    assert (state, read, problem in why) == ("done", 0, True)
+    assert await sql(database, "SELECT count(*) FROM layer_packages") == [(0,)]
+    [(digest,)] = await sql(database, "SELECT packages_digest FROM images WHERE repository = 'a'")
+    assert digest is None

@@ -1,5 +1,6 @@
 """What is read from the formats of scanners, and that no output breaks the reader."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -44,8 +45,8 @@ def test_trivys_own_format():
     assert result.tool == "trivy 0.68.1"
     assert result.packages[0] == ImagePackage(
         "libssl3",
-        "3.0.13",
-        "debian",
+        "3.0.13-1~deb12u1",
+        "deb",
         "Apache-2.0, GPL-1.0-or-later",
         "pkg:deb/debian/libssl3@3.0.13-1~deb12u1?arch=amd64&distro=debian-12.7",
     )
@@ -81,6 +82,112 @@ def test_cyclonedx_of_grype_has_the_fixed_version():
         "tar",
         "2.0",
     )
+
+
+VECTOR = "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:N"
+TAR = "1.34+dfsg-1.2+deb12u1"
+PURL = "pkg:deb/debian/tar@1.34%2Bdfsg-1.2%2Bdeb12u1?arch=amd64&distro=debian-12.15"
+
+
+@pytest.mark.parametrize("name", ["trivy-0.74", "trivy-0.74-sbom", "trivy-0.74-cyclonedx"])
+def test_what_trivy_prints_is_read_completely(name: str):
+    result = parse(report(name))
+    assert result.tool == "trivy 0.74.0"
+    tar, zlib = result.packages
+    assert (tar.name, tar.version, tar.type, tar.purl) == ("tar", TAR, "deb", PURL)
+    assert tar.license.startswith("GPL-3.0-or-later, GPL-3.0-only")
+    assert (zlib.name, zlib.version.removeprefix("1:")) == ("zlib1g", "1.2.13.dfsg-1")
+    [vulnerability] = result.vulnerabilities
+    assert replace(vulnerability, title="") == Vulnerability(
+        "CVE-2026-0001",
+        Severity.HIGH,
+        "tar",
+        TAR,
+        "9.0",
+        "",
+        "https://avd.aquasec.com/nvd/cve-2026-0001",
+        9.1,
+        VECTOR,
+        None,
+    )
+
+
+@pytest.mark.parametrize("name", ["grype-0.121", "grype-0.121-cyclonedx"])
+def test_what_grype_prints_is_read_completely(name: str):
+    result = parse(report(name))
+    [tar] = result.packages
+    assert (tar.name, tar.version, tar.type, tar.purl) == ("tar", TAR, "deb", PURL)
+    assert result.vulnerabilities == [
+        Vulnerability(
+            "CVE-2026-0001",
+            Severity.HIGH,
+            "tar",
+            TAR,
+            "2.0",
+            "A test: tar reads too far.",
+            "https://security-tracker.debian.org/tracker/CVE-2026-0001",
+            9.1,
+            VECTOR,
+            0.42,
+        )
+    ]
+
+
+def trivy_with(*entries: object) -> bytes:
+    document = {"SchemaVersion": 2, "ArtifactName": "x", "Results": [{"Vulnerabilities": entries}]}
+    return orjson.dumps(document)
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        # The newest version counts, then the source of the severity, then the NVD.
+        ({"nvd": {"V2Score": 9.0, "V3Score": 5.0, "V3Vector": "CVSS:3.1/x"}}, 5.0),
+        (
+            {"nvd": {"V3Score": 9.0, "V3Vector": "CVSS:3.1/x", "V40Score": 3.0, "V40Vector": "CVSS:4.0/x"}},
+            3.0,
+        ),
+        ({"nvd": {"V3Score": 9.0}, "debian": {"V3Score": 4.0}}, 4.0),
+        ({"nvd": {"V3Score": 4.0}, "ghsa": {"V3Score": 9.0}}, 4.0),
+        ({"ghsa": {"V3Score": 9.0}, "redhat": {"V3Score": 7.0}}, 9.0),
+        ({"nvd": {"V3Score": 11}, "x": {"V3Score": "9"}, "y": {"V3Score": True}, "z": 3}, None),
+    ],
+)
+def test_one_of_several_scores_counts(scores: object, expected: float | None):
+    entry = {"VulnerabilityID": "CVE-1", "SeveritySource": "debian", "CVSS": scores}
+    assert parse(trivy_with(entry)).vulnerabilities[0].cvss_score == expected
+
+
+def test_scores_of_related_vulnerabilities_count_where_a_distribution_has_none():
+    related = {
+        "id": "CVE-1",
+        "cvss": [{"vector": "v", "metrics": {"baseScore": 7.5}}],
+        "epss": [{"epss": 0.3}],
+    }
+    match = {
+        "vulnerability": {"id": "CVE-1", "cvss": []},
+        "relatedVulnerabilities": [related],
+        "artifact": {},
+    }
+    [one] = parse(orjson.dumps({"matches": [match], "descriptor": {}})).vulnerabilities
+    assert (one.cvss_score, one.cvss_vector, one.epss) == (7.5, "v", 0.3)
+
+
+def test_the_most_probably_exploited_of_a_severity_come_first():
+    def match(name: str, severity: str, *epss: float) -> object:
+        entry = {"id": name, "severity": severity, "epss": [{"epss": one} for one in epss]}
+        return {"vulnerability": entry, "artifact": {"name": "x"}}
+
+    matches = [match("a", "High"), match("b", "High", 0.0), match("c", "High", 0.5), match("d", "Critical")]
+    result = parse(orjson.dumps({"matches": matches, "descriptor": {}}))
+    assert [one.id for one in result.vulnerabilities] == ["d", "c", "b", "a"]
+
+
+@pytest.mark.parametrize("name", ["trivy-0.74", "grype-0.121"])
+def test_a_written_sbom_has_the_scores_and_refers_to_packages(name: str):
+    result = parse(report(name))
+    again = parse(cyclonedx.write(result))
+    assert again.vulnerabilities == result.vulnerabilities
 
 
 @pytest.mark.parametrize("name", ["trivy", "grype"])
@@ -141,6 +248,8 @@ CYCLONEDX = [
     "source",
     "ratings",
     "severity",
+    "score",
+    "method",
     "affects",
     "ref",
     "analysis",
@@ -160,11 +269,14 @@ def test_no_cyclonedx_breaks_the_reader(components: object, vulnerabilities: obj
     parse(orjson.dumps({"bomFormat": "CycloneDX", **document}))
 
 
-@given(st.lists(odd(["Packages", "Vulnerabilities", "Type"]), max_size=3) | JSON, JSON)
+@given(st.lists(odd(["Packages", "Vulnerabilities", "CVSS", "Type"]), max_size=3) | JSON, JSON)
 def test_no_trivy_report_breaks_the_reader(results: object, trivy: object):
     parse(orjson.dumps({"SchemaVersion": 2, "ArtifactName": "", "Results": results, "Trivy": trivy}))
 
 
-@given(st.lists(odd(["vulnerability", "artifact"]), max_size=3) | JSON, JSON)
+@given(
+    st.lists(odd(["vulnerability", "artifact", "relatedVulnerabilities", "cvss", "epss"]), max_size=3) | JSON,
+    JSON,
+)
 def test_no_grype_report_breaks_the_reader(matches: object, descriptor: object):
     parse(orjson.dumps({"matches": matches, "descriptor": descriptor}))

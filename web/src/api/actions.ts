@@ -784,6 +784,12 @@ export const ACTIONS = {
     domainAdmin: "domain",
     superadmin: "all",
   },
+  "environment.push": {
+    user: "own",
+    projectAdmin: "project",
+    domainAdmin: "domain",
+    superadmin: "all",
+  },
   "environment.share": {
     user: "own",
     projectAdmin: "project",
@@ -1009,6 +1015,7 @@ export const SERVER_SENTENCES: Record<ActionName, string> = {
   "environment.read": "See your environments, those of your projects, and those shared with you.",
   "environment.build": "Build an environment from a recipe, of your own or of your projects.",
   "environment.update": "Change an environment, and stop making a version of it.",
+  "environment.push": "Push a version of an environment to a registry, and cancel that.",
   "environment.share": "Share an environment, see with whom, and revoke shares.",
   "environment.remove": "Delete an environment or a version of it.",
   "template.read": "See your templates, and those shared in your projects.",

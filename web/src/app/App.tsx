@@ -6,7 +6,7 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { IdentityConfirmation } from "@/features/signin/IdentityConfirmation";
 import { i18n } from "@/i18n";
-import { theme } from "@/theme/theme";
+import { QUESTIONS, theme } from "@/theme/theme";
 import { queryClient } from "./query-client";
 import { router } from "./router";
 
@@ -17,7 +17,7 @@ export function App() {
     <I18nProvider i18n={i18n}>
       <MantineProvider theme={theme} colorSchemeManager={schemes} defaultColorScheme="auto">
         <QueryClientProvider client={queryClient}>
-          <ModalsProvider>
+          <ModalsProvider modalProps={QUESTIONS}>
             <Notifications position="bottom-right" limit={4} />
             <RouterProvider router={router} />
             <IdentityConfirmation />

@@ -1,12 +1,20 @@
 import { queryOptions } from "@tanstack/react-query";
 import {
   environmentsBuild,
+  environmentsFetchContext,
   environmentsLog,
   environmentsQuotas,
+  environmentsReadContext,
   environmentsRebuild,
   environmentsRecipe,
 } from "@/api/generated/sdk.gen";
-import type { Environment, EnvironmentBuild, EnvironmentVersion } from "@/api/types";
+import type {
+  Environment,
+  EnvironmentBuild,
+  EnvironmentVersion,
+  FolderContext,
+  GitContext,
+} from "@/api/types";
 import { useChange } from "./use-change";
 
 const AGAIN_MS = 1000;
@@ -52,8 +60,20 @@ export const environmentQuotasQuery = queryOptions({
 
 const TOUCHED = ["environments"];
 
+/** A build of files that are sent with it, or of a context that the server reads first. */
+export interface NewBuild extends EnvironmentBuild {
+  git?: GitContext;
+  folder?: FolderContext;
+}
+
 export const useBuildEnvironment = () =>
-  useChange<EnvironmentBuild, Environment>(async (body) => (await environmentsBuild({ body })).data, TOUCHED);
+  useChange<NewBuild, Environment>(async ({ git, folder, ...body }) => {
+    const read =
+      (git && (await environmentsFetchContext({ body: git })).data) ??
+      (folder && (await environmentsReadContext({ body: folder })).data);
+    const context = read && { context: read.id, source: read.source };
+    return (await environmentsBuild({ body: { ...body, ...context } })).data;
+  }, TOUCHED);
 
 export const useRebuild = () =>
   useChange<{ id: string; version: string }, Environment>(

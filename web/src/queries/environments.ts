@@ -2,7 +2,11 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import {
   environmentsAnnotate,
   environmentsCancel,
+  environmentsCancelPush,
   environmentsList,
+  environmentsPush,
+  environmentsPushes,
+  environmentsPushTargets,
   environmentsRemove,
   environmentsRemoveVersion,
   environmentsShare,
@@ -14,7 +18,14 @@ import {
   sessionsSavePreview,
 } from "@/api/generated/sdk.gen";
 import type { EnvironmentsListData } from "@/api/generated/types.gen";
-import type { Environment, EnvironmentShareCreate, EnvironmentUpdate, SessionSave } from "@/api/types";
+import type {
+  Environment,
+  EnvironmentPush,
+  EnvironmentShareCreate,
+  EnvironmentUpdate,
+  PushRequest,
+  SessionSave,
+} from "@/api/types";
 import { everyPage } from "./every-page";
 import { useChange } from "./use-change";
 
@@ -57,6 +68,23 @@ export function environmentSharesQuery(id: string) {
   });
 }
 
+/** The pushes of an environment to registries, the latest first. */
+export function environmentPushesQuery(id: string) {
+  return queryOptions({
+    queryKey: ["environments", "pushes", id] as const,
+    queryFn: async ({ signal }) =>
+      (await environmentsPushes({ path: { ref: id }, query: { limit: 20 }, signal })).data.items,
+  });
+}
+
+/** The registries to which the user may push versions of an environment. */
+export function environmentPushTargetsQuery(id: string) {
+  return queryOptions({
+    queryKey: ["environments", "push-targets", id] as const,
+    queryFn: async ({ signal }) => (await environmentsPushTargets({ path: { ref: id }, signal })).data,
+  });
+}
+
 /** What an image of a session has and lacks. */
 export function savePreviewQuery(session: string) {
   return queryOptions({
@@ -89,6 +117,18 @@ export const useAnnotateVersion = () =>
 export const useCancelVersion = () =>
   useChange<{ id: string; version: string }, unknown>(
     async ({ id, version }) => (await environmentsCancel({ path: { ref: id, version } })).data,
+    TOUCHED,
+  );
+
+export const usePushVersion = () =>
+  useChange<{ id: string; version: string } & PushRequest, EnvironmentPush>(
+    async ({ id, version, ...body }) => (await environmentsPush({ path: { ref: id, version }, body })).data,
+    TOUCHED,
+  );
+
+export const useCancelPush = () =>
+  useChange<{ id: string; push: string }, EnvironmentPush>(
+    async ({ id, push }) => (await environmentsCancelPush({ path: { ref: id, push } })).data,
     TOUCHED,
   );
 

@@ -118,6 +118,7 @@ export const ACTION_SENTENCES: Record<ActionName, MessageDescriptor> = {
   "environment.read": msg`See your environments, those of your projects, and those shared with you.`,
   "environment.build": msg`Build an environment from a recipe, of your own or of your projects.`,
   "environment.update": msg`Change an environment, and stop making a version of it.`,
+  "environment.push": msg`Push a version of an environment to a registry, and cancel that.`,
   "environment.share": msg`Share an environment, see with whom, and revoke shares.`,
   "environment.remove": msg`Delete an environment or a version of it.`,
   "template.read": msg`See your templates, and those shared in your projects.`,

@@ -532,6 +532,10 @@ export const PROBLEMS: Record<string, Sentences> = {
   "registry.scope": { detail: msg`A registry is for a project or for a domain, not for both.` },
   "registry.scope_needed": { detail: msg`You administer several projects: choose one.` },
   "registry.secret_again": { detail: msg`The secret belongs to the previous address: set it again.` },
+  "registry.push_repositories_needed": {
+    detail: msg`Members could push to any repository, and replace the images of others.`,
+    hint: msg`Enter the repositories to which they may push, such as team/*.`,
+  },
   "registry.url_needed": { detail: msg`This kind of registry has no usual address: enter one.` },
   "registry.username_needed": { detail: msg`The secret needs a user name.` },
   "site.mail_sender": { detail: msg`Mail requires a sender address.` },

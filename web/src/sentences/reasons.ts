@@ -199,6 +199,15 @@ const CAUSES: readonly [text: RegExp, message: (words: string[]) => MessageDescr
     /^is (\S+), the image needs (\S+)$/,
     ([has = "", wanted = ""]) => msg`architecture ${has}, the image needs ${wanted}`,
   ],
+  [
+    /^driver (\S+) supports CUDA (\S+), the image needs (.+)$/,
+    ([driver = "", cuda = "", needed = ""]) =>
+      msg`driver ${driver} supports CUDA ${cuda}, the image needs ${needed}`,
+  ],
+  [
+    /^supports CUDA (\S+), the image needs (.+)$/,
+    ([cuda = "", needed = ""]) => msg`supports CUDA ${cuda}, the image needs ${needed}`,
+  ],
   [/^has capacity for one container, not for all$/, () => msg`capacity for one container, not for all`],
   [
     /^has capacity for some containers, but not for all$/,

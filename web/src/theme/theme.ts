@@ -42,6 +42,16 @@ const dark: MantineColorsTuple = [
   "#101412",
 ];
 
+/**
+ * Dialogs are above drawers (200), which may have opened them, and questions above both; lists of choices are at 300.
+ *
+ * At the same level the one mounted last is above, which a dialog of the page's frame never is.
+ */
+const LEVEL = { dialog: 210, question: 220 } as const;
+
+/** Of the dialogs that ask about what another one contains. */
+export const QUESTIONS = { zIndex: LEVEL.question } as const;
+
 const DIALOG_TITLE = { fontSize: "1.25rem", fontWeight: 600 } as const;
 
 /** A page has only one banner landmark, so the header of a dialog must not be one. */
@@ -110,6 +120,7 @@ export const theme = createTheme({
     Modal: {
       defaultProps: {
         centered: true,
+        zIndex: LEVEL.dialog,
         overlayProps: { backgroundOpacity: 0.35 },
         transitionProps: { duration: 120 },
         attributes: NO_BANNER,

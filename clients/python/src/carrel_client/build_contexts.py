@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fnmatch
 import io
 import os
 import subprocess
@@ -12,10 +11,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from carrel_client import ignored
 from carrel_client.errors import CarrelError
 
 _LARGEST = 32 << 20
-_IGNORED = ".dockerignore"
 
 
 def pack(directory: Path) -> bytes:
@@ -28,7 +27,7 @@ def pack(directory: Path) -> bytes:
         with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as archive:
             for path in _paths(directory):
                 name = path.relative_to(directory).as_posix()
-                if name != _IGNORED and _is_ignored(name, rules):
+                if name != ignored.FILE and ignored.is_ignored(name, rules):
                     continue
                 size += path.lstat().st_size
                 if size > _LARGEST:
@@ -96,21 +95,6 @@ def _paths(directory: Path) -> Iterator[Path]:
 
 def _rules(directory: Path) -> list[str]:
     try:
-        lines = (directory / _IGNORED).read_text().splitlines()
+        return ignored.rules((directory / ignored.FILE).read_text())
     except OSError:
         return []
-    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
-
-
-def _is_ignored(name: str, rules: list[str]) -> bool:
-    """As in a .dockerignore: the last rule that fits decides; ! takes back."""
-    ignored = False
-    for rule in rules:
-        pattern = rule.removeprefix("!").strip("/").removeprefix("**/")
-        parts = name.split("/")
-        above = ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
-        anywhere = rule.removeprefix("!").startswith("**/")
-        candidates = [*above, *(parts if anywhere else [])]
-        if any(fnmatch.fnmatchcase(one, pattern) for one in candidates):
-            ignored = not rule.startswith("!")
-    return ignored

@@ -270,6 +270,11 @@ class ImageScans(operations.ImageScans):
         """The SBOM of an image in CycloneDX JSON, streamed."""
         return self._transport.stream(f"{_API}/image-scans/{segment(id)}/sbom", patience=lambda: 60.0)
 
+    def export_vulnerabilities(self, id: str, **query: str | None) -> Iterator[bytes]:
+        """All vulnerabilities in an image that match the parameters of `vulnerabilities`, as CSV, streamed."""
+        path = f"{_API}/image-scans/{segment(id)}/vulnerabilities/export"
+        return self._transport.stream(path, query=query, patience=lambda: 60.0)
+
 
 class Maintenance(operations.Maintenance):
     """Checks of the installation, and its versions."""

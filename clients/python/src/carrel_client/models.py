@@ -344,11 +344,13 @@ class AuditObject(TypedDict):
 
 
 class BuildContextView(TypedDict):
-    """size_bytes: of its files. It is deleted a day after its last use."""
+    """size_bytes: of its files. source: where they are from, for the build; "": they were sent. It is deleted a day
+    after its last use."""
 
     files: int
     id: str
     size_bytes: int
+    source: str
 
 
 class BuildLogView(TypedDict):
@@ -593,6 +595,14 @@ class CreatedSessionShare(TypedDict):
     url: str | None
     user: UserRef | None
     via_link: str | None
+
+
+class CudaNodes(TypedDict):
+    """total: nodes with devices of NVIDIA that you may see. able: those whose driver and architecture run the image,
+    and those whose driver is not known."""
+
+    able: int
+    total: int
 
 
 class DayStatistics(TypedDict):
@@ -1238,6 +1248,13 @@ class FilesRemove(TypedDict):
     paths: list[str]
 
 
+class FolderContext(TypedDict):
+    """folder: id or name. path: a directory within; "": all of it."""
+
+    folder: str
+    path: NotRequired[str]
+
+
 FolderState = Literal["CREATING", "COPYING", "READY", "MOVING", "TRASHED", "DELETING", "FAILED"]
 
 
@@ -1280,6 +1297,18 @@ Gap = Literal[
     "disk_watch",
     "app_layer",
 ]
+
+
+class GitContext(TypedDict):
+    """url: of a repository, as the browser or Git has it. ref: branch, tag or full commit; "": the default branch.
+    path: a directory within; "": all. token, key: of a private repository: an access token, or USER:PASSWORD; or a
+    private SSH key without a passphrase, such as a deploy key. They are used once, and not kept."""
+
+    key: NotRequired[str]
+    path: NotRequired[str]
+    ref: NotRequired[str]
+    token: NotRequired[str]
+    url: str
 
 
 class GraphEdge(TypedDict):
@@ -1605,7 +1634,8 @@ class IdleView(TypedDict):
 
 class ImageDetail(TypedDict):
     """labels: those that are understood. label_slots: the minimum by its labels. settings: for those who may change
-    them, otherwise null."""
+    them, otherwise null. requires_cuda: of drivers of NVIDIA, as in NVIDIA_REQUIRE_CUDA; each line must hold. null: not
+    read yet."""
 
     accelerators: list[str]
     aliases: list[str]
@@ -1614,6 +1644,8 @@ class ImageDetail(TypedDict):
     architectures: list[str]
     built_at: str | None
     contents: dict[str, str]
+    contents_from: dict[str, str]
+    cuda_nodes: CudaNodes | None
     deprecated: bool
     description: str
     digest: str | None
@@ -1627,11 +1659,13 @@ class ImageDetail(TypedDict):
     licenses: str
     min_slots: AllSlotAmounts
     name: str
+    packages_problem: str | None
     preferred: bool
     present: bool
     recommended_slots: dict[str, int]
     reference: str
     registry_id: str | None
+    requires_cuda: str | None
     scanned_at: str | None
     settings: ImageSettingsView | None
     size_bytes: int | None
@@ -1754,8 +1788,9 @@ class ImageScanList(TypedDict):
 
 class ImageScanView(TypedDict):
     """reference: with registry and tag. state: of the latest scan; problem: why that failed. scanned_at, scanner,
-    digest, packages, counts: of the latest that succeeded; null, empty or 0 before. effect: of the installation's rule
-    on new sessions. exemption: from the rule, while it holds."""
+    digest, packages, counts: of the latest that succeeded; null, empty or 0 before. target: what that read: the
+    reference with its digest, or the engine's image id; outdated: the catalogue has another digest by now. effect: of
+    the installation's rule on new sessions. exemption: from the rule, while it holds."""
 
     cancel: bool
     counts: SeverityCounts
@@ -1764,6 +1799,7 @@ class ImageScanView(TypedDict):
     ended_at: str | None
     exemption: ScanExemptionView | None
     id: str
+    outdated: bool
     packages: int
     problem: str | None
     reference: str
@@ -1771,6 +1807,7 @@ class ImageScanView(TypedDict):
     scanned_at: str | None
     scanner: str
     state: ScanState
+    target: str
 
 
 class ImageScopeRef(TypedDict):
@@ -1844,10 +1881,13 @@ class ImageView(TypedDict):
     """name: of an image that a scan has added: its reference. architecture: null if it has several. registry_id,
     digest, layers, scanned_at: of a scanned image; size_bytes is then that of its compressed layers. family, version:
     group images. contents: versions of what it contains, such as python and cuda; cuda-driver: the least one.
+    contents_from: where each was read: image for its labels and environment, or the package database: dpkg, apk, conda,
+    python. packages_problem: why not all package databases could be read.
     min_slots: of its sessions; recommended_slots: to begin with. hidden: users are not offered it, and can start it by
     name. deprecated: it still starts; successor: the name of the image to use instead. aliases: further names.
     preferred: the name of its family means this version; without one, the newest. update: of a watched image, for those
-    who may change it; otherwise null. digest: of a watched image, what its sessions start from."""
+    who may change it; otherwise null. digest: of a watched image, what its sessions start from. cuda_nodes: null if it
+    requires nothing of drivers, and in families."""
 
     accelerators: list[str]
     aliases: list[str]
@@ -1856,6 +1896,8 @@ class ImageView(TypedDict):
     architectures: list[str]
     built_at: str | None
     contents: dict[str, str]
+    contents_from: dict[str, str]
+    cuda_nodes: CudaNodes | None
     deprecated: bool
     description: str
     digest: str | None
@@ -1867,6 +1909,7 @@ class ImageView(TypedDict):
     licenses: str
     min_slots: AllSlotAmounts
     name: str
+    packages_problem: str | None
     preferred: bool
     present: bool
     recommended_slots: dict[str, int]
@@ -2203,15 +2246,21 @@ class LoginsEnded(TypedDict):
 
 
 class MachineView(TypedDict):
-    """By well-known labels; empty if unknown. pool: of its autoscaler. capacity_type: such as "spot" or "on-demand"."""
+    """By well-known labels; empty if unknown. pool: of its autoscaler. capacity_type: such as "spot" or "on-demand".
+    nvidia_driver: its version. cuda: the newest that its driver supports."""
 
     capacity_type: str
+    cuda: str
     instance_type: str
+    nvidia_driver: str
     pool: str
     zone: str
 
 
 MailTls = Literal["none", "starttls", "tls"]
+
+
+MayPush = Literal["nobody", "members"]
 
 
 class Me(TypedDict):
@@ -3072,6 +3121,65 @@ class PurgeOne(TypedDict):
     user: str
 
 
+class PushCreate(TypedDict):
+    """registry: id or name; omitted: the only one to which you may push. repository: without the registry's namespace;
+    omitted: the name of the environment where you may push to. tag: omitted: the name of the version."""
+
+    registry: NotRequired[str | None]
+    repository: NotRequired[str | None]
+    tag: NotRequired[str | None]
+
+
+class PushList(TypedDict):
+    items: list[PushView]
+    next_cursor: str | None
+
+
+PushState = Literal["waiting", "running", "done", "failed", "cancelled"]
+
+
+class PushTarget(TypedDict):
+    """A registry to which you may push. prefix: of its references: host and namespace. repositories: globs of those to
+    which you may push, without the namespace. repository: where it goes unless you name another."""
+
+    id: str
+    name: str
+    prefix: str
+    repositories: list[str]
+    repository: str
+
+
+class PushTargetList(TypedDict):
+    """refusal: why versions of this environment cannot be pushed; null: they can."""
+
+    items: list[PushTarget]
+    refusal: str | None
+
+
+class PushView(TypedDict):
+    """registry: null: it was removed. reference: with host, repository and tag. digest: of the image in the registry;
+    pinned: the reference with it, which always means this image. progress: 0..1. problem: why it failed, or why it is
+    tried again; code: of it, such as `push_denied`."""
+
+    cancel: bool
+    code: str | None
+    created_at: str
+    digest: str | None
+    ended_at: str | None
+    environment: str
+    environment_id: str
+    id: str
+    pinned: str | None
+    problem: str | None
+    progress: float | None
+    reference: str
+    registry: RegistryRef | None
+    requested_by: UserRef | None
+    started_at: str | None
+    state: PushState
+    version: str
+
+
 QueueOrder = Literal["fifo", "lifo", "drf", "fair_share"]
 
 
@@ -3174,7 +3282,9 @@ class RegistryCreate(TypedDict):
     are without the namespace; names without * ? [ are also used where the registry cannot be listed. domain, project:
     id or name of the one for which it is; omitted: what the creator administers: the installation, their domain or
     their only project. images_enabled: whether images that its scans add can be used unless a superadmin says
-    otherwise."""
+    otherwise. push: who may push environments to it; `members`: of its project, its domain or the installation.
+    push_repositories: globs of the repositories to which they may, without the namespace, such as `team-a/*`.
+    read_packages: whether scans download the layers of images, each once, to read package databases."""
 
     ca_pem: NotRequired[str]
     domain: NotRequired[str | None]
@@ -3184,6 +3294,9 @@ class RegistryCreate(TypedDict):
     name: str
     namespace: NotRequired[str]
     project: NotRequired[str | None]
+    push: NotRequired[MayPush]
+    push_repositories: NotRequired[list[str]]
+    read_packages: NotRequired[bool]
     repositories: NotRequired[list[str]]
     secret: NotRequired[str]
     tags: NotRequired[list[str]]
@@ -3199,6 +3312,11 @@ class RegistryList(TypedDict):
     next_cursor: str | None
 
 
+class RegistryRef(TypedDict):
+    id: str
+    name: str
+
+
 class RegistryScanList(TypedDict):
     items: list[RegistryScanView]
     next_cursor: str | None
@@ -3208,13 +3326,16 @@ class RegistryScanView(TypedDict):
     """repositories: to read; null while they are not listed. repositories_failed: those that could not be read.
 
     tags: read so far. added, updated, removed: images of the catalogue. requests: sent to the registry, once it has
-    ended. problem: why it failed, or why the last failed repository could not be read."""
+    ended. layers, layer_bytes: downloaded to read package databases. problem: why it failed, or why the last failed
+    repository or image could not be read."""
 
     added: int
     cancel: bool
     created_at: str
     ended_at: str | None
     id: str
+    layer_bytes: int
+    layers: int
     problem: str | None
     registry_id: str
     removed: int
@@ -3238,6 +3359,9 @@ class RegistryUpdate(TypedDict):
     mirror: NotRequired[str | None]
     name: NotRequired[str]
     namespace: NotRequired[str]
+    push: NotRequired[MayPush]
+    push_repositories: NotRequired[list[str]]
+    read_packages: NotRequired[bool]
     repositories: NotRequired[list[str]]
     secret: NotRequired[str]
     tags: NotRequired[list[str]]
@@ -3267,6 +3391,9 @@ class RegistryView(TypedDict):
     password_problem: str | None
     password_until: str | None
     project: ProjectRef | None
+    push: MayPush
+    push_repositories: list[str]
+    read_packages: bool
     repositories: list[str]
     tags: list[str]
     url: str
@@ -3934,8 +4061,10 @@ class SiteUpdate(TypedDict):
     currency: NotRequired[str]
     image_cleanup_days: NotRequired[int]
     image_cleanup_free_percent: NotRequired[int]
+    image_scan_fixable_only: NotRequired[bool]
     image_scan_grace_days: NotRequired[int]
     image_scan_hours: NotRequired[int]
+    image_scan_min_epss_percent: NotRequired[int]
     image_scan_rule: NotRequired[ScanRule]
     image_scan_severity: NotRequired[Severity]
     image_watch_end: NotRequired[str]
@@ -3984,8 +4113,10 @@ class SiteView(TypedDict):
     currency: str
     image_cleanup_days: int
     image_cleanup_free_percent: int
+    image_scan_fixable_only: bool
     image_scan_grace_days: int
     image_scan_hours: int
+    image_scan_min_epss_percent: int
     image_scan_rule: ScanRule
     image_scan_severity: Severity
     image_watch_end: str
@@ -4986,7 +5117,8 @@ ViewedList = Literal["sessions"]
 
 
 class VulnerabilityList(TypedDict):
-    """The most severe first. counts: of all that the scan found, whatever is asked for."""
+    """The most severe first, of these the most probably exploited. counts: of all that the scan found, whatever
+    is asked for."""
 
     counts: SeverityCounts
     items: list[VulnerabilityView]
@@ -4995,8 +5127,12 @@ class VulnerabilityList(TypedDict):
 
 class VulnerabilityView(TypedDict):
     """fixed: versions of the package without it; empty: none is known. since: day on which it was first found in the
-    image."""
+    image. cvss_score: 0 to 10, of cvss_vector. epss: how probable it is that it is exploited within 30 days, 0 to 1.
+    null or empty: the scanner does not tell."""
 
+    cvss_score: float | None
+    cvss_vector: str
+    epss: float | None
     fixed: str
     id: str
     link: str

@@ -687,6 +687,24 @@ class Environments(Group):
             "POST", f"/api/v1/environments/{segment(ref)}/versions/{segment(version)}/cancel"
         )
 
+    def cancel_push(self, ref: str, push: str) -> models.PushView:
+        """Layers that are in the registry already stay there, without a tag."""
+        answer: models.PushView = self._transport.call(
+            "DELETE", f"/api/v1/environments/{segment(ref)}/pushes/{segment(push)}"
+        )
+        return answer
+
+    def fetch_context(
+        self, *, url: str, key: str = UNSET, path: str = UNSET, ref: str = UNSET, token: str = UNSET
+    ) -> models.BuildContextView:
+        """The server fetches one commit, which takes at most two minutes. The limits are those of files that are sent."""
+        answer: models.BuildContextView = self._transport.call(
+            "POST",
+            "/api/v1/environments/contexts/git",
+            body=_given(key=key, path=path, ref=ref, token=token, url=url),
+        )
+        return answer
+
     def list(
         self,
         *,
@@ -721,9 +739,51 @@ class Environments(Group):
         )
         return answer
 
+    def push(
+        self,
+        ref: str,
+        version: str,
+        *,
+        registry: str | None = UNSET,
+        repository: str | None = UNSET,
+        tag: str | None = UNSET,
+    ) -> models.PushView:
+        """In the background, with the credentials of the registry. A tag that is there is replaced."""
+        answer: models.PushView = self._transport.call(
+            "POST",
+            f"/api/v1/environments/{segment(ref)}/versions/{segment(version)}/push",
+            body=_given(registry=registry, repository=repository, tag=tag),
+        )
+        return answer
+
+    def push_targets(self, ref: str) -> models.PushTargetList:
+        """The registries to which you may push its versions, by name, with a repository in each."""
+        answer: models.PushTargetList = self._transport.call(
+            "GET", f"/api/v1/environments/{segment(ref)}/push-targets"
+        )
+        return answer
+
+    def pushes(
+        self, ref: str, *, sort: str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> models.PushList:
+        """The pushes of its versions, the latest first."""
+        answer: models.PushList = self._transport.call(
+            "GET",
+            f"/api/v1/environments/{segment(ref)}/pushes",
+            query={"sort": sort, "limit": limit, "cursor": cursor},
+        )
+        return answer
+
     def quotas(self) -> models.EnvironmentQuotaList:
         """How much your environments take, and those of your projects, of how much."""
         answer: models.EnvironmentQuotaList = self._transport.call("GET", "/api/v1/environment-quotas")
+        return answer
+
+    def read_context(self, *, folder: str, path: str = UNSET) -> models.BuildContextView:
+        """A directory as it is now, without what its .dockerignore names. The limits are those of files that are sent."""
+        answer: models.BuildContextView = self._transport.call(
+            "POST", "/api/v1/environments/contexts/folder", body=_given(folder=folder, path=path)
+        )
         return answer
 
     def rebuild(
@@ -771,6 +831,13 @@ class Environments(Group):
     def show(self, ref: str) -> models.EnvironmentView:
         """One environment with its versions, the latest first."""
         answer: models.EnvironmentView = self._transport.call("GET", f"/api/v1/environments/{segment(ref)}")
+        return answer
+
+    def show_push(self, ref: str, push: str) -> models.PushView:
+        """One push with its progress, or with the digest of the image in the registry."""
+        answer: models.PushView = self._transport.call(
+            "GET", f"/api/v1/environments/{segment(ref)}/pushes/{segment(push)}"
+        )
         return answer
 
     def unshare(self, ref: str, share: str) -> None:
@@ -1273,7 +1340,8 @@ class ImageScans(Group):
         limit: int | None = None,
         cursor: str | None = None,
     ) -> models.VulnerabilityList:
-        """The known vulnerabilities of the packages in an image, the most severe first."""
+        """The known vulnerabilities of the packages in an image, the most severe first, of these the most probably
+        exploited."""
         answer: models.VulnerabilityList = self._transport.call(
             "GET",
             f"/api/v1/image-scans/{segment(id)}/vulnerabilities",
@@ -2094,6 +2162,9 @@ class Registries(Group):
         mirror: str | None = UNSET,
         namespace: str = UNSET,
         project: str | None = UNSET,
+        push: models.MayPush = UNSET,
+        push_repositories: Sequence[str] = UNSET,
+        read_packages: bool = UNSET,
         repositories: Sequence[str] = UNSET,
         secret: str = UNSET,
         tags: Sequence[str] = UNSET,
@@ -2113,6 +2184,9 @@ class Registries(Group):
                 name=name,
                 namespace=namespace,
                 project=project,
+                push=push,
+                push_repositories=push_repositories,
+                read_packages=read_packages,
                 repositories=repositories,
                 secret=secret,
                 tags=tags,
@@ -2172,6 +2246,9 @@ class Registries(Group):
         mirror: str | None = UNSET,
         name: str = UNSET,
         namespace: str = UNSET,
+        push: models.MayPush = UNSET,
+        push_repositories: Sequence[str] = UNSET,
+        read_packages: bool = UNSET,
         repositories: Sequence[str] = UNSET,
         secret: str = UNSET,
         tags: Sequence[str] = UNSET,
@@ -2188,6 +2265,9 @@ class Registries(Group):
                 mirror=mirror,
                 name=name,
                 namespace=namespace,
+                push=push,
+                push_repositories=push_repositories,
+                read_packages=read_packages,
                 repositories=repositories,
                 secret=secret,
                 tags=tags,
@@ -2854,8 +2934,10 @@ class Site(Group):
         currency: str = UNSET,
         image_cleanup_days: int = UNSET,
         image_cleanup_free_percent: int = UNSET,
+        image_scan_fixable_only: bool = UNSET,
         image_scan_grace_days: int = UNSET,
         image_scan_hours: int = UNSET,
+        image_scan_min_epss_percent: int = UNSET,
         image_scan_rule: models.ScanRule = UNSET,
         image_scan_severity: models.Severity = UNSET,
         image_watch_end: str = UNSET,
@@ -2903,8 +2985,10 @@ class Site(Group):
                 currency=currency,
                 image_cleanup_days=image_cleanup_days,
                 image_cleanup_free_percent=image_cleanup_free_percent,
+                image_scan_fixable_only=image_scan_fixable_only,
                 image_scan_grace_days=image_scan_grace_days,
                 image_scan_hours=image_scan_hours,
+                image_scan_min_epss_percent=image_scan_min_epss_percent,
                 image_scan_rule=image_scan_rule,
                 image_scan_severity=image_scan_severity,
                 image_watch_end=image_watch_end,

@@ -59,6 +59,29 @@ nowhere
 *.{{ regexReplaceAll ":[0-9]+$" (urlParse .Values.appsUrl).host "" }}
 {{- end }}
 
+{{/* Where people reach SSH, with its port. */}}
+{{- define "carrel.sshAddress" -}}
+{{- $ssh := .Values.gateway.ssh -}}
+{{- $host := $ssh.address | default (include "carrel.publicHost" .) -}}
+{{- if contains ":" $host -}}
+{{ $host }}
+{{- else -}}
+{{ printf "%s:%v" $host (ternary $ssh.nodePort $ssh.port (eq $ssh.type "NodePort")) }}
+{{- end -}}
+{{- end }}
+
+{{/* Sources in a network policy: pods of all namespaces but that of sessions, and addresses that are not of pods. */}}
+{{- define "carrel.clients" -}}
+- namespaceSelector:
+    matchExpressions:
+      - {key: kubernetes.io/metadata.name, operator: NotIn, values: [{{ include "carrel.sessionsNamespace" . }}]}
+{{- with .Values.networkPolicy.podNetworks }}
+- ipBlock:
+    cidr: 0.0.0.0/0
+    except: {{- toYaml . | nindent 6 }}
+{{- end }}
+{{- end }}
+
 {{/* Nothing is written to the root file system, and nothing needs a right. */}}
 {{- define "carrel.containerSecurity" -}}
 allowPrivilegeEscalation: false
@@ -93,8 +116,13 @@ seccompProfile: {type: RuntimeDefault}
 - {name: CARREL_PORT, value: "8700"}
 - {name: CARREL_GATEWAY_PORT, value: "8701"}
 - {name: CARREL_METRICS_PORT, value: "8702"}
+{{- if .Values.gateway.ssh.enabled }}
+- {name: CARREL_SSH_PORT, value: "8703"}
+- {name: CARREL_SSH_ADDRESS, value: {{ include "carrel.sshAddress" . | quote }}}
+{{- else }}
 {{/* The gateway has no rights in the cluster; carrel ssh goes through the API, which has. */}}
 - {name: CARREL_SSH_PORT, value: "-1"}
+{{- end }}
 {{- range $name, $value := .Values.settings }}
 - {name: {{ $name }}, value: {{ $value | quote }}}
 {{- end }}
@@ -167,6 +195,9 @@ spec:
           {{- end }}
           ports:
             - {name: http, containerPort: {{ .port }}}
+            {{- if and (eq .role "gateway") .root.Values.gateway.ssh.enabled }}
+            - {name: ssh, containerPort: 8703}
+            {{- end }}
           startupProbe:
             httpGet: {path: {{ .path }}/healthz, port: http}
             periodSeconds: 2

@@ -33,7 +33,7 @@ from carrel.engines.docker.container_config import (
 )
 from carrel.engines.docker.tar_filter import END, Choice, TarFilter
 from carrel.engines.optional import CommittedImage, ImageInfo
-from carrel.engines.port import EngineError, Progress, ProgressSink
+from carrel.engines.port import LOCAL_IMAGES, EngineError, Progress, ProgressSink
 
 _COPY_S = 3600.0
 _REMOVE_S = 300.0
@@ -88,7 +88,7 @@ class Commits:
         images = await self._api.call("GET", "images/json", params=chosen)
         containers = await self._scratch_containers()
         keys = {
-            *(one["Labels"].get(LABEL_COMMIT) for one in images),
+            *(one["Labels"].get(LABEL_COMMIT) for one in images if not _is_pulled(one)),
             *(one["Labels"][LABEL_SCRATCH] for one in containers),
         }
         # Images that sessions are started from may have any labels.
@@ -99,7 +99,9 @@ class Commits:
         await self._clear(key)
         for image in await self._images(key):
             for reference in _references(image):
-                await self._remove_image(reference)
+                # Other names are those of the image in a registry, to which it was pushed.
+                if reference.startswith(LOCAL_IMAGES):
+                    await self._remove_image(reference)
 
     async def _copied(
         self, name: str, there: Any, key: str, left_out: Collection[str]
@@ -217,7 +219,7 @@ class Commits:
                     "DELETE", f"containers/{container['Id']}", params={"force": "true"}, timeout_s=START_S
                 )
         for image in await self._images(key):
-            if not _references(image):
+            if not _references(image) and not _is_pulled(image):
                 await self._remove_image(image["Id"])
 
     async def _scratch_containers(self, key: str = "") -> Any:
@@ -250,6 +252,12 @@ class Commits:
 
 def _references(image: Any) -> Sequence[str]:
     return [one for one in image["RepoTags"] or () if one != "<none>:<none>"]
+
+
+def _is_pulled(image: Any) -> bool:
+    """True if it is here only because it was pulled from a registry, to which it was pushed before."""
+    digests = [one for one in image.get("RepoDigests") or () if not one.endswith("@<none>")]
+    return bool(digests) and not any(one.startswith(LOCAL_IMAGES) for one in _references(image))
 
 
 def _removal(paths: Sequence[str]) -> dict[str, object]:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from ipaddress import IPv4Network
+from pathlib import Path
 from typing import Any
 
 import aiodocker
@@ -15,7 +16,7 @@ import structlog
 
 from carrel.accelerators.port import Accelerators
 from carrel.engines.accelerated import attachment_of, node_with
-from carrel.engines.docker import answers, attached, mounts, rights
+from carrel.engines.docker import answers, attached, host, mounts, nvidia_driver, rights
 from carrel.engines.docker.adjusting import Adjusting
 from carrel.engines.docker.api import ANSWER_S, START_S, DockerApi, filters, sentences
 from carrel.engines.docker.claim_volumes import ClaimVolumes
@@ -36,7 +37,7 @@ from carrel.engines.docker.image_identity import ImageIdentities
 from carrel.engines.docker.logs import read_logs
 from carrel.engines.docker.network import DEFAULT_RANGE, Networks
 from carrel.engines.label_claim import LabelClaim
-from carrel.engines.optional import BUILDS, COMMITS, DiskSpace
+from carrel.engines.optional import BUILDS, COMMITS, PUSHES, DiskSpace
 from carrel.engines.port import (
     DISK_LIMIT,
     IDLE,
@@ -72,12 +73,13 @@ class DockerEngine(Adjusting):
     url: "unix:///var/run/docker.sock", "tcp://..." as in DOCKER_HOST.
     installation: label that distinguishes our containers from those of other installations; letters, digits, -.
     claimant: the database that the label must be bound to; None: not checked.
-    addresses: range of session networks. accelerators: kinds on this machine.
+    addresses: range of session networks. accelerators: kinds on this machine. host_root: of its files.
 
     Capabilities of its node: `shared-network` (one bridge for all sessions; else one each), `host-firewall` (sessions
     cannot connect to services of this machine), `seccomp-profile` (Carrel's; else the engine's own), `root-inside` (it
     remaps users), `disk-limit` (of what containers write), `live-limits` (of running containers),
-    `commits` (images of containers), `builds` (of files of users), `in-place-restart`, `log-streams`, `oom-events`,
+    `commits` (images of containers), `builds` (of files of users), `pushes` (to registries),
+    `in-place-restart`, `log-streams`, `oom-events`,
     `cdi` (Container Device Interface), `init`, `seccomp`, `apparmor`, `rootless`, `cgroup-v2`, `memory-limit`,
     `swap-limit`, `cpu-limit`, `pids-limit`, and its `runtimes`.
     """
@@ -90,10 +92,12 @@ class DockerEngine(Adjusting):
         claimant: Claimant | None = None,
         addresses: IPv4Network = DEFAULT_RANGE,
         accelerators: Sequence[Accelerators] = (),
+        host_root: Path = Path("/"),
     ) -> None:
         if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,30}", installation):
             raise ValueError(f"{installation!r} cannot name an installation: use a-z, 0-9 and -, at most 31.")
         self._accelerators = accelerators
+        self._host_root = host_root
         api, names = DockerApi(url), Names(installation)
         super().__init__(api, names, LabelClaim(ClaimVolumes(api, names), installation, claimant))
         self._networks = self._builds.networks = Networks(self._api, self._names, addresses)
@@ -154,10 +158,13 @@ class DockerEngine(Adjusting):
             DISK_LIMIT: await self._disk_limit.works(info),
             COMMITS: True,
             BUILDS: True,
+            PUSHES: True,
         }
         node = answers.node(
             info, version, images, frozenset(name for name, holds in capabilities.items() if holds)
         )
+        if host.is_here(self._api, info):
+            node = replace(node, labels={**nvidia_driver.labels(self._host_root), **node.labels})
         return (node_with(self._accelerators, node),)
 
     async def ensure(

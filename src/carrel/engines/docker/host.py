@@ -8,6 +8,7 @@ import asyncio
 import os
 import shlex
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import structlog
 
@@ -29,7 +30,7 @@ _BUSY = (0, 1, 2, 5, 6)
 async def read(api: DockerApi, names: Names) -> HostUsage | None:
     """A reading of the daemon's machine; None if it cannot be measured. Raises: DockerError, EngineUnavailable."""
     info = await api.call("GET", "info")
-    if api.is_local and info["Name"] == os.uname().nodename:
+    if is_here(api, info):
         output = await _run_here(script(info["DockerRootDir"]))
     else:
         # The root of a container is in the file system that has all of them.
@@ -38,6 +39,11 @@ async def read(api: DockerApi, names: Names) -> HostUsage | None:
     if usage is None:
         log.info("host_usage.not_measured", node=info["Name"])
     return usage
+
+
+def is_here(api: DockerApi, info: Mapping[str, Any]) -> bool:
+    """True if the daemon, which answers this, is on this machine."""
+    return api.is_local and info["Name"] == os.uname().nodename
 
 
 def script(directory: str) -> str:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 import aiodocker
@@ -100,10 +100,7 @@ class DockerImages:
         progress: ProgressSink,
         credentials: PullCredentials | None = None,
     ) -> str:
-        """Push the image under another name, with a tag; returns its digest there. Twice: layers are not pushed again.
-
-        Raises: ImageUnusable, EngineError.
-        """
+        """Implements `ImagePushing.push_image`."""
         await self.tag_image(reference, target)
         try:
             with sentences():
@@ -111,6 +108,12 @@ class DockerImages:
         finally:
             # Only the name: the image has another one.
             await self.remove_image(target)
+
+    async def discard_push(self, reference: str, target: str) -> None:
+        """Implements `ImagePushing.discard_push`."""
+        with suppress(ImageUnusable):
+            if (await self.image(reference)).id == (await self.image(target)).id:
+                await self.remove_image(target)
 
     async def _inspected(self, reference: str) -> Any:
         try:

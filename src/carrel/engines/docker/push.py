@@ -4,7 +4,8 @@ import json
 
 from carrel.engines.docker.api import DockerApi
 from carrel.engines.docker.pull import authentication
-from carrel.engines.port import EngineError, Progress, ProgressSink, PullCredentials
+from carrel.engines.port import Progress, ProgressSink, PullCredentials
+from carrel.engines.pushing import push_error
 
 _NOBODY = {"X-Registry-Auth": "e30="}
 """The daemon requires the header: an empty object."""
@@ -22,8 +23,7 @@ async def push(
         async for line in lines:
             answer = json.loads(line)
             if "error" in answer:
-                message = str(answer["error"]).rstrip(".")
-                raise EngineError(f"{target} could not be pushed: {message}.", retriable=True)
+                raise push_error(target, str(answer["error"]))
             digest = (answer.get("aux") or {}).get("Digest", digest)
             if layer := answer.get("id"):
                 done[layer] = _part(answer)

@@ -5,6 +5,7 @@ registry and to the token server that it names, never along a redirect to anothe
 """
 
 import asyncio
+import re
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -28,9 +29,11 @@ MAX_BYTES = 8 << 20
 _MOST_PAGES = 2000
 _MOST_REQUESTS = 200_000
 _TIMEOUT = aiohttp.ClientTimeout(total=60, sock_connect=10, sock_read=30)
+_TIMEOUT_OF_STREAMS = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=30)
 _MAX_REDIRECTS = 3
 _ATTEMPTS = 5
 _LONGEST_PAUSE_S = 60.0
+_LINK, _NEXT = re.compile(r"<([^>]*)>([^<]*)"), re.compile(r"\brel=\"?next\b")
 _AGAIN = (429, 500, 502, 503, 504)
 
 
@@ -68,12 +71,25 @@ class RegistryResponse:
 
     @property
     def next_url(self) -> str | None:
-        """The page after this one, by its Link header."""
-        link = self.headers.get("Link", "")
-        target, _, relation = link.partition(">")
-        if 'rel="next"' not in relation.replace("rel=next", 'rel="next"'):
-            return None
-        return urljoin(self.url, target.strip().removeprefix("<"))
+        """The page after this one, by its Link header, which may have others, too."""
+        links = _LINK.findall(self.headers.get("Link", ""))
+        return next((urljoin(self.url, target) for target, about in links if _NEXT.search(about)), None)
+
+
+Take = Callable[[aiohttp.StreamReader], Awaitable[None]]
+"""Reads a body as it comes."""
+
+
+@dataclass(frozen=True)
+class _Outgoing:
+    """A request. take: reads the body of the response, which is otherwise limited and kept."""
+
+    url: str
+    headers: Mapping[str, str]
+    method: str = "GET"
+    redirects: bool = True
+    body: Mapping[str, str] | None = None
+    take: Take | None = None
 
 
 class RegistryClient:
@@ -105,23 +121,24 @@ class RegistryClient:
         *,
         accept: str = "application/json",
         scope: str = "",
-        basic: bool = False,
+        authorization: str | None = None,
         method: str = "GET",
+        take: Take | None = None,
     ) -> RegistryResponse:
-        """The response to a GET or HEAD. path: or a whole URL. scope: of the token, such as "repository:a:pull". basic:
-        for an API besides the protocol, which has no challenges.
+        """The response to a GET or HEAD. path: or a whole URL. scope: of the token, such as "repository:a:pull".
+        authorization: for an API besides the protocol, which has no challenges; "": without. take: see `_Outgoing`.
 
         Raises: RegistryError.
         """
         url = urljoin(self.connection.url + "/", path)
         headers = {"Accept": accept}
-        if basic and self.connection.password:
-            headers["Authorization"] = self._basic
-        elif not basic and self._is_own(url):
+        if authorization:
+            headers["Authorization"] = authorization
+        elif authorization is None and self._is_own(url):
             headers |= await self._authorization(scope)
         for again in (True, False):
-            status, response = await self._patiently(url, headers, method=method)
-            if status != 401 or basic or not again:
+            status, response = await self._patiently(_Outgoing(url, headers, method, take=take))
+            if status != 401 or authorization is not None or not again:
                 break
             # What a redirect leads to must not say where credentials go.
             if not self._is_own(url) or not self._is_own(response.url):
@@ -129,28 +146,55 @@ class RegistryClient:
             # 1. the first request shows how to sign in; 2. later ones may find the token expired
             self._challenge = challenge_of(response.headers)
             self._tokens.forget(scope)
-            authorization = await self._authorization(scope)
-            if not authorization:
+            renewed = await self._authorization(scope)
+            if not renewed:
                 break
-            headers |= authorization
+            headers |= renewed
         return self._checked(status, response, path)
 
-    async def pages(self, path: str, *, scope: str = "") -> AsyncIterator[RegistryResponse]:
-        """The response and those that its Link headers lead to, which stay at the registry."""
+    async def post(self, url: str, body: Mapping[str, str]) -> RegistryResponse:
+        """The response of an API besides the protocol, which is not followed elsewhere. Raises: RegistryError."""
+        headers = {"Accept": "application/json"}
+        status, response = await self._patiently(_Outgoing(url, headers, "POST", redirects=False, body=body))
+        return self._checked(status, response, url)
+
+    async def pages(
+        self,
+        path: str,
+        *,
+        scope: str = "",
+        authorization: str | None = None,
+        following: Callable[[RegistryResponse], str | None] = lambda page: page.next_url,
+    ) -> AsyncIterator[RegistryResponse]:
+        """The response and those that follow, by its Link header if nothing else is said, from the same server."""
         url: str | None = path
         seen = set[str]()
         while url is not None and url not in seen:
             seen.add(url)
             if len(seen) > _MOST_PAGES:
                 raise broken(self.host, f"more than {_MOST_PAGES} pages")
-            response = await self.get(url, scope=scope)
+            response = await self.get(url, scope=scope, authorization=authorization)
             yield response
-            url = response.next_url
-            if url is not None and not self._is_own(url):
-                raise broken(self.host, "a link to another server")
+            url = following(response)
+            if url is not None and self._origin(url) != self._origin(path):
+                raise broken(response.host, "a link to another server")
+
+    async def realm(self) -> str:
+        """The URL of the token server; "" if it has none. Raises: RegistryError."""
+        if self._challenge is None:
+            try:
+                await self.get("v2/")
+            except RegistryError as error:
+                if error.code != "registry.denied":
+                    raise
+        realm = self._challenge.realm if self._challenge else ""
+        return str(self._token_url(realm)) if realm else ""
 
     def _is_own(self, url: str) -> bool:
-        return URL(url).origin() == URL(self.connection.url).origin()
+        return self._origin(url) == self._origin("")
+
+    def _origin(self, path: str) -> URL:
+        return URL(urljoin(self.connection.url + "/", path)).origin()
 
     async def _authorization(self, scope: str) -> dict[str, str]:
         """The header by the last challenge; empty if there was none, or if it cannot be met."""
@@ -158,7 +202,7 @@ class RegistryClient:
         if challenge is None:
             return {}
         if challenge.scheme == "basic":
-            return {"Authorization": self._basic} if self.connection.password else {}
+            return {"Authorization": self.basic} if self.connection.password else {}
         token = self._tokens.get(scope)
         if token is None:
             token, lifetime_s = await self._token(challenge, scope)
@@ -166,66 +210,85 @@ class RegistryClient:
         return {"Authorization": f"Bearer {token}"}
 
     async def _token(self, challenge: AuthChallenge, scope: str) -> tuple[str, float]:
-        realm = URL(urljoin(self.connection.url + "/", challenge.realm))
-        if realm.scheme != "https" and urlsplit(self.connection.url).scheme == "https":
-            raise broken(self.host, "a token server without encryption")
+        realm = self._token_url(challenge.realm)
         # NGC names no service, and other registries expect theirs again.
         query = {"service": challenge.service} if challenge.service else {}
         if scope or challenge.scope:
             query["scope"] = scope or challenge.scope
-        headers = {"Authorization": self._basic} if self.connection.password else {}
-        status, response = await self._patiently(str(realm.update_query(query)), headers, redirects=False)
+        headers = {"Authorization": self.basic} if self.connection.password else {}
+        status, response = await self._patiently(
+            _Outgoing(str(realm.update_query(query)), headers, redirects=False)
+        )
         return token_of(self._checked(status, response, "token").json(), self.host)
 
+    def _token_url(self, realm: str) -> URL:
+        url = URL(urljoin(self.connection.url + "/", realm))
+        if url.scheme != "https" and urlsplit(self.connection.url).scheme == "https":
+            raise broken(self.host, "a token server without encryption")
+        return url
+
     @property
-    def _basic(self) -> str:
+    def basic(self) -> str:
+        """The header for Basic authentication; "" without credentials."""
+        if not self.connection.password:
+            return ""
         return aiohttp.encode_basic_auth(self.connection.username, self.connection.password, "utf-8")
 
-    async def _patiently(
-        self, url: str, headers: Mapping[str, str], *, redirects: bool = True, method: str = "GET"
-    ) -> tuple[int, RegistryResponse]:
+    async def _patiently(self, request: _Outgoing) -> tuple[int, RegistryResponse]:
         """The status and the response, after retries where the registry is busy."""
         for attempt in range(_ATTEMPTS):
-            status, response = await self._once(method, url, headers, redirects=redirects)
-            if status not in _AGAIN or attempt == _ATTEMPTS - 1:
+            status, response = await self._once(request)
+            pause = response.headers.get("Retry-After", "")
+            # GitHub limits rates with 403, too.
+            again = status in _AGAIN or (status == 403 and pause)
+            if not again or attempt == _ATTEMPTS - 1:
                 return status, response
-            await self._pause(_pause_s(response.headers.get("Retry-After", ""), attempt))
+            await self._pause(_pause_s(pause, attempt))
         raise AssertionError("unreachable")
 
-    async def _once(
-        self, method: str, url: str, headers: Mapping[str, str], *, redirects: bool
-    ) -> tuple[int, RegistryResponse]:
+    async def _once(self, request: _Outgoing) -> tuple[int, RegistryResponse]:
+        host = urlsplit(request.url).netloc
         if self.requests >= _MOST_REQUESTS:
-            raise broken(self.host, f"what takes more than {_MOST_REQUESTS} requests")
+            raise broken(host, f"what takes more than {_MOST_REQUESTS} requests")
         self.requests += 1
         try:
             async with self._http.request(
-                method, url, headers=headers, allow_redirects=redirects, max_redirects=_MAX_REDIRECTS
+                request.method,
+                request.url,
+                headers=request.headers,
+                json=request.body,
+                allow_redirects=request.redirects,
+                max_redirects=_MAX_REDIRECTS,
+                timeout=_TIMEOUT if request.take is None else _TIMEOUT_OF_STREAMS,
             ) as response:
-                body = bytearray()
+                content = bytearray()
+                if request.take and response.status == 200:
+                    await request.take(response.content)
                 async for piece in response.content.iter_chunked(64 * 1024):
-                    body += piece
-                    if len(body) > MAX_BYTES:
-                        raise broken(self.host, f"more than {MAX_BYTES >> 20} MiB at once")
+                    content += piece
+                    if len(content) > MAX_BYTES:
+                        raise broken(host, f"more than {MAX_BYTES >> 20} MiB at once")
                 return response.status, RegistryResponse(
-                    str(response.url), response.headers, bytes(body), self.host
+                    str(response.url), response.headers, bytes(content), host
                 )
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise _unreachable(self.host, error) from error
+            raise _unreachable(host, error) from error
 
     def _checked(self, status: int, response: RegistryResponse, path: str) -> RegistryResponse:
+        host = response.host
+        pause = response.headers.get("Retry-After", "")
+        limited = status == 403 and (pause or response.headers.get("X-RateLimit-Remaining") == "0")
+        if status == 429 or limited:
+            wait = f" for {pause} s" if pause.isdecimal() else " for now"
+            raise RegistryError("busy", f"{host} refuses more requests{wait} (rate limit).", retriable=True)
         if status in (401, 403):
-            raise denied(self.host, status, signed_in=bool(self.connection.password))
+            raise denied(host, status, signed_in=bool(self.connection.password))
         if status == 404:
-            raise missing(self.host, path.split("?")[0])
-        if status == 429:
-            raise RegistryError(
-                "busy", f"{self.host} refuses more requests for now (rate limit).", retriable=True
-            )
+            raise missing(host, path.split("?")[0])
         if status in _AGAIN:
-            raise RegistryError("failing", f"{self.host} responds with an error ({status}).", retriable=True)
+            raise RegistryError("failing", f"{host} responds with an error ({status}).", retriable=True)
         if status != 200:
-            raise broken(self.host, f"status {status}")
+            raise broken(host, f"status {status}")
         return response
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from carrel.core.host_names import architecture
-from carrel.images.image_facts import LABELS, VARIABLES
+from carrel.images.image_facts import LABELS, is_read
 from carrel.images.registries.client import RegistryClient, RegistryResponse
 from carrel.images.registries.registry_errors import broken
 from carrel.images.registries.repositories import pull
@@ -21,7 +21,7 @@ DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json"
 DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 ACCEPT = ", ".join((OCI_INDEX, OCI_MANIFEST, DOCKER_LIST, DOCKER_MANIFEST))
 _MOST_LABELS = 200
-_LONGEST_NAME, _LONGEST_LABEL, _LONGEST_VARIABLE = 200, 20_000, 500
+_LONGEST_NAME, _LONGEST_LABEL, _LONGEST_VARIABLE = 200, 20_000, 8_000
 _MOST_BYTES = (1 << 63) - 1
 _HEADER = "Docker-Content-Digest"
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -40,6 +40,14 @@ class ImageDescription:
     built_at: datetime | None
     labels: Mapping[str, str]
     env: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """size_bytes: compressed."""
+
+    digest: str
+    size_bytes: int
 
 
 class ManifestReader:
@@ -76,7 +84,22 @@ class ManifestReader:
             raise broken(response.host, "a manifest with another digest")
         return await self._described(digest, response)
 
-    async def _described(self, digest: str, response: RegistryResponse) -> ImageDescription:
+    async def layers(self, digest: str) -> list[Layer]:
+        """Those of the image with this digest, the lowest first. Raises: RegistryError."""
+        response = await self._manifest(digest)
+        if _digest_of(response) != digest:
+            raise broken(response.host, "a manifest with another digest")
+        response, manifest, _ = await self._preferred_of(response)
+        return [
+            Layer(str(one.get("digest")), max(0, size) if isinstance(size := one.get("size"), int) else 0)
+            for one in _layers(response, manifest)
+            if _DIGEST.fullmatch(str(one.get("digest")))
+        ]
+
+    async def _preferred_of(
+        self, response: RegistryResponse
+    ) -> tuple[RegistryResponse, dict[str, Any], tuple[str, ...]]:
+        """The manifest of the preferred architecture, and all architectures of an index."""
         manifest = _object(response)
         architectures: tuple[str, ...] = ()
         if "manifests" in manifest:
@@ -85,10 +108,12 @@ class ManifestReader:
             first = next((name for name in self._preferred if name in digests), architectures[0])
             response = await self._manifest(digests[first])
             manifest = _object(response)
+        return response, manifest, architectures
+
+    async def _described(self, digest: str, response: RegistryResponse) -> ImageDescription:
+        response, manifest, architectures = await self._preferred_of(response)
         config = await self._config(response, manifest)
-        layers = manifest.get("layers")
-        if not isinstance(layers, list) or not all(isinstance(one, dict) for one in layers):
-            raise broken(response.host, "a manifest without layers")
+        layers = _layers(response, manifest)
         sizes = [size for one in layers if isinstance(size := one.get("size"), int)]
         settings = config.get("config")
         settings = settings if isinstance(settings, dict) else {}
@@ -114,6 +139,13 @@ class ManifestReader:
             raise broken(response.host, "a manifest without a configuration")
         path = f"v2/{quote(self._repository)}/blobs/{digest}"
         return _object(await self._client.get(path, scope=pull(self._repository)))
+
+
+def _layers(response: RegistryResponse, manifest: dict[str, Any]) -> list[dict[str, Any]]:
+    layers = manifest.get("layers")
+    if not isinstance(layers, list) or not all(isinstance(one, dict) for one in layers):
+        raise broken(response.host, "a manifest without layers")
+    return layers
 
 
 def _digest_of(response: RegistryResponse) -> str:
@@ -164,7 +196,7 @@ def _labels(value: object) -> dict[str, str]:
 def _variables(value: object) -> dict[str, str]:
     lines = value if isinstance(value, list) else []
     pairs = (line.partition("=") for line in lines if isinstance(line, str))
-    return {name: text[:_LONGEST_VARIABLE] for name, _, text in pairs if name in VARIABLES}
+    return {name: text[:_LONGEST_VARIABLE] for name, _, text in pairs if is_read(name)}
 
 
 def _time(value: object) -> datetime | None:

@@ -53,10 +53,15 @@ async def source(
     username, secret = registry_credentials.credentials(seal, best) if best else ("", "")
     if best is None or not secret:
         return PullSource(image, always=always)
-    if scope := _scope(best):
+    await note_private(tx, best, image)
+    return PullSource(image, PullCredentials(registry_of(image), username, secret), always)
+
+
+async def note_private(tx: AsyncSession, registry: ImageRegistry, image: str) -> None:
+    """Note that nodes have the image by the credentials of a project or domain, if the registry is of one."""
+    if scope := _scope(registry):
         row = {"name": _name(image), "scope_id": scope}
         await tx.execute(insert(PrivateRepository).values(row).on_conflict_do_nothing())
-    return PullSource(image, PullCredentials(registry_of(image), username, secret), always)
 
 
 async def _registry(

@@ -21,8 +21,8 @@ _SORT = Sort(
     {"name": ImageRegistry.name, "created_at": ImageRegistry.created_at}, tie=ImageRegistry.id, default="name"
 )
 _FACTS = (
-    "id name kind url host namespace username ca_pem mirror repositories tags images_enabled created_at "
-    "password_until password_problem"
+    "id name kind url host namespace username ca_pem mirror repositories tags images_enabled push push_repositories "
+    "read_packages created_at password_until password_problem"
 ).split()
 
 

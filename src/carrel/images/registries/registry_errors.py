@@ -15,12 +15,16 @@ class RegistryError(Exception):
 
 
 class NotListed(RegistryError):
-    """The registry does not list its repositories."""
+    """The registry does not list its repositories. namespaced: only those of a namespace."""
 
-    def __init__(self, host: str) -> None:
-        super().__init__(
-            "not_listed", f"{host} does not list its repositories. Name them in the list of repositories."
-        )
+    def __init__(self, host: str, *, namespaced: bool = False) -> None:
+        sentence = f"{host} does not list its repositories. Name them in the list of repositories."
+        if namespaced:
+            sentence = (
+                f"{host} lists only the repositories of a namespace: an organization, group or account. "
+                "Set it, or begin each name in the list of repositories with one."
+            )
+        super().__init__("not_listed", sentence)
 
 
 def denied(host: str, status: int, *, signed_in: bool) -> RegistryError:

@@ -171,6 +171,21 @@ async def settle(tx: AsyncSession, scan: ScanId, repository: str, counts: Counts
     return True
 
 
+async def count_layer(tx: AsyncSession, scan: ScanId, size_bytes: int) -> None:
+    """Count a downloaded layer."""
+    if row := await _open(tx, scan):
+        row.layers += 1
+        row.layer_bytes += size_bytes
+        await tx.flush()
+        await _publish(tx, row)
+
+
+async def note_problem(tx: AsyncSession, scan: ScanId, problem: str) -> None:
+    """Keep why the packages of an image could not be read."""
+    if row := await _open(tx, scan):
+        row.problem = problem
+
+
 async def finish(
     tx: AsyncSession,
     scan: ScanId,

@@ -10,7 +10,7 @@ from pydantic.functional_validators import BeforeValidator
 from carrel.core.ids import RegistryId, ScanId
 from carrel.http.paging import PageQuery
 from carrel.http.validation import says
-from carrel.tables.registries import RegistryKind, ScanState
+from carrel.tables.registries import MayPush, RegistryKind, ScanState
 from carrel.tenancy.schemas import DomainRef, ProjectRef, Ref
 
 
@@ -68,7 +68,9 @@ class RegistryCreate(BaseModel):
     are without the namespace; names without * ? [ are also used where the registry cannot be listed. domain, project:
     id or name of the one for which it is; omitted: what the creator administers: the installation, their domain or
     their only project. images_enabled: whether images that its scans add can be used unless a superadmin says
-    otherwise.
+    otherwise. push: who may push environments to it; `members`: of its project, its domain or the installation.
+    push_repositories: globs of the repositories to which they may, without the namespace, such as `team-a/*`.
+    read_packages: whether scans download the layers of images, each once, to read package databases.
     """
 
     model_config = {"extra": "forbid"}
@@ -84,6 +86,9 @@ class RegistryCreate(BaseModel):
     repositories: Globs = []
     tags: Globs = []
     images_enabled: bool = True
+    push: MayPush = MayPush.NOBODY
+    push_repositories: Globs = []
+    read_packages: bool = False
     domain: Ref | None = None
     project: Ref | None = None
 
@@ -106,6 +111,9 @@ class RegistryUpdate(BaseModel):
     repositories: Globs = []
     tags: Globs = []
     images_enabled: bool = True
+    push: MayPush = MayPush.NOBODY
+    push_repositories: Globs = []
+    read_packages: bool = False
 
 
 class RegistryRef(BaseModel):
@@ -137,6 +145,9 @@ class RegistryView(BaseModel):
     repositories: list[str]
     tags: list[str]
     images_enabled: bool
+    push: MayPush
+    push_repositories: list[str]
+    read_packages: bool
     domain: DomainRef | None
     project: ProjectRef | None
     created_at: datetime
@@ -172,7 +183,8 @@ class RegistryScanView(BaseModel):
     """repositories: to read; null while they are not listed. repositories_failed: those that could not be read.
 
     tags: read so far. added, updated, removed: images of the catalogue. requests: sent to the registry, once it has
-    ended. problem: why it failed, or why the last failed repository could not be read.
+    ended. layers, layer_bytes: downloaded to read package databases. problem: why it failed, or why the last failed
+    repository or image could not be read.
     """
 
     id: ScanId
@@ -187,6 +199,8 @@ class RegistryScanView(BaseModel):
     updated: int
     removed: int
     requests: int
+    layers: int
+    layer_bytes: int
     problem: str | None
     created_at: datetime
     started_at: datetime | None

@@ -21,7 +21,7 @@ from carrel.images.registries.client import RegistryConnection
 from carrel.images.registries.schemas import RegistryCreate, RegistryUpdate
 from carrel.permissions.actions import Scope
 from carrel.permissions.decide import Actor, Target, allows, require, scope_of, widest
-from carrel.tables.registries import ImageRegistry, RegistryKind
+from carrel.tables.registries import ImageRegistry, MayPush, RegistryKind
 from carrel.tenancy import queries as tenancy
 
 _READ, _UPDATE = "registry.read", "registry.update"
@@ -33,7 +33,12 @@ _URLS = {
     RegistryKind.NGC: "https://nvcr.io",
     RegistryKind.QUAY: "https://quay.io",
 }
-_USERNAMES = {RegistryKind.NGC: "$oauthtoken", RegistryKind.ECR: "AWS"}
+_LISTED_ELSEWHERE = (RegistryKind.DOCKERHUB, RegistryKind.GHCR, RegistryKind.GITLAB)
+_USERNAMES = {
+    RegistryKind.NGC: "$oauthtoken",
+    RegistryKind.ECR: "AWS",
+    RegistryKind.QUAY: "$oauthtoken",
+}
 _AUDITED = (
     "name",
     "url",
@@ -44,6 +49,9 @@ _AUDITED = (
     "repositories",
     "tags",
     "images_enabled",
+    "push",
+    "push_repositories",
+    "read_packages",
 )
 
 
@@ -161,11 +169,13 @@ async def connection(tx: AsyncSession, seal: SecretBox, registry: ImageRegistry)
         ImageRegistry.domain_id.is_(None),
         ImageRegistry.project_id.is_(None),
     )
+    # A mirror of these has no API of theirs.
+    kind = RegistryKind.GENERIC if registry.mirror and registry.kind in _LISTED_ELSEWHERE else registry.kind
     username, password = registry_credentials.credentials(seal, registry)
     private = (await tx.execute(vouched.limit(1))).first() is not None
     return RegistryConnection(
         url=url,
-        kind=registry.kind,
+        kind=kind,
         username=username,
         password=password,
         ca_pem=registry.ca_pem,
@@ -218,6 +228,13 @@ def _require_usable(registry: ImageRegistry) -> None:
             "The secret needs a user name.",
             hint="Specify the name of the account or robot; for tokens of GitHub or GitLab, any name.",
             field="username",
+        )
+    if registry.push == MayPush.MEMBERS and not registry.push_repositories:
+        raise Invalid(
+            "registry.push_repositories_needed",
+            "Members could push to any repository, and replace the images of others.",
+            hint="Specify the repositories to which they may push, such as team/*.",
+            field="push_repositories",
         )
     _require_renewable(registry)
     if registry.ca_pem:

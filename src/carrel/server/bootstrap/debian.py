@@ -1,11 +1,15 @@
 """A minimal Debian image built from packages, for machines where no image registry responds."""
 
 import asyncio
+import contextlib
+import fcntl
 import io
 import os
 import shutil
+import subprocess
 import tarfile
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -15,6 +19,7 @@ from carrel.server.bootstrap.packages import NEEDS_CONSENT, has_apt, install
 from carrel.server.bootstrap.progress import ProgressLines
 
 RELEASE = "bookworm"
+_PREFIX = "carrel-debian-"
 _PACKAGES = ["mmdebstrap", "debian-archive-keyring"]
 _SECURITY = "http://deb.debian.org/debian-security"
 _DOCKERFILE = b'FROM scratch\nADD rootfs.tar /\nCMD ["bash"]\n'
@@ -42,10 +47,13 @@ async def write_build_context(target: IO[bytes], *, mirror: str, shown: Progress
 
     Raises: Unavailable with the last output of mmdebstrap.
     """
-    with tempfile.TemporaryDirectory(prefix="carrel-debian-") as folder:
+    await asyncio.to_thread(remove_leftovers)
+    with tempfile.TemporaryDirectory(prefix=_PREFIX) as folder, _locked(Path(folder)) as lock:
+        # Without root, mmdebstrap has other user ids, which pass through it.
+        os.chmod(folder, 0o711)
         root = Path(folder) / "rootfs.tar"
         shown.show("making a bare Debian from packages")
-        await _mmdebstrap(root, mirror=mirror)
+        await _mmdebstrap(root, mirror=mirror, lock=lock)
         with tarfile.open(fileobj=target, mode="w") as context:
             entry = tarfile.TarInfo("Dockerfile")
             entry.size = len(_DOCKERFILE)
@@ -54,7 +62,42 @@ async def write_build_context(target: IO[bytes], *, mirror: str, shown: Progress
         target.seek(0)
 
 
-async def _mmdebstrap(target: Path, *, mirror: str) -> None:
+def remove_leftovers(parent: Path | None = None) -> None:
+    """Delete directories of builds that were killed, in the directory for temporary files. Twice: no-op.
+
+    A build holds a lock, and so does its mmdebstrap. What it has mounted is in a mount namespace of its own.
+    """
+    for folder in (parent or Path(tempfile.gettempdir())).glob(f"{_PREFIX}*"):
+        if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
+            continue
+        with contextlib.suppress(OSError), _locked(folder):
+            subprocess.run(["rm", "-rf", "--one-file-system", str(folder)], check=False, capture_output=True)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[int]:
+    """A descriptor that keeps others from deleting this directory. Raises: OSError if another one does."""
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield lock
+    finally:
+        os.close(lock)
+
+
+def _confined() -> list[str]:
+    """What precedes a command that ends with this process, even a killed one, and whose mounts nobody else sees."""
+    command = ["setpriv", "--pdeathsig", "TERM"]
+    own_mounts = ["unshare", "--mount"]
+    if (
+        os.geteuid() == 0
+        and subprocess.run([*own_mounts, "true"], check=False, capture_output=True).returncode == 0
+    ):
+        command += own_mounts
+    return command
+
+
+async def _mmdebstrap(target: Path, *, mirror: str, lock: int) -> None:
     sources = [
         f"deb {mirror} {RELEASE} main",
         f"deb {mirror} {RELEASE}-updates main",
@@ -64,6 +107,7 @@ async def _mmdebstrap(target: Path, *, mirror: str) -> None:
     mode = "root" if os.geteuid() == 0 else "auto"
     excluded = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("man", "info", "locale", "doc")]
     process = await asyncio.create_subprocess_exec(
+        *_confined(),
         "mmdebstrap",
         f"--mode={mode}",
         "--variant=minbase",
@@ -78,6 +122,8 @@ async def _mmdebstrap(target: Path, *, mirror: str) -> None:
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(target.parent)},
+        pass_fds=[lock],
     )
     try:
         _, complaints = await process.communicate()

@@ -1,12 +1,13 @@
 """The starter image: built once from the recipe in `images/starter`, in the engine that runs it."""
 
+import asyncio
 from contextlib import suppress
 
 from carrel.core.errors import Unavailable
 from carrel.engines.context import Claimable
 from carrel.engines.optional import ImageBuilding, StoredImage
 from carrel.engines.port import EngineError
-from carrel.server.bootstrap import Consent, Say
+from carrel.server.bootstrap import Consent, Say, debian
 from carrel.server.bootstrap.image_build import build, has_image, mirrors
 from carrel.server.bootstrap.recipes import build_context, fingerprint
 
@@ -24,6 +25,7 @@ async def ensure_starter_image(engine: ImageBuilding, *, say: Say, consent: Cons
     Twice: one lookup, no build. Interrupted: the engine has cached the finished steps and the next build continues.
     Raises: Unavailable with cause and remedy.
     """
+    await asyncio.to_thread(debian.remove_leftovers)
     context = build_context("starter")
     sources = mirrors(say)
     tag = fingerprint(context, sources)

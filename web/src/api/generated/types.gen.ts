@@ -872,7 +872,8 @@ export type AuditObject = {
 /**
  * BuildContextView
  *
- * size_bytes: of its files. It is deleted a day after its last use.
+ * size_bytes: of its files. source: where they are from, for the build; "": they were sent. It is deleted a day
+ * after its last use.
  */
 export type BuildContextView = {
     /**
@@ -887,6 +888,10 @@ export type BuildContextView = {
      * Size Bytes
      */
     size_bytes: number;
+    /**
+     * Source
+     */
+    source: string;
 };
 
 /**
@@ -1523,6 +1528,23 @@ export type CreatedSessionShare = {
      * Via Link
      */
     via_link: string | null;
+};
+
+/**
+ * CudaNodes
+ *
+ * total: nodes with devices of NVIDIA that you may see. able: those whose driver and architecture run the image,
+ * and those whose driver is not known.
+ */
+export type CudaNodes = {
+    /**
+     * Able
+     */
+    able: number;
+    /**
+     * Total
+     */
+    total: number;
 };
 
 /**
@@ -3183,6 +3205,22 @@ export type FilesRemove = {
 };
 
 /**
+ * FolderContext
+ *
+ * folder: id or name. path: a directory within; "": all of it.
+ */
+export type FolderContext = {
+    /**
+     * Folder
+     */
+    folder: string;
+    /**
+     * Path
+     */
+    path?: string;
+};
+
+/**
  * FolderState
  *
  * CREATING: its directory is being created. COPYING: it is being filled with a copy.
@@ -3254,6 +3292,36 @@ export type FoundFiles = {
  * Gap
  */
 export type Gap = 'unprotected' | 'network_policy' | 'accelerators' | 'root' | 'disk_limits' | 'resizing' | 'files' | 'log_streams' | 'oom_events' | 'host_usage' | 'disk_watch' | 'app_layer';
+
+/**
+ * GitContext
+ *
+ * url: of a repository, as the browser or Git has it. ref: branch, tag or full commit; "": the default branch.
+ * path: a directory within; "": all. token, key: of a private repository: an access token, or USER:PASSWORD; or a
+ * private SSH key without a passphrase, such as a deploy key. They are used once, and not kept.
+ */
+export type GitContext = {
+    /**
+     * Key
+     */
+    key?: string;
+    /**
+     * Path
+     */
+    path?: string;
+    /**
+     * Ref
+     */
+    ref?: string;
+    /**
+     * Token
+     */
+    token?: string;
+    /**
+     * Url
+     */
+    url: string;
+};
 
 /**
  * GraphEdge
@@ -4070,7 +4138,8 @@ export type IdleView = {
  * ImageDetail
  *
  * labels: those that are understood. label_slots: the minimum by its labels. settings: for those who may change
- * them, otherwise null.
+ * them, otherwise null. requires_cuda: of drivers of NVIDIA, as in NVIDIA_REQUIRE_CUDA; each line must hold. null: not
+ * read yet.
  */
 export type ImageDetail = {
     /**
@@ -4103,6 +4172,13 @@ export type ImageDetail = {
     contents: {
         [key: string]: string;
     };
+    /**
+     * Contents From
+     */
+    contents_from: {
+        [key: string]: string;
+    };
+    cuda_nodes?: CudaNodes | null;
     /**
      * Deprecated
      */
@@ -4157,6 +4233,10 @@ export type ImageDetail = {
      */
     name: string;
     /**
+     * Packages Problem
+     */
+    packages_problem: string | null;
+    /**
      * Preferred
      */
     preferred: boolean;
@@ -4178,6 +4258,10 @@ export type ImageDetail = {
      * Registry Id
      */
     registry_id: string | null;
+    /**
+     * Requires Cuda
+     */
+    requires_cuda: string | null;
     /**
      * Scanned At
      */
@@ -4491,8 +4575,9 @@ export type ImageScanList = {
  * ImageScanView
  *
  * reference: with registry and tag. state: of the latest scan; problem: why that failed. scanned_at, scanner,
- * digest, packages, counts: of the latest that succeeded; null, empty or 0 before. effect: of the installation's rule
- * on new sessions. exemption: from the rule, while it holds.
+ * digest, packages, counts: of the latest that succeeded; null, empty or 0 before. target: what that read: the
+ * reference with its digest, or the engine's image id; outdated: the catalogue has another digest by now. effect: of
+ * the installation's rule on new sessions. exemption: from the rule, while it holds.
  */
 export type ImageScanView = {
     /**
@@ -4514,6 +4599,10 @@ export type ImageScanView = {
      * Id
      */
     id: string;
+    /**
+     * Outdated
+     */
+    outdated: boolean;
     /**
      * Packages
      */
@@ -4539,6 +4628,10 @@ export type ImageScanView = {
      */
     scanner: string;
     state: ScanState;
+    /**
+     * Target
+     */
+    target: string;
 };
 
 /**
@@ -4722,10 +4815,13 @@ export type ImageUpdateChoice = {
  * name: of an image that a scan has added: its reference. architecture: null if it has several. registry_id,
  * digest, layers, scanned_at: of a scanned image; size_bytes is then that of its compressed layers. family, version:
  * group images. contents: versions of what it contains, such as python and cuda; cuda-driver: the least one.
+ * contents_from: where each was read: image for its labels and environment, or the package database: dpkg, apk, conda,
+ * python. packages_problem: why not all package databases could be read.
  * min_slots: of its sessions; recommended_slots: to begin with. hidden: users are not offered it, and can start it by
  * name. deprecated: it still starts; successor: the name of the image to use instead. aliases: further names.
  * preferred: the name of its family means this version; without one, the newest. update: of a watched image, for those
- * who may change it; otherwise null. digest: of a watched image, what its sessions start from.
+ * who may change it; otherwise null. digest: of a watched image, what its sessions start from. cuda_nodes: null if it
+ * requires nothing of drivers, and in families.
  */
 export type ImageView = {
     /**
@@ -4758,6 +4854,13 @@ export type ImageView = {
     contents: {
         [key: string]: string;
     };
+    /**
+     * Contents From
+     */
+    contents_from: {
+        [key: string]: string;
+    };
+    cuda_nodes?: CudaNodes | null;
     /**
      * Deprecated
      */
@@ -4799,6 +4902,10 @@ export type ImageView = {
      * Name
      */
     name: string;
+    /**
+     * Packages Problem
+     */
+    packages_problem: string | null;
     /**
      * Preferred
      */
@@ -5670,6 +5777,7 @@ export type LoginsEnded = {
  * MachineView
  *
  * By well-known labels; empty if unknown. pool: of its autoscaler. capacity_type: such as "spot" or "on-demand".
+ * nvidia_driver: its version. cuda: the newest that its driver supports.
  */
 export type MachineView = {
     /**
@@ -5677,9 +5785,17 @@ export type MachineView = {
      */
     capacity_type: string;
     /**
+     * Cuda
+     */
+    cuda: string;
+    /**
      * Instance Type
      */
     instance_type: string;
+    /**
+     * Nvidia Driver
+     */
+    nvidia_driver: string;
     /**
      * Pool
      */
@@ -5696,6 +5812,13 @@ export type MachineView = {
  * NONE: in the open. STARTTLS: begins in the open, usually on port 587. TLS: usually on port 465.
  */
 export type MailTls = 'none' | 'starttls' | 'tls';
+
+/**
+ * MayPush
+ *
+ * MEMBERS: of the registry's scope, who may build environments.
+ */
+export type MayPush = 'nobody' | 'members';
 
 /**
  * Me
@@ -7955,6 +8078,160 @@ export type PurgeOne = {
 };
 
 /**
+ * PushCreate
+ *
+ * registry: id or name; omitted: the only one to which you may push. repository: without the registry's namespace;
+ * omitted: the name of the environment where you may push to. tag: omitted: the name of the version.
+ */
+export type PushCreate = {
+    /**
+     * Registry
+     */
+    registry?: string | null;
+    /**
+     * Repository
+     */
+    repository?: string | null;
+    /**
+     * Tag
+     */
+    tag?: string | null;
+};
+
+/**
+ * PushList
+ */
+export type PushList = {
+    /**
+     * Items
+     */
+    items: Array<PushView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * PushState
+ */
+export type PushState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
+
+/**
+ * PushTarget
+ *
+ * A registry to which you may push. prefix: of its references: host and namespace. repositories: globs of those to
+ * which you may push, without the namespace. repository: where it goes unless you name another.
+ */
+export type PushTarget = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Prefix
+     */
+    prefix: string;
+    /**
+     * Repositories
+     */
+    repositories: Array<string>;
+    /**
+     * Repository
+     */
+    repository: string;
+};
+
+/**
+ * PushTargetList
+ *
+ * refusal: why versions of this environment cannot be pushed; null: they can.
+ */
+export type PushTargetList = {
+    /**
+     * Items
+     */
+    items: Array<PushTarget>;
+    /**
+     * Refusal
+     */
+    refusal: string | null;
+};
+
+/**
+ * PushView
+ *
+ * registry: null: it was removed. reference: with host, repository and tag. digest: of the image in the registry;
+ * pinned: the reference with it, which always means this image. progress: 0..1. problem: why it failed, or why it is
+ * tried again; code: of it, such as `push_denied`.
+ */
+export type PushView = {
+    /**
+     * Cancel
+     */
+    cancel: boolean;
+    /**
+     * Code
+     */
+    code: string | null;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Digest
+     */
+    digest: string | null;
+    /**
+     * Ended At
+     */
+    ended_at: string | null;
+    /**
+     * Environment
+     */
+    environment: string;
+    /**
+     * Environment Id
+     */
+    environment_id: string;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Pinned
+     */
+    pinned: string | null;
+    /**
+     * Problem
+     */
+    problem: string | null;
+    /**
+     * Progress
+     */
+    progress: number | null;
+    /**
+     * Reference
+     */
+    reference: string;
+    registry: RegistryRef | null;
+    requested_by: UserRef | null;
+    /**
+     * Started At
+     */
+    started_at: string | null;
+    state: PushState;
+    /**
+     * Version
+     */
+    version: string;
+};
+
+/**
  * QueueOrder
  *
  * Queue order within a priority.
@@ -8193,7 +8470,9 @@ export type RegistryCheckStep = {
  * are without the namespace; names without * ? [ are also used where the registry cannot be listed. domain, project:
  * id or name of the one for which it is; omitted: what the creator administers: the installation, their domain or
  * their only project. images_enabled: whether images that its scans add can be used unless a superadmin says
- * otherwise.
+ * otherwise. push: who may push environments to it; `members`: of its project, its domain or the installation.
+ * push_repositories: globs of the repositories to which they may, without the namespace, such as `team-a*`.
+ * read_packages: whether scans download the layers of images, each once, to read package databases.
  */
 export type RegistryCreate = {
     /**
@@ -8225,6 +8504,15 @@ export type RegistryCreate = {
      * Project
      */
     project?: string | null;
+    push?: MayPush;
+    /**
+     * Push Repositories
+     */
+    push_repositories?: Array<string>;
+    /**
+     * Read Packages
+     */
+    read_packages?: boolean;
     /**
      * Repositories
      */
@@ -8269,6 +8557,20 @@ export type RegistryList = {
 };
 
 /**
+ * RegistryRef
+ */
+export type RegistryRef = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
  * RegistryScanList
  */
 export type RegistryScanList = {
@@ -8288,7 +8590,8 @@ export type RegistryScanList = {
  * repositories: to read; null while they are not listed. repositories_failed: those that could not be read.
  *
  * tags: read so far. added, updated, removed: images of the catalogue. requests: sent to the registry, once it has
- * ended. problem: why it failed, or why the last failed repository could not be read.
+ * ended. layers, layer_bytes: downloaded to read package databases. problem: why it failed, or why the last failed
+ * repository or image could not be read.
  */
 export type RegistryScanView = {
     /**
@@ -8311,6 +8614,14 @@ export type RegistryScanView = {
      * Id
      */
     id: string;
+    /**
+     * Layer Bytes
+     */
+    layer_bytes: number;
+    /**
+     * Layers
+     */
+    layers: number;
     /**
      * Problem
      */
@@ -8382,6 +8693,15 @@ export type RegistryUpdate = {
      * Namespace
      */
     namespace?: string;
+    push?: MayPush;
+    /**
+     * Push Repositories
+     */
+    push_repositories?: Array<string>;
+    /**
+     * Read Packages
+     */
+    read_packages?: boolean;
     /**
      * Repositories
      */
@@ -8462,6 +8782,15 @@ export type RegistryView = {
      */
     password_until: string | null;
     project: ProjectRef | null;
+    push: MayPush;
+    /**
+     * Push Repositories
+     */
+    push_repositories: Array<string>;
+    /**
+     * Read Packages
+     */
+    read_packages: boolean;
     /**
      * Repositories
      */
@@ -10102,6 +10431,12 @@ export type SiteUpdate = {
      */
     image_cleanup_free_percent?: number;
     /**
+     * Image Scan Fixable Only
+     *
+     * Whether the rule is only about vulnerabilities for which a fixed version is known.
+     */
+    image_scan_fixable_only?: boolean;
+    /**
      * Image Scan Grace Days
      *
      * Days after a vulnerability is found in an image, in which people are only warned.
@@ -10113,6 +10448,12 @@ export type SiteUpdate = {
      * Hours after which an image is scanned again.
      */
     image_scan_hours?: number;
+    /**
+     * Image Scan Min Epss Percent
+     *
+     * The least EPSS, the probability of exploitation within 30 days, that the rule is about; vulnerabilities for which the scanner reports none count.
+     */
+    image_scan_min_epss_percent?: number;
     /**
      * Whether people are warned of images with vulnerabilities, or cannot start sessions from them.
      */
@@ -10362,6 +10703,12 @@ export type SiteView = {
      */
     image_cleanup_free_percent?: number;
     /**
+     * Image Scan Fixable Only
+     *
+     * Whether the rule is only about vulnerabilities for which a fixed version is known.
+     */
+    image_scan_fixable_only?: boolean;
+    /**
      * Image Scan Grace Days
      *
      * Days after a vulnerability is found in an image, in which people are only warned.
@@ -10373,6 +10720,12 @@ export type SiteView = {
      * Hours after which an image is scanned again.
      */
     image_scan_hours?: number;
+    /**
+     * Image Scan Min Epss Percent
+     *
+     * The least EPSS, the probability of exploitation within 30 days, that the rule is about; vulnerabilities for which the scanner reports none count.
+     */
+    image_scan_min_epss_percent?: number;
     /**
      * Whether people are warned of images with vulnerabilities, or cannot start sessions from them.
      */
@@ -13133,7 +13486,8 @@ export type ViewedList = 'sessions';
 /**
  * VulnerabilityList
  *
- * The most severe first. counts: of all that the scan found, whatever is asked for.
+ * The most severe first, of these the most probably exploited. counts: of all that the scan found, whatever
+ * is asked for.
  */
 export type VulnerabilityList = {
     counts: SeverityCounts;
@@ -13151,9 +13505,22 @@ export type VulnerabilityList = {
  * VulnerabilityView
  *
  * fixed: versions of the package without it; empty: none is known. since: day on which it was first found in the
- * image.
+ * image. cvss_score: 0 to 10, of cvss_vector. epss: how probable it is that it is exploited within 30 days, 0 to 1.
+ * null or empty: the scanner does not tell.
  */
 export type VulnerabilityView = {
+    /**
+     * Cvss Score
+     */
+    cvss_score: number | null;
+    /**
+     * Cvss Vector
+     */
+    cvss_vector: string;
+    /**
+     * Epss
+     */
+    epss: number | null;
     /**
      * Fixed
      */
@@ -15432,6 +15799,64 @@ export type EnvironmentsSendContextResponses = {
 
 export type EnvironmentsSendContextResponse = EnvironmentsSendContextResponses[keyof EnvironmentsSendContextResponses];
 
+export type EnvironmentsReadContextData = {
+    body: FolderContext;
+    path?: never;
+    query?: never;
+    url: '/api/v1/environments/contexts/folder';
+};
+
+export type EnvironmentsReadContextErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsReadContextError = EnvironmentsReadContextErrors[keyof EnvironmentsReadContextErrors];
+
+export type EnvironmentsReadContextResponses = {
+    /**
+     * Successful Response
+     */
+    201: BuildContextView;
+};
+
+export type EnvironmentsReadContextResponse = EnvironmentsReadContextResponses[keyof EnvironmentsReadContextResponses];
+
+export type EnvironmentsFetchContextData = {
+    body: GitContext;
+    path?: never;
+    query?: never;
+    url: '/api/v1/environments/contexts/git';
+};
+
+export type EnvironmentsFetchContextErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsFetchContextError = EnvironmentsFetchContextErrors[keyof EnvironmentsFetchContextErrors];
+
+export type EnvironmentsFetchContextResponses = {
+    /**
+     * Successful Response
+     */
+    201: BuildContextView;
+};
+
+export type EnvironmentsFetchContextResponse = EnvironmentsFetchContextResponses[keyof EnvironmentsFetchContextResponses];
+
 export type EnvironmentsRemoveData = {
     body?: never;
     path: {
@@ -15539,6 +15964,177 @@ export type EnvironmentsUpdateResponses = {
 };
 
 export type EnvironmentsUpdateResponse = EnvironmentsUpdateResponses[keyof EnvironmentsUpdateResponses];
+
+export type EnvironmentsPushTargetsData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/environments/{ref}/push-targets';
+};
+
+export type EnvironmentsPushTargetsErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsPushTargetsError = EnvironmentsPushTargetsErrors[keyof EnvironmentsPushTargetsErrors];
+
+export type EnvironmentsPushTargetsResponses = {
+    /**
+     * Successful Response
+     */
+    200: PushTargetList;
+};
+
+export type EnvironmentsPushTargetsResponse = EnvironmentsPushTargetsResponses[keyof EnvironmentsPushTargetsResponses];
+
+export type EnvironmentsPushesData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; prefix - for descending order
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+    };
+    url: '/api/v1/environments/{ref}/pushes';
+};
+
+export type EnvironmentsPushesErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsPushesError = EnvironmentsPushesErrors[keyof EnvironmentsPushesErrors];
+
+export type EnvironmentsPushesResponses = {
+    /**
+     * Successful Response
+     */
+    200: PushList;
+};
+
+export type EnvironmentsPushesResponse = EnvironmentsPushesResponses[keyof EnvironmentsPushesResponses];
+
+export type EnvironmentsCancelPushData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+        /**
+         * Push
+         *
+         * The id of a push.
+         */
+        push: string;
+    };
+    query?: never;
+    url: '/api/v1/environments/{ref}/pushes/{push}';
+};
+
+export type EnvironmentsCancelPushErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsCancelPushError = EnvironmentsCancelPushErrors[keyof EnvironmentsCancelPushErrors];
+
+export type EnvironmentsCancelPushResponses = {
+    /**
+     * Successful Response
+     */
+    200: PushView;
+};
+
+export type EnvironmentsCancelPushResponse = EnvironmentsCancelPushResponses[keyof EnvironmentsCancelPushResponses];
+
+export type EnvironmentsShowPushData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+        /**
+         * Push
+         *
+         * The id of a push.
+         */
+        push: string;
+    };
+    query?: never;
+    url: '/api/v1/environments/{ref}/pushes/{push}';
+};
+
+export type EnvironmentsShowPushErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsShowPushError = EnvironmentsShowPushErrors[keyof EnvironmentsShowPushErrors];
+
+export type EnvironmentsShowPushResponses = {
+    /**
+     * Successful Response
+     */
+    200: PushView;
+};
+
+export type EnvironmentsShowPushResponse = EnvironmentsShowPushResponses[keyof EnvironmentsShowPushResponses];
 
 export type EnvironmentsSharesData = {
     body?: never;
@@ -15828,6 +16424,48 @@ export type EnvironmentsLogResponses = {
 };
 
 export type EnvironmentsLogResponse = EnvironmentsLogResponses[keyof EnvironmentsLogResponses];
+
+export type EnvironmentsPushData = {
+    body: PushCreate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+        /**
+         * Version
+         *
+         * The name of a version.
+         */
+        version: string;
+    };
+    query?: never;
+    url: '/api/v1/environments/{ref}/versions/{version}/push';
+};
+
+export type EnvironmentsPushErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type EnvironmentsPushError = EnvironmentsPushErrors[keyof EnvironmentsPushErrors];
+
+export type EnvironmentsPushResponses = {
+    /**
+     * Successful Response
+     */
+    202: PushView;
+};
+
+export type EnvironmentsPushResponse = EnvironmentsPushResponses[keyof EnvironmentsPushResponses];
 
 export type EnvironmentsRebuildData = {
     body: EnvironmentRebuild;
@@ -17269,6 +17907,61 @@ export type ImageScansVulnerabilitiesResponses = {
 };
 
 export type ImageScansVulnerabilitiesResponse = ImageScansVulnerabilitiesResponses[keyof ImageScansVulnerabilitiesResponses];
+
+export type ImageScansExportVulnerabilitiesData = {
+    body?: never;
+    path: {
+        /**
+         * Id
+         *
+         * The id of a scan.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * Severity
+         *
+         * only those that are at least as severe
+         */
+        severity?: Severity | null;
+        /**
+         * Fixable
+         *
+         * only those with or without a fixed version
+         */
+        fixable?: HasFix | null;
+        /**
+         * Q
+         *
+         * part of the id or of the package's name
+         */
+        q?: string | null;
+    };
+    url: '/api/v1/image-scans/{id}/vulnerabilities/export';
+};
+
+export type ImageScansExportVulnerabilitiesErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ImageScansExportVulnerabilitiesError = ImageScansExportVulnerabilitiesErrors[keyof ImageScansExportVulnerabilitiesErrors];
+
+export type ImageScansExportVulnerabilitiesResponses = {
+    /**
+     * The file
+     */
+    200: string;
+};
+
+export type ImageScansExportVulnerabilitiesResponse = ImageScansExportVulnerabilitiesResponses[keyof ImageScansExportVulnerabilitiesResponses];
 
 export type ImageUpdatesCheckData = {
     body: ImageUpdateCheck;

@@ -1,14 +1,16 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Autocomplete, FileInput, Select, Textarea, TextInput } from "@mantine/core";
+import { Autocomplete, SegmentedControl, Select, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMe } from "@/me/use-me";
 import { useBuildEnvironment } from "@/queries/environment-builds";
 import { environmentsChoiceQuery } from "@/queries/environments";
+import { foldersChoiceQuery } from "@/queries/folders";
 import { imagesListQuery } from "@/queries/images";
-import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { FormModal } from "@/ui/form/FormDrawer";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
+import { FolderFields, GitFields, RecipeFields } from "./BuildSourceFields";
+import { type BuildValues, buildCommand, EMPTY_BUILD, hasBase, newBuild } from "./build-values";
 import { NAME, VERSION } from "./words";
 
 interface Props {
@@ -17,7 +19,7 @@ interface Props {
   onBuilt: (id: string) => void;
 }
 
-/** Builds an environment from a text that the user writes, pastes or uploads. */
+/** Builds an environment from a recipe, a Git repository or a folder. */
 export function BuildDialog({ opened, onClose, onBuilt }: Props) {
   const { t } = useLingui();
   return (
@@ -41,67 +43,35 @@ export function BuildDialog({ opened, onClose, onBuilt }: Props) {
   );
 }
 
-const RECIPES = [
-  "requirements.txt",
-  "environment.yml",
-  "Dockerfile",
-  "pyproject.toml",
-  "devcontainer.json",
-  "apt.txt",
-] as const;
-const EXAMPLES: Record<(typeof RECIPES)[number], string> = {
-  "requirements.txt": "numpy==2.1\npandas",
-  "environment.yml": "channels: [conda-forge]\ndependencies:\n  - python=3.12\n  - samtools",
-  Dockerfile: "FROM starter\nUSER root\nRUN apt-get update && apt-get install -y graphviz",
-  "pyproject.toml": '[project]\nname = "lab"\nversion = "1"\ndependencies = ["numpy>=2"]',
-  "devcontainer.json": '{\n  "image": "starter",\n  "postCreateCommand": "pip install numpy"\n}',
-  "apt.txt": "graphviz\nlibgl1",
-};
-
 function BuildForm({ onCancel, onBuilt }: { onCancel: () => void; onBuilt: (id: string) => void }) {
   const { t } = useLingui();
   const me = useMe();
   const build = useBuildEnvironment();
   const own = (useQuery(environmentsChoiceQuery).data ?? []).filter(({ may_change }) => may_change);
   const images = useQuery(imagesListQuery).data ?? [];
+  const folders = useQuery(foldersChoiceQuery).data ?? [];
+  const needed = (from: BuildValues["from"], message: string) => (value: string, values: BuildValues) =>
+    values.from !== from || value.trim() ? null : message;
   const form = useProblemForm(
     {
-      initialValues: {
-        name: "",
-        version: "",
-        note: "",
-        project: "",
-        recipe: "requirements.txt" as (typeof RECIPES)[number],
-        text: "",
-        lock: "",
-        base: "",
-      },
+      initialValues: EMPTY_BUILD,
       validate: {
         name: (name: string) =>
           NAME.test(name) ? null : t`2 to 40 letters or digits; between them also _ . and -`,
         version: (version: string) =>
           VERSION.test(version) ? null : t`At most 18 letters, digits, _ . or -`,
-        text: (text: string) => (text.trim() ? null : t`Write or upload it.`),
+        text: needed("recipe", t`Write or upload it.`),
+        url: needed("git", t`Enter the address.`),
+        folder: needed("folder", t`Choose a folder`),
+        secret: (secret: string, { from, credentials }: BuildValues) =>
+          from !== "git" || !credentials || secret.trim() ? null : t`Enter the token or key.`,
       },
     },
     build.error,
   );
-  const { name, version, note, project, recipe, text, lock, base } = form.values;
-  const ownBase = recipe !== "Dockerfile" && recipe !== "devcontainer.json";
+  const { from } = form.values;
   const submit = form.onSubmit(
-    () =>
-      build.mutate(
-        {
-          name,
-          note,
-          files: { [recipe]: text, ...(recipe === "pyproject.toml" && lock && { "uv.lock": lock }) },
-          ...(recipe === "apt.txt" ? {} : { file: recipe }),
-          ...(version && { version }),
-          ...(project && { project }),
-          ...(base && ownBase && { base }),
-        },
-        { onSuccess: (made) => onBuilt(made.id) },
-      ),
+    (values) => build.mutate(newBuild(values), { onSuccess: (made) => onBuilt(made.id) }),
     focusFirst(form),
   );
   return (
@@ -111,13 +81,7 @@ function BuildForm({ onCancel, onBuilt }: { onCancel: () => void; onBuilt: (id: 
       onCancel={onCancel}
       busy={build.isPending}
       problem={build.error}
-      command={commandLine(
-        ...["carrel", "environment", "build", `${name || "NAME"}${version && `:${version}`}`],
-        ...(recipe === "apt.txt" ? ["."] : ["-f", recipe]),
-        ...(base && ownBase ? ["--base", base] : []),
-        ...(note ? ["--note", note] : []),
-        ...(project ? ["--project", me.projects.find((one) => one.id === project)?.name ?? project] : []),
-      )}
+      command={buildCommand(form.values, folders, me.projects)}
     >
       <Autocomplete
         label={t`Name of the environment`}
@@ -129,40 +93,27 @@ function BuildForm({ onCancel, onBuilt }: { onCancel: () => void; onBuilt: (id: 
         data={[...new Set(own.map((one) => one.name))]}
         {...form.getInputProps("name")}
       />
-      <Select
-        label={t`Recipe`}
-        description={t`For a directory or a Git repository, use the command line: carrel environment build.`}
-        allowDeselect={false}
-        data={[...RECIPES]}
-        {...form.getInputProps("recipe")}
-      />
-      <Textarea
-        label={recipe}
-        withAsterisk
-        autosize
-        minRows={5}
-        maxRows={16}
-        spellCheck={false}
-        placeholder={EXAMPLES[recipe]}
-        styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
-        {...form.getInputProps("text")}
-      />
-      <FileInput
-        label={t`Or upload the file`}
-        placeholder={t`Choose a file`}
-        clearable
-        onChange={(file) => void file?.text().then((content) => form.setFieldValue("text", content))}
-      />
-      {recipe === "pyproject.toml" && (
-        <FileInput
-          label="uv.lock"
-          description={t`With it, exactly what it locks is installed.`}
-          placeholder={t`Choose a file`}
-          clearable
-          onChange={async (file) => form.setFieldValue("lock", (await file?.text()) ?? "")}
+      <div>
+        <Text size="sm" fw={500} id="build-source">
+          <Trans>Build from</Trans>
+        </Text>
+        <SegmentedControl
+          aria-labelledby="build-source"
+          mt={4}
+          fullWidth
+          data={[
+            { value: "recipe", label: t`Recipe` },
+            { value: "git", label: t`Git repository` },
+            { value: "folder", label: t({ context: "import", message: "Folder" }) },
+          ]}
+          value={from}
+          onChange={(value) => form.setFieldValue("from", value as BuildValues["from"])}
         />
-      )}
-      {ownBase && (
+      </div>
+      {from === "recipe" && <RecipeFields form={form} />}
+      {from === "git" && <GitFields form={form} />}
+      {from === "folder" && <FolderFields form={form} folders={folders} />}
+      {hasBase(form.values) && (
         <Autocomplete
           label={t`Image below`}
           description={t`If empty, it is the starter image. Environments are env:NAME.`}

@@ -15,6 +15,7 @@ import { MainButton } from "@/ui/MainButton";
 import { EnvironmentForm } from "./EnvironmentForm";
 import { EnvironmentSharing } from "./EnvironmentSharing";
 import { ImageSecurity } from "./ImageSecurity";
+import { PushRows } from "./PushRows";
 import { useRemovals } from "./use-removals";
 import { VersionRows } from "./VersionRows";
 
@@ -70,6 +71,7 @@ export function EnvironmentDrawer({ opened, id, onClose }: Props) {
         <Stack gap="lg">
           <EnvironmentFacts environment={environment} />
           <VersionRows environment={environment} onStart={start} />
+          <PushRows environment={environment} />
           {image && <ImageSecurity key={image} image={image} />}
           {environment.may_change && (
             <>

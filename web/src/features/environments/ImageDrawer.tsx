@@ -13,7 +13,8 @@ import { MainButton } from "@/ui/MainButton";
 import { SLOTS_JOINT, slotsWords } from "@/ui/slots";
 import { ImageSecurity } from "./ImageSecurity";
 import { ImageUpdates } from "./ImageUpdates";
-import { ImageBadge } from "./image-columns";
+import { CudaNodes, ImageBadge } from "./image-columns";
+import { contentsBySource } from "./image-contents";
 
 interface Props {
   opened: boolean;
@@ -86,8 +87,18 @@ function ImageSettingFacts({ image }: { image: ImageDetail }) {
   );
 }
 
+/** "cuda>=12.4": of each line the first alternative. */
+const requirementWords = (lines: string) =>
+  lines
+    .split("\n")
+    .map((line) => line.split(" ")[0])
+    .join(", ");
+
 function ImageFacts({ image }: { image: ImageDetail }) {
   const { t } = useLingui();
+  const sources = contentsBySource(image).map(({ source, names }) =>
+    source === "image" ? t`labels and environment` : `${source} (${names.join(", ")})`,
+  );
   return (
     <section>
       <Title order={3} size="h6">
@@ -113,8 +124,15 @@ function ImageFacts({ image }: { image: ImageDetail }) {
               .map(([name, text]) => `${name} ${text}`)
               .join(", "),
           ],
+          [t`Read from`, sources.join(", ")],
+          [t`Packages not read`, image.packages_problem],
           [t`Architectures`, image.architectures.join(", ")],
           [t`Accelerators`, image.accelerators.join(", ")],
+          [t`Requires of NVIDIA drivers`, image.requires_cuda ? requirementWords(image.requires_cuda) : null],
+          [
+            t`Runs on NVIDIA nodes`,
+            image.cuda_nodes ? <CudaNodes key="nodes" nodes={image.cuda_nodes} /> : null,
+          ],
           [t`Size`, image.size_bytes === null ? "" : formatSize(image.size_bytes)],
           [t`Layers`, image.layers === null ? "" : String(image.layers)],
           [t`Apps`, image.apps.map(({ title }) => title).join(", ")],

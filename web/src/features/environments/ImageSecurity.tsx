@@ -49,6 +49,7 @@ function Summary({ scan }: { scan: ImageScan | undefined }) {
       </Text>
     );
   const { title, look } = SCAN_STATES[scan.state];
+  const { target } = scan;
   return (
     <Stack gap={4} role="status">
       <Group gap="xs">
@@ -67,6 +68,16 @@ function Summary({ scan }: { scan: ImageScan | undefined }) {
             <Trans>Download SBOM</Trans>
           </Anchor>
         </Text>
+      )}
+      {target && (
+        <Text size="xs" c="dimmed" style={{ overflowWrap: "anywhere" }}>
+          <Trans>Scanned: {target}</Trans>
+        </Text>
+      )}
+      {scan.outdated && (
+        <Alert color="yellow" variant="light" icon={<IconAlertTriangle size={18} aria-hidden />}>
+          <Trans>This result is outdated: the catalogue has another digest of the image by now.</Trans>
+        </Alert>
       )}
       {scan.problem && (
         <Alert color="yellow" variant="light" icon={<IconAlertTriangle size={18} aria-hidden />}>

@@ -86,6 +86,11 @@ function RegistryFacts({ registry }: { registry: Registry }) {
         [t`Repositories`, registry.repositories.join(", ") || all],
         [t`Tags`, registry.tags.join(", ") || all],
         [t`Images`, registry.images_enabled ? t`enabled` : t`enabled one by one`],
+        [
+          t`Pushes`,
+          registry.push === "members" ? t`members, to ${registry.push_repositories.join(", ")}` : t`nobody`,
+        ],
+        [t`Package databases`, registry.read_packages ? t`read by scans` : t`not read`],
         [t`Scope`, <RegistryScope key="scope" registry={registry} />],
         [t`Created`, <Instant key="created" at={registry.created_at} />],
       ]}

@@ -53,7 +53,7 @@ function RegistryForm({
   registry: Registry | undefined;
   onDone: (saved?: Registry) => void;
 }) {
-  const { t } = useLingui();
+  const { t, i18n } = useLingui();
   const me = useMe();
   const create = useCreateRegistry();
   const update = useUpdateRegistry();
@@ -71,6 +71,8 @@ function RegistryForm({
           /^https?:\/\/[^/@]+\/?$/.test(url) || (!url && !registry && REGISTRY_KINDS[kind].url)
             ? null
             : t`Scheme, host and port, such as https://registry.example.org:5000`,
+        push_repositories: (globs, { push }) =>
+          push === "members" && globs.length === 0 ? t`Enter at least one, such as team-a/*` : null,
         scope: (scope) => (registry || scope ? null : t`Choose a project or domain that you administer`),
       },
     },
@@ -144,6 +146,7 @@ function RegistryForm({
       />
       <PasswordInput
         label={t`Password or token`}
+        description={kind.secret && i18n._(kind.secret)}
         autoComplete="new-password"
         placeholder={registry?.has_secret ? t`Set. Leave empty to keep it` : undefined}
         {...form.getInputProps("secret")}
@@ -164,6 +167,30 @@ function RegistryForm({
         label={t`Enable images that scans add`}
         description={t`Otherwise sessions may use only images that a superadmin has enabled.`}
         {...form.getInputProps("images_enabled", { type: "checkbox" })}
+      />
+      <Select
+        label={t`Who may push environments`}
+        description={t`With the user name and the password of the registry, in the background.`}
+        allowDeselect={false}
+        data={[
+          { value: "nobody", label: t`Nobody` },
+          { value: "members", label: t`Members of its project, domain or the installation` },
+        ]}
+        {...form.getInputProps("push")}
+      />
+      {values.push === "members" && (
+        <TagsInput
+          label={t`Repositories for pushes`}
+          description={t`Without the namespace, such as team-a/*. Members replace images only there.`}
+          withAsterisk
+          splitChars={[",", " "]}
+          {...form.getInputProps("push_repositories")}
+        />
+      )}
+      <Checkbox
+        label={t`Read package databases`}
+        description={t`Scans then download the layers of images, each once, to find out what they contain.`}
+        {...form.getInputProps("read_packages", { type: "checkbox" })}
       />
       <TextInput
         label={t`Mirror`}

@@ -4,6 +4,7 @@ import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { Registry, RegistryScan } from "@/api/types";
 import { latestScanQuery, useCancelScan, useScanRegistry } from "@/queries/registries";
+import { formatSize } from "@/ui/format";
 import { Instant } from "@/ui/Instant";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { StateBadge } from "@/ui/StateBadge";
@@ -83,6 +84,13 @@ function ScanState({ scan }: { scan: RegistryScan }) {
           <>
             {t`${done} of ${total} repositories`} · <Plural value={scan.tags} one="# tag" other="# tags" /> ·{" "}
             {t`${scan.added} added, ${scan.updated} changed, ${scan.removed} removed`}
+            {scan.layers > 0 && (
+              <>
+                {" "}
+                · <Plural value={scan.layers} one="# layer read" other="# layers read" /> (
+                {formatSize(scan.layer_bytes)})
+              </>
+            )}
           </>
         )}
       </Text>

@@ -27,6 +27,11 @@ export function SecurityBadge({ scan }: { scan: ImageScan | undefined }) {
           <Trans>no known vulnerability</Trans>
         </StateBadge>
       )}
+      {scan.outdated && (
+        <StateBadge look="unknown" state="outdated">
+          <Trans>outdated scan</Trans>
+        </StateBadge>
+      )}
       {scan.effect === "refuse" && (
         <StateBadge look="refused" state="refuse">
           <Trans>sessions refused</Trans>

@@ -1,11 +1,13 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Group, Stack, Text, Title } from "@mantine/core";
-import { IconPlayerPlay, IconPlayerStop, IconTrash } from "@tabler/icons-react";
+import { IconCloudUpload, IconPlayerPlay, IconPlayerStop, IconTrash } from "@tabler/icons-react";
+import { useState } from "react";
 import type { Environment, EnvironmentVersion } from "@/api/types";
 import { useCancelVersion } from "@/queries/environments";
 import { formatInstant, formatSize } from "@/ui/format";
 import { RowTool } from "@/ui/table/RowTool";
 import { BuildDetails } from "./BuildDetails";
+import { PushDialog } from "./PushDialog";
 import { useRemovals } from "./use-removals";
 import { VersionBadge } from "./VersionBadge";
 import { isMaking } from "./words";
@@ -33,6 +35,7 @@ function VersionRow({ environment, version, onStart }: Props & { version: Enviro
   const { t, i18n } = useLingui();
   const removals = useRemovals();
   const { mutate: cancel } = useCancelVersion();
+  const [pushing, setPushing] = useState(false);
   const { base, session, node, engine } = version;
   const at = formatInstant(version.created_at, i18n.locale);
   const added = version.added_bytes === null ? null : formatSize(version.added_bytes);
@@ -90,6 +93,22 @@ function VersionRow({ environment, version, onStart }: Props & { version: Enviro
             icon={IconPlayerPlay}
             onClick={() => onStart(`${environment.image}:${version.name}`)}
           />
+        )}
+        {version.state === "ready" && environment.may_change && (
+          <>
+            <RowTool
+              label={t`Push to a registry…`}
+              row={version.name}
+              icon={IconCloudUpload}
+              onClick={() => setPushing(true)}
+            />
+            <PushDialog
+              environment={environment}
+              version={version}
+              opened={pushing}
+              onClose={() => setPushing(false)}
+            />
+          </>
         )}
         {isMaking(version) && environment.may_change && (
           <RowTool

@@ -1,5 +1,6 @@
 import { msg } from "@lingui/core/macro";
 import { useLingui } from "@lingui/react";
+import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import type { Image } from "@/api/types";
 import { formatSize } from "@/ui/format";
@@ -83,6 +84,13 @@ export const IMAGE_COLUMNS: readonly Column<Image>[] = [
     value: (image) => image.architectures.join(", "),
   },
   {
+    key: "cuda_nodes",
+    title: msg`NVIDIA nodes`,
+    width: "9rem",
+    value: (image) => image.cuda_nodes?.able ?? null,
+    cell: (image) => (image.cuda_nodes ? <CudaNodes nodes={image.cuda_nodes} /> : "–"),
+  },
+  {
     key: "built_at",
     title: msg`Built`,
     width: "12rem",
@@ -91,6 +99,15 @@ export const IMAGE_COLUMNS: readonly Column<Image>[] = [
     cell: (image) => (image.built_at ? <Instant at={image.built_at} /> : "–"),
   },
 ];
+
+/** "2 of 3": nodes whose driver runs the image. */
+export function CudaNodes({ nodes }: { nodes: NonNullable<Image["cuda_nodes"]> }) {
+  return (
+    <Trans>
+      {nodes.able} of {nodes.total}
+    </Trans>
+  );
+}
 
 export function ImageBadge({ image }: { image: Image }) {
   const { i18n } = useLingui();
@@ -115,4 +132,6 @@ export const IMAGE_FIELDS: CsvFields<Image> = [
   ["available_digest", (image) => image.update?.available ?? ""],
   ["size_bytes", (image) => image.size_bytes],
   ["licenses", (image) => image.licenses],
+  ["cuda_nodes_able", (image) => image.cuda_nodes?.able ?? null],
+  ["cuda_nodes_total", (image) => image.cuda_nodes?.total ?? null],
 ];

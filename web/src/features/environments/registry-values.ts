@@ -15,11 +15,14 @@ export type RegistryValues = {
   repositories: string[];
   tags: string[];
   images_enabled: boolean;
+  push: Registry["push"];
+  push_repositories: string[];
+  read_packages: boolean;
   scope: ScopeValue | "";
 };
 
 const TEXTS = ["name", "url", "namespace", "username", "ca_pem", "mirror"] as const;
-const LISTS = ["repositories", "tags"] as const;
+const LISTS = ["repositories", "tags", "push_repositories"] as const;
 
 export function valuesOf(registry: Registry | undefined, scope: ScopeValue | ""): RegistryValues {
   return {
@@ -34,6 +37,9 @@ export function valuesOf(registry: Registry | undefined, scope: ScopeValue | "")
     repositories: registry?.repositories ?? [],
     tags: registry?.tags ?? [],
     images_enabled: registry?.images_enabled ?? true,
+    push: registry?.push ?? "nobody",
+    push_repositories: registry?.push_repositories ?? [],
+    read_packages: registry?.read_packages ?? false,
     scope,
   };
 }
@@ -60,7 +66,9 @@ export function changed(registry: Registry, values: RegistryValues): RegistryUpd
       LISTS.filter((key) => !same(values[key], registry[key])).map((key) => [key, values[key]]),
     ),
     ...(values.secret ? { secret: values.secret } : {}),
+    ...(values.push === registry.push ? {} : { push: values.push }),
     ...(values.images_enabled === registry.images_enabled ? {} : { images_enabled: values.images_enabled }),
+    ...(values.read_packages === registry.read_packages ? {} : { read_packages: values.read_packages }),
   };
 }
 
@@ -97,6 +105,11 @@ export function registryCommand(registry: Registry | undefined, values: Registry
     ...(given.images_enabled === undefined || (!registry && given.images_enabled)
       ? []
       : [given.images_enabled ? "--enable-images" : "--disable-images"]),
+    ...(given.push === undefined || (!registry && given.push === "nobody") ? [] : ["--push", given.push]),
+    ...list("--push-repository", given.push_repositories),
+    ...(given.read_packages === undefined || (!registry && !given.read_packages)
+      ? []
+      : [given.read_packages ? "--read-packages" : "--no-read-packages"]),
     ...(id ? [`--${kind}`, id] : []),
   );
 }

@@ -3,16 +3,41 @@ import { msg } from "@lingui/core/macro";
 import type { Registry, RegistryScan } from "@/api/types";
 import type { StateLook } from "@/ui/state-looks";
 
+interface RegistryKindWords {
+  title: string;
+  url?: string;
+  username?: string;
+  /** What lists private repositories. */
+  secret?: MessageDescriptor;
+}
+
 /** Product names, which are the same in every language, and the address that needs not be given. */
-export const REGISTRY_KINDS: Record<Registry["kind"], { title: string; url?: string; username?: string }> = {
+export const REGISTRY_KINDS: Record<Registry["kind"], RegistryKindWords> = {
   generic: { title: "OCI" },
-  dockerhub: { title: "Docker Hub", url: "https://registry-1.docker.io" },
-  harbor: { title: "Harbor" },
-  ghcr: { title: "GitHub (GHCR)", url: "https://ghcr.io" },
-  gitlab: { title: "GitLab", url: "https://registry.gitlab.com" },
+  dockerhub: {
+    title: "Docker Hub",
+    url: "https://registry-1.docker.io",
+    secret: msg`The password of the account, or an access token.`,
+  },
+  harbor: { title: "Harbor", secret: msg`Of a robot account that may list and pull repositories.` },
+  ghcr: {
+    title: "GitHub (GHCR)",
+    url: "https://ghcr.io",
+    secret: msg`A classic token with read:packages. Any user name.`,
+  },
+  gitlab: {
+    title: "GitLab",
+    url: "https://registry.gitlab.com",
+    secret: msg`An access token with read_api and read_registry. A deploy token cannot list repositories.`,
+  },
   ngc: { title: "NVIDIA NGC", url: "https://nvcr.io", username: "$oauthtoken" },
   ecr: { title: "Amazon ECR", username: "AWS" },
-  quay: { title: "Quay", url: "https://quay.io" },
+  quay: {
+    title: "Quay",
+    url: "https://quay.io",
+    username: "$oauthtoken",
+    secret: msg`An OAuth token for the user name $oauthtoken. A robot account cannot list private repositories.`,
+  },
 };
 
 export const CHECK_STEPS: Record<string, MessageDescriptor> = {

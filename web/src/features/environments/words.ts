@@ -1,10 +1,13 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
-import type { EnvironmentVersion, SavePreview } from "@/api/types";
+import type { EnvironmentPush, EnvironmentVersion, SavePreview } from "@/api/types";
 import type { StateLook } from "@/ui/state-looks";
 
 export const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,38}[A-Za-z0-9]$/;
 export const VERSION = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,17})?$/;
+
+export const REPOSITORY = /^[a-z0-9]+(?:(?:[._]|__|-+|\/)[a-z0-9]+)*$/;
+export const TAG = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 
 type VersionState = EnvironmentVersion["state"];
 
@@ -15,6 +18,14 @@ export const VERSION_STATES: Record<VersionState, { title: MessageDescriptor; lo
   failed: { title: msg`failed`, look: "failed" },
   cancelled: { title: msg`canceled`, look: "cancelled" },
   removing: { title: msg`being deleted`, look: "ending" },
+};
+
+export const PUSH_STATES: Record<EnvironmentPush["state"], { title: MessageDescriptor; look: StateLook }> = {
+  waiting: { title: msg`waiting`, look: "waiting" },
+  running: { title: msg`being pushed`, look: "working" },
+  done: { title: msg`pushed`, look: "ok" },
+  failed: { title: msg`failed`, look: "failed" },
+  cancelled: { title: msg`canceled`, look: "cancelled" },
 };
 
 export const SAVE_PHASES: Record<string, MessageDescriptor> = {

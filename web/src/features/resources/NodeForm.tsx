@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Fieldset, NumberInput, Select, Skeleton, Stack, TagsInput, Text } from "@mantine/core";
+import { Fieldset, NumberInput, Select, Skeleton, Stack, TagsInput, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { NodeDetail, NodeUpdate, Slots } from "@/api/types";
 import { groupsChoiceQuery } from "@/queries/groups";
@@ -11,13 +11,14 @@ import { SlotAmountInput } from "@/ui/form/SlotAmountInput";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { inSlotOrder, slotAmount, slotWord, useSlotName } from "@/ui/slots";
-import { changedLabels, labelsOf, labelTexts, labelWords } from "./node-labels";
+import { CUDA_LABEL, changedLabels, labelsOf, labelTexts, labelWords } from "./node-labels";
 
 type Values = {
   group: string;
   cpu_overcommit: number;
   reserved: Record<string, number>;
   own_labels: string[];
+  cuda: string;
 };
 
 /** Of the group: the node selectors choose it. */
@@ -58,12 +59,14 @@ function NodeForm({ node, onDone }: { node: NodeDetail; onDone: () => void }) {
     {
       initialValues: {
         group: groupOf(node),
-        own_labels: labelTexts(node.own_labels),
+        own_labels: labelTexts(without(node.own_labels)),
+        cuda: node.own_labels[CUDA_LABEL] ?? "",
         cpu_overcommit: node.cpu_overcommit,
         reserved: { ...node.reserved },
       },
       validate: {
         cpu_overcommit: (times) => (times >= 1 && times <= 100 ? null : t`A number from 1 to 100.`),
+        cuda: (version) => (/^(\d{1,3}\.\d{1,3})?$/.test(version.trim()) ? null : t`A version such as 12.4.`),
         reserved: (kept) => (Object.keys(kept).some((slot) => isMore(kept, slot)) ? true : null),
       },
     },
@@ -101,6 +104,14 @@ function NodeForm({ node, onDone }: { node: NodeDetail; onDone: () => void }) {
         splitChars={[",", " "]}
         {...form.getInputProps("own_labels")}
       />
+      {(Object.keys(node.slots).some((slot) => slot.startsWith("cuda.")) || form.values.cuda) && (
+        <TextInput
+          label={t`CUDA`}
+          description={t`The newest that its NVIDIA driver supports. Empty: as its engine says.`}
+          placeholder={node.machine.cuda || "12.4"}
+          {...form.getInputProps("cuda")}
+        />
+      )}
       <NumberInput
         label={t`CPU overcommit factor`}
         description={t`With a factor above 1, more CPU is allocated than the node has. Sessions share it when all are busy.`}
@@ -140,6 +151,12 @@ function kept(reserved: Slots, slot: string, amount: number): Record<string, num
   return amount > 0 ? { ...others, [slot]: amount } : others;
 }
 
+/** Labels besides the one that has a field of its own. */
+function without(labels: Readonly<Record<string, string>>): Record<string, string> {
+  const { [CUDA_LABEL]: _, ...others } = labels;
+  return others;
+}
+
 const groupOf = (node: NodeDetail) => (node.group_fixed ? node.group.id : BY_LABELS);
 
 function changedOf(node: NodeDetail, now: Values): NodeUpdate {
@@ -149,7 +166,9 @@ function changedOf(node: NodeDetail, now: Values): NodeUpdate {
         .filter(([, most]) => most > 0)
         .sort(),
     );
-  const labels = changedLabels(node.own_labels, labelsOf(now.own_labels));
+  const cuda = now.cuda.trim();
+  const own = { ...labelsOf(now.own_labels), ...(cuda ? { [CUDA_LABEL]: cuda } : {}) };
+  const labels = changedLabels(node.own_labels, own);
   return {
     ...(now.group === groupOf(node) ? {} : { group: now.group || null }),
     ...(Object.keys(labels).length === 0 ? {} : { own_labels: labels }),

@@ -66,6 +66,8 @@ export function NodeOverview({ node }: { node: NodeDetail }) {
           [t`Zone`, node.machine.zone || false],
           [t`Instance type`, node.machine.instance_type || false],
           [t`Capacity type`, node.machine.capacity_type || false],
+          [t`NVIDIA driver`, node.machine.nvidia_driver || false],
+          [t`CUDA`, node.machine.cuda || false],
           [t`Price of an hour`, price],
           [t`Engine`, `${node.engine.name} (${node.engine_version})`],
           [t`Last heartbeat`, <Instant key="seen" at={node.seen_at} />],

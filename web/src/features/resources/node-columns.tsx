@@ -24,6 +24,8 @@ const MACHINE_COLUMNS = [
   machine("zone", msg`Zone`),
   machine("instance_type", msg`Instance type`),
   machine("capacity_type", msg`Capacity type`),
+  machine("nvidia_driver", msg`NVIDIA driver`),
+  machine("cuda", msg`CUDA`),
 ];
 
 /** The keys of sortable columns are the server's sort keys. */
@@ -114,6 +116,8 @@ export const NODE_FIELDS: CsvFields<Node> = [
   ["zone", (node) => node.machine.zone],
   ["instance_type", (node) => node.machine.instance_type],
   ["capacity_type", (node) => node.machine.capacity_type],
+  ["nvidia_driver", (node) => node.machine.nvidia_driver],
+  ["cuda", (node) => node.machine.cuda],
   ["closed", (node) => node.closed],
   ["labels", (node) => JSON.stringify(node.labels)],
 ];

@@ -2,6 +2,9 @@ import type { Node } from "@/api/types";
 
 type Labels = Readonly<Record<string, string | null>>;
 
+/** The newest CUDA that the driver of a node supports, as GPU feature discovery and administrators say it. */
+export const CUDA_LABEL = "nvidia.com/cuda.runtime-version.full";
+
 /** A label as in a selector. */
 export const labelText = (key: string, value: string | null): string => (value ? `${key}=${value}` : key);
 

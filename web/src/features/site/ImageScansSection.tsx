@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Select, SimpleGrid } from "@mantine/core";
+import { Select, SimpleGrid, Switch } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import { SEVERITIES } from "@/features/environments/severities";
 import { DefaultHint } from "./DefaultHint";
@@ -37,9 +37,21 @@ export function ImageScansSection({ form }: { form: UseFormReturnType<SiteValues
           data={severities}
           {...form.getInputProps("image_scan_severity")}
         />
+        <NumberField
+          form={form}
+          name="image_scan_min_epss_percent"
+          label={t`Least EPSS, in percent`}
+          min={0}
+          max={100}
+        />
         <NumberField form={form} name="image_scan_grace_days" label={t`Days of grace`} min={0} max={365} />
         <NumberField form={form} name="image_scan_hours" label={t`Hours between scans`} min={1} max={2160} />
       </SimpleGrid>
+      <Switch
+        label={t`Only vulnerabilities with a fix`}
+        description={<DefaultHint form={form} name="image_scan_fixable_only" text={<Trans>off</Trans>} />}
+        {...form.getInputProps("image_scan_fixable_only", { type: "checkbox" })}
+      />
     </Section>
   );
 }

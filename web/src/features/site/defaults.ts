@@ -47,6 +47,8 @@ export const SITE_DEFAULTS: Required<Pick<Site, SiteSetting>> = {
   import_sources: [],
   image_scan_rule: "off",
   image_scan_severity: "critical",
+  image_scan_fixable_only: false,
+  image_scan_min_epss_percent: 0,
   image_scan_grace_days: 0,
   image_scan_hours: 24,
   announcement: "",

@@ -122,6 +122,8 @@ export const SITE_SETTINGS: Record<SiteSetting | "mail_password", SettingEntry> 
     synonyms: ["cve", "trivy", "grype", "security"],
   },
   image_scan_severity: { title: msg`Least severity`, section: SCANS },
+  image_scan_fixable_only: { title: msg`Only vulnerabilities with a fix`, section: SCANS },
+  image_scan_min_epss_percent: { title: msg`Least EPSS, in percent`, section: SCANS },
   image_scan_grace_days: { title: msg`Days of grace`, section: SCANS },
   image_scan_hours: { title: msg`Hours between scans`, section: SCANS },
   announcement: {

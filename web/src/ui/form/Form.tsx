@@ -1,6 +1,6 @@
 import { Trans } from "@lingui/react/macro";
 import { Button, Group, Stack, Text, Tooltip } from "@mantine/core";
-import type { FormEvent, KeyboardEvent, ReactNode } from "react";
+import { type FormEvent, type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
 import { CommandLine } from "@/ui/CommandLine";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import styles from "./Form.module.css";
@@ -27,7 +27,7 @@ interface Props {
   refusal?: string | null;
 }
 
-/** A form: fields, CLI command, error and buttons. Ctrl+Enter submits it. */
+/** A form: fields, CLI command, error and buttons. Ctrl+Enter submits it. An error scrolls into view. */
 export function Form({
   children,
   onSubmit,
@@ -41,6 +41,10 @@ export function Form({
   notice,
   refusal,
 }: Props) {
+  const footer = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (problem != null) footer.current?.scrollIntoView?.({ block: "nearest" });
+  }, [problem]);
   const onKeyDown = (event: KeyboardEvent<HTMLFormElement>) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || busy) return;
     event.preventDefault();
@@ -62,7 +66,7 @@ export function Form({
             <CommandLine text={command} />
           </Stack>
         )}
-        <Stack gap="sm" className={styles.footer}>
+        <Stack ref={footer} gap="sm" className={styles.footer}>
           {problem != null && <ProblemAlert problem={problem} />}
           {notice}
           <Group justify="flex-end">

@@ -109,6 +109,8 @@ COMMANDS = {
         Command("environment rebuild", "environment_builds:rebuild", "Build a version again"),
         Command("environment log", "environment_builds:log", "Print the log of a build"),
         Command("environment recipe", "environment_builds:recipe", "Show what a version was built from"),
+        Command("environment push", "environment_pushes:push", "Push a version to a registry"),
+        Command("environment pushes", "environment_pushes:pushes", "List pushes of an environment"),
         Command("environment quota", "environments:quota", "Show quotas of environments"),
         Command("environment ls", "environments:ls", "List environments"),
         Command("environment show", "environments:show", "Show one environment with its versions"),

@@ -179,6 +179,9 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
         return {one["name"]: one["description"] for one in _client().templates.list(limit=200)["items"]}
     if action.dest in ("environment", "environments"):
         return {one["name"]: one["description"] for one in _client().environments.list(limit=200)["items"]}
+    if action.dest == "push_registry" and given:
+        name = given[0].removeprefix("env:").partition(":")[0]
+        return {one["name"]: one["prefix"] for one in _client().environments.push_targets(name)["items"]}
     if action.dest == "parameters" and given:
         declared = _client().templates.show(given[0])["parameters"]
         return {f"{one['name']}=": one.get("description", "") for one in declared}

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from carrel_client.cli.context import Context
 from carrel_client.cli.environments import parts, sentence
+from carrel_client.cli.folders import FolderPath, inside
+from carrel_client.cli.imports import secret_of
 from carrel_client.cli.output import print_facts, print_line, print_text
 from carrel_client.cli.parser import Arguments
 from carrel_client.cli.people import given
@@ -35,8 +37,28 @@ def build_arguments(parser: Arguments) -> None:
         help="Dockerfile, requirements.txt, pyproject.toml (with its uv.lock), environment.yml or devcontainer.json;"
         " with CONTEXT: a path in it",
     )
-    parser.add_argument("--git", metavar="URL", help="repository to build; it is cloned by your own git")
+    parser.add_argument(
+        "--folder",
+        metavar="FOLDER[:PATH]",
+        dest="place",
+        help="directory of a folder, which the server reads",
+    )
+    parser.add_argument(
+        "--git",
+        metavar="URL",
+        help="repository to build; your own git clones it, or the server with --token-file or --key-file",
+    )
     parser.add_argument("--ref", metavar="REF", help="branch, tag or commit of the repository")
+    parser.add_argument("--path", metavar="DIRECTORY", help="directory of the repository to build")
+    secret = parser.add_mutually_exclusive_group()
+    secret.add_argument(
+        "--token-file", metavar="FILE", help="access token, or USER:PASSWORD, for --git; - is standard input"
+    )
+    secret.add_argument(
+        "--key-file",
+        metavar="FILE",
+        help="private SSH key without passphrase, such as a deploy key, for --git",
+    )
     parser.add_argument(
         "--base", metavar="IMAGE", dest="image", help="image to build on, for recipes that name none"
     )
@@ -45,31 +67,23 @@ def build_arguments(parser: Arguments) -> None:
     _wait_argument(parser)
     parser.explain(
         "Build an environment from a Dockerfile, requirements.txt, pyproject.toml, environment.yml or\n"
-        "devcontainer.json, or from a directory or a Git repository by the conventions of repo2docker: binder/,\n"
-        "Dockerfile, environment.yml, requirements.txt, pyproject.toml, apt.txt, runtime.txt, postBuild. Nothing\n"
-        "secret should be in the files: all of them may be in the image."
+        "devcontainer.json, or from a directory, a folder or a Git repository by the conventions of repo2docker:\n"
+        "binder/, Dockerfile, environment.yml, requirements.txt, pyproject.toml, apt.txt, runtime.txt, postBuild.\n"
+        "Nothing secret should be in the files: all of them may be in the image."
     )
     parser.example(
         "carrel environment build torch -f requirements.txt",
         "carrel environment build torch:2 -f Dockerfile . --wait",
         "carrel environment build bio -f environment.yml --wait",
         "carrel environment build lab --git https://git.example.org/lab/tools --ref v1.2",
+        "carrel environment build lab --git https://git.example.org/lab/tools --token-file token.txt",
+        "carrel environment build lab --folder projects:lab/image --wait",
     )
 
 
 def build(args: argparse.Namespace, context: Context) -> int:
     """Build an environment."""
-    if sum(one is not None for one in (args.git, args.directory)) > 1 or not (
-        args.git or args.directory or args.file
-    ):
-        raise CarrelError(
-            "client.no_recipe",
-            "Give what to build: a file by -f, a directory, or a repository by --git.",
-            status=422,
-            hint="See `carrel environment build --help`.",
-        )
-    if args.ref and not args.git:
-        raise CarrelError("client.no_git", "--ref belongs to --git.", status=422, hint="Give both.")
+    _require_one_source(args)
     name, version = parts(args.new_name)
     fields: dict[str, Any] = given(args, "note", "project") | ({"version": version} if version else {})
     if args.image:
@@ -78,28 +92,66 @@ def build(args: argparse.Namespace, context: Context) -> int:
     return _followed(made, context, wait=args.wait)
 
 
-def _sent(args: argparse.Namespace, context: Context) -> dict[str, Any]:
-    from carrel_client import build_contexts
+def _require_one_source(args: argparse.Namespace) -> None:
+    """Raises: CarrelError."""
+    contexts = [one for one in (args.git, args.directory, args.place) if one is not None]
+    if len(contexts) > 1 or not (contexts or args.file):
+        raise CarrelError(
+            "client.no_recipe",
+            "Give what to build: a file by -f, a directory, a folder by --folder, or a repository by --git.",
+            status=422,
+            hint="See `carrel environment build --help`.",
+        )
+    options = {option for option in ("ref", "path", "token_file", "key_file") if getattr(args, option)}
+    if options and not args.git:
+        option = f"--{min(options).replace('_', '-')}"
+        raise CarrelError("client.no_git", f"{option} belongs to --git.", status=422, hint="Give both.")
 
-    if not args.git and not args.directory:
+
+def _sent(args: argparse.Namespace, context: Context) -> dict[str, Any]:
+    if not args.git and not args.directory and not args.place:
         files = {args.file.name: _text(args.file)}
         lock = args.file.with_name("uv.lock")
         if args.file.suffix == ".toml" and lock.is_file():
             files["uv.lock"] = _text(lock)
         return {"files": files, "file": args.file.name}
+    chosen = {"file": args.file.as_posix()} if args.file else {}
+    if args.directory or not (args.place or args.token_file or args.key_file):
+        return chosen | _packed(args, context)
+    environments = context.client.environments
+    if args.place:
+        place = FolderPath(args.place, "") if ":" not in args.place else inside(args.place)
+        made = environments.read_context(folder=place.folder, path=place.inner)
+    else:
+        fields = given(args, "ref", "path") | {
+            "token" if args.token_file else "key": secret_of(args.token_file or args.key_file)
+        }
+        made = environments.fetch_context(url=args.git, **fields)
+    return {"context": made["id"], "source": made["source"], **chosen}
+
+
+def _packed(args: argparse.Namespace, context: Context) -> dict[str, Any]:
+    from carrel_client import build_contexts
+
     more: dict[str, Any] = {}
     with ExitStack() as stack:
         directory = args.directory
         if args.git:
             directory, commit = stack.enter_context(build_contexts.cloned(args.git, args.ref))
-            more["source"] = f"{args.git}@{commit}"
-        if args.file:
-            inside = args.file
-            if args.directory and inside.is_file() and not (directory / inside).is_file():
-                inside = inside.resolve().relative_to(directory.resolve())
-            more["file"] = inside.as_posix()
+            more["source"] = f"{args.git}@{commit}" + (f" {args.path}" if args.path else "")
+            directory = _inside(directory, args.path or "")
+        elif args.file and args.file.is_file() and not (directory / args.file).is_file():
+            more["file"] = args.file.resolve().relative_to(directory.resolve()).as_posix()
         packed = build_contexts.pack(directory)
     return {"context": context.client.environments.send_context(content=packed)["id"], **more}
+
+
+def _inside(directory: Path, path: str) -> Path:
+    """The directory below it. Raises: CarrelError."""
+    below = (directory / path).resolve()
+    if not below.is_relative_to(directory.resolve()):
+        raise CarrelError("client.no_directory", f"{path} is outside of the repository.", status=422)
+    return below
 
 
 def _text(path: Path) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 
 from carrel_client.cli import rescans
 from carrel_client.cli.context import Context
-from carrel_client.cli.output import Column, print_facts, print_table
+from carrel_client.cli.output import Column, print_facts, print_table, write_bytes
 from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.cli.people import given, list_arguments, listed
 from carrel_client.cli.progress import ProgressLine
@@ -80,36 +80,38 @@ def vulnerabilities_arguments(parser: Arguments) -> None:
     _severity(parser, "only those that are at least as severe")
     parser.add_argument("--fixable", choices=("yes", "no"), help="only those with or without a fixed version")
     _search(parser, "part of the id or of the package's name")
+    parser.add_argument("--csv", action="store_true", help="print all as CSV")
     parser.explain(
-        "List the known vulnerabilities in an image, the most severe first. SINCE is the day on which a scan first\n"
-        "found it there."
+        "List the known vulnerabilities in an image: the most severe first, of these the most probably exploited.\n"
+        "EPSS is the probability of that within 30 days, CVSS a score from 0 to 10; empty if unknown.\n"
+        "SINCE is the day on which a scan first found it there."
     )
     parser.example(
         "carrel image vulnerabilities python:3.13 --severity high",
         "carrel image vulnerabilities env:mine --fixable yes -o json | jq -r '.items[].id'",
+        "carrel image vulnerabilities python:3.13 --csv > vulnerabilities.csv",
     )
 
 
 def vulnerabilities(args: argparse.Namespace, context: Context) -> int:
     """List vulnerabilities in an image."""
-    page = partial(
-        context.client.image_scans.vulnerabilities,
-        _scan_of(context, args.image)["id"],
-        **given(args, "severity", "fixable"),
-    )
-    response = _pages(args, page)
-    titles = ("ID", "PACKAGE", "VERSION", "FIXED IN", "SINCE", "TITLE")
-    rows = [
-        [
-            one["severity"],
-            one["id"],
-            *(one[name] for name in ("package", "version", "fixed", "since", "title")),
-        ]
-        for one in response["items"]
-    ]
+    scans, scan_id = context.client.image_scans, _scan_of(context, args.image)["id"]
+    chosen = given(args, "severity", "fixable")
+    if args.csv:
+        write_bytes(b"".join(scans.export_vulnerabilities(scan_id, q=args.search, **chosen)))
+        return 0
+    response = _pages(args, partial(scans.vulnerabilities, scan_id, **chosen))
+    titles = ("CVSS", "EPSS", "ID", "PACKAGE", "VERSION", "FIXED IN", "SINCE", "TITLE", "LINK")
+    texts = ("id", "package", "version", "fixed", "since", "title", "link")
+    rows = [[one["severity"], *_scores(one), *(one[name] for name in texts)] for one in response["items"]]
     columns = [Column("SEVERITY", _COLOURS), *(Column(title) for title in titles)]
     context.answer(response, lambda: print_table(columns, rows))
     return 0
+
+
+def _scores(one: models.VulnerabilityView) -> list[str]:
+    score, epss = one["cvss_score"], one["epss"]
+    return ["" if score is None else f"{score:.1f}", "" if epss is None else f"{100 * epss:.1f} %"]
 
 
 def packages_arguments(parser: Arguments) -> None:
@@ -231,7 +233,7 @@ def _print_scans(scans: list[models.ImageScanView]) -> None:
             one["state"],
             one["effect"],
             *([str(one["packages"]), *map(str, _counts(one))] if one["scanned_at"] else [""] * 6),
-            local_time(one["scanned_at"]),
+            local_time(one["scanned_at"]) + (" (outdated)" if one["outdated"] else ""),
             one["problem"] or "",
         ]
         for one in scans
@@ -251,6 +253,10 @@ def _print(scan: models.ImageScanView) -> None:
         ("problem", scan["problem"] or ""),
         ("scanned", local_time(scan["scanned_at"])),
         ("scanner", scan["scanner"]),
+        (
+            "target",
+            scan["target"] + (" (outdated: the catalogue has another digest)" if scan["outdated"] else ""),
+        ),
         ("packages", str(scan["packages"]) if scan["scanned_at"] else ""),
         ("vulnerabilities", (counts or "none") if scan["scanned_at"] else ""),
         ("rule", scan["effect"]),

@@ -233,6 +233,23 @@ def _watch(image: models.ImageDetail) -> list[tuple[str, str]]:
     ]
 
 
+def _cuda(image: models.ImageDetail) -> list[tuple[str, str]]:
+    """What it requires of drivers, without alternatives, and where it runs."""
+    nodes = image["cuda_nodes"]
+    if nodes is None:
+        return []
+    requires = ", ".join(line.partition(" ")[0] for line in (image["requires_cuda"] or "").splitlines())
+    return [("requires", requires), ("NVIDIA nodes", f"runs on {nodes['able']} of {nodes['total']}")]
+
+
+def _contents(image: models.ImageDetail) -> str:
+    """With the package databases that tell it; the rest is of labels and environment."""
+    sources = {name: f" ({source})" for name, source in image["contents_from"].items() if source != "image"}
+    return ", ".join(
+        f"{name} {version}{sources.get(name, '')}" for name, version in image["contents"].items()
+    )
+
+
 def _print(image: models.ImageDetail) -> None:
     settings = image["settings"]
     print_facts(
@@ -252,8 +269,10 @@ def _print(image: models.ImageDetail) -> None:
             ("layers", str(image["layers"] or "")),
             ("built", local_time(image["built_at"])),
             ("scanned", local_time(image["scanned_at"])),
-            ("contains", ", ".join(f"{name} {version}" for name, version in image["contents"].items())),
+            ("contains", _contents(image)),
+            ("packages problem", image["packages_problem"] or ""),
             ("accelerators", ", ".join(image["accelerators"])),
+            *_cuda(image),
             ("licences", image["licenses"]),
             ("apps", ", ".join(app["name"] for app in image["apps"])),
             ("least", _least(image)),

@@ -95,7 +95,7 @@ def fetch(args: argparse.Namespace, context: Context) -> int:
         if context.structured or not _agrees(shown["host"]):
             return 0
     if shown["variable"]:
-        request["env"] = {shown["variable"]: _secret(args.token_file or args.key_file)}
+        request["env"] = {shown["variable"]: secret_of(args.token_file or args.key_file)}
     return print_started(args, context, context.client.sessions.create(**request))
 
 
@@ -113,7 +113,8 @@ def _request(args: argparse.Namespace, shown: models.ImportPreview) -> dict[str,
     return {**request, **given(args, "name", "project"), **group_fields(args.groups), "slots": slots}
 
 
-def _secret(file: str) -> str:
+def secret_of(file: str) -> str:
+    """The content of a file with a token or key; - is standard input. Raises: CarrelError."""
     try:
         text = sys.stdin.read() if file == "-" else Path(file).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:

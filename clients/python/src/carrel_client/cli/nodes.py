@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 
 from carrel_client.cli.asking import confirmed, require_terminal, retyped, yes_argument
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _STATES = {"READY": "green", "DOWN": "red"}
 _REFUSED = 1
+_CUDA_LABEL = "nvidia.com/cuda.runtime-version.full"
 
 
 def ls_arguments(parser: Arguments) -> None:
@@ -114,9 +116,18 @@ def edit_arguments(parser: Arguments) -> None:
         dest="cpu_overcommit",
         help="offer N CPUs for each physical one, 1 to 100",
     )
+    parser.add_argument(
+        "--cuda",
+        metavar="VERSION",
+        type=reading(_cuda),
+        help="the newest CUDA that its NVIDIA driver supports, such as 12.4, if its engine does not say it; ''"
+        " removes it",
+    )
     parser.explain("Change a node. Running sessions are unaffected.")
     parser.example(
-        "carrel node edit gpu-1 --group gpu", "carrel node edit gpu-1 --reserve mem=4g --overcommit 2"
+        "carrel node edit gpu-1 --group gpu",
+        "carrel node edit gpu-1 --reserve mem=4g --overcommit 2",
+        "carrel node edit gpu-1 --cuda 12.4",
     )
 
 
@@ -127,6 +138,8 @@ def edit(args: argparse.Namespace, context: Context) -> int:
         changes["group"] = None
     if args.reserved or args.no_reserve:
         changes["reserved"] = dict(args.reserved or [])
+    if args.cuda is not None:
+        changes["own_labels"] = {_CUDA_LABEL: args.cuda or None}
     changed = context.client.nodes.update(args.node, **changes)
     context.answer(changed, lambda: _print(changed))
     return 0
@@ -243,6 +256,12 @@ def _node(parser: Arguments) -> None:
 def _switch(context: Context, ref: str, cordoned: bool) -> tuple[object, str]:
     changed = context.client.nodes.update(ref, cordoned=cordoned)
     return changed, f"{changed['name']} accepts {'no ' if cordoned else ''}new sessions"
+
+
+def _cuda(text: str) -> str:
+    if not re.fullmatch(r"([0-9]{1,3}\.[0-9]{1,3})?", text):
+        raise ValueError(f"{text} is no version of CUDA, such as 12.4")
+    return text
 
 
 def _state(node: models.NodeView) -> str:

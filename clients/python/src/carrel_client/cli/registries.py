@@ -110,7 +110,10 @@ def update_arguments(parser: Arguments) -> None:
         "address needs its secret again."
     )
     parser.example(
-        "carrel registry set hub --tag '3.12*' --tag '3.13*'", "carrel registry set ours --ca-file new-ca.pem"
+        "carrel registry set hub --tag '3.12*' --tag '3.13*'",
+        "carrel registry set ours --ca-file new-ca.pem",
+        "carrel registry set ours --push members --push-repository 'team/*'",
+        "carrel registry set ours --read-packages",
     )
 
 
@@ -209,12 +212,25 @@ def _ended(context: Context, registry: str, scan: models.RegistryScanView) -> mo
 
 
 def _print_scans(scans: list[models.RegistryScanView]) -> None:
-    titles = ("REPOSITORIES", "FAILED", "TAGS", "ADDED", "UPDATED", "REMOVED", "REQUESTED", "PROBLEM")
+    titles = (
+        "REPOSITORIES",
+        "FAILED",
+        "TAGS",
+        "ADDED",
+        "UPDATED",
+        "REMOVED",
+        "LAYERS",
+        "REQUESTED",
+        "PROBLEM",
+    )
     rows = [
         [
             one["state"],
             f"{one['repositories_done']}/{'?' if one['repositories'] is None else one['repositories']}",
-            *(str(one[name]) for name in ("repositories_failed", "tags", "added", "updated", "removed")),
+            *(
+                str(one[name])
+                for name in ("repositories_failed", "tags", "added", "updated", "removed", "layers")
+            ),
             local_time(one["created_at"]),
             one["problem"] or "",
         ]
@@ -241,6 +257,25 @@ def _settings(parser: Arguments) -> None:
         action="store_true",
         help="sessions may use only images that carrel image edit --enable has enabled",
     )
+    packages = parser.add_mutually_exclusive_group()
+    packages.add_argument(
+        "--read-packages",
+        action="store_true",
+        help="scans download layers, each once, to read the package databases in them",
+    )
+    packages.add_argument("--no-read-packages", action="store_true", help="scans do not (default)")
+    parser.add_argument(
+        "--push",
+        choices=("nobody", "members"),
+        help="who may push environments: members of its project, domain or the installation (default: nobody)",
+    )
+    parser.add_argument(
+        "--push-repository",
+        dest="push_repositories",
+        metavar="GLOB",
+        action="append",
+        help="repositories to which they may push, without the namespace, such as team/*; repeatable",
+    )
     parser.add_argument(
         "--repository",
         dest="repositories",
@@ -260,10 +295,10 @@ def _settings(parser: Arguments) -> None:
 def _given(args: argparse.Namespace) -> dict[str, Any]:
     values: dict[str, Any] = {
         name: getattr(args, name)
-        for name in ("url", "namespace", "username", "mirror")
+        for name in ("url", "namespace", "username", "mirror", "push")
         if getattr(args, name) is not None
     }
-    for name in ("repositories", "tags"):
+    for name in ("repositories", "tags", "push_repositories"):
         if getattr(args, name) is not None:
             values[name] = [glob for glob in getattr(args, name) if glob]
     if args.secret_file:
@@ -272,6 +307,8 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
         values["secret"] = ""
     if args.enable_images or args.disable_images:
         values["images_enabled"] = args.enable_images
+    if args.read_packages or args.no_read_packages:
+        values["read_packages"] = args.read_packages
     if args.ca_file is not None:
         values["ca_pem"] = _read(args.ca_file) if args.ca_file else ""
     return values
@@ -313,7 +350,14 @@ def _print(registry: models.RegistryView) -> None:
             ("authority", "set" if registry["ca_pem"] else ""),
             ("repositories", ", ".join(registry["repositories"]) or "all"),
             ("tags", ", ".join(registry["tags"]) or "all"),
+            (
+                "pushes",
+                f"members, to {', '.join(registry['push_repositories'])}"
+                if registry["push"] == "members"
+                else "nobody",
+            ),
             ("images", "" if registry["images_enabled"] else "enabled one by one"),
+            ("packages", "read by scans" if registry["read_packages"] else ""),
             ("scope", _scope(registry)),
             ("created", local_time(registry["created_at"])),
         ]

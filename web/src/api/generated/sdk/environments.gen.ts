@@ -2,7 +2,7 @@
 
 import { client } from '../client.gen';
 import type { Options } from '../options.gen';
-import type { EnvironmentsAnnotateData, EnvironmentsAnnotateErrors, EnvironmentsAnnotateResponses, EnvironmentsBuildData, EnvironmentsBuildErrors, EnvironmentsBuildResponses, EnvironmentsCancelData, EnvironmentsCancelErrors, EnvironmentsCancelResponses, EnvironmentsListData, EnvironmentsListErrors, EnvironmentsListResponses, EnvironmentsLogData, EnvironmentsLogErrors, EnvironmentsLogResponses, EnvironmentsQuotasData, EnvironmentsQuotasErrors, EnvironmentsQuotasResponses, EnvironmentsRebuildData, EnvironmentsRebuildErrors, EnvironmentsRebuildResponses, EnvironmentsRecipeData, EnvironmentsRecipeErrors, EnvironmentsRecipeResponses, EnvironmentsRemoveData, EnvironmentsRemoveErrors, EnvironmentsRemoveResponses, EnvironmentsRemoveVersionData, EnvironmentsRemoveVersionErrors, EnvironmentsRemoveVersionResponses, EnvironmentsSendContextData, EnvironmentsSendContextErrors, EnvironmentsSendContextResponses, EnvironmentsShareData, EnvironmentsShareErrors, EnvironmentsShareResponses, EnvironmentsSharesData, EnvironmentsSharesErrors, EnvironmentsSharesResponses, EnvironmentsShowData, EnvironmentsShowErrors, EnvironmentsShowResponses, EnvironmentsUnshareData, EnvironmentsUnshareErrors, EnvironmentsUnshareResponses, EnvironmentsUpdateData, EnvironmentsUpdateErrors, EnvironmentsUpdateResponses } from '../types.gen';
+import type { EnvironmentsAnnotateData, EnvironmentsAnnotateErrors, EnvironmentsAnnotateResponses, EnvironmentsBuildData, EnvironmentsBuildErrors, EnvironmentsBuildResponses, EnvironmentsCancelData, EnvironmentsCancelErrors, EnvironmentsCancelPushData, EnvironmentsCancelPushErrors, EnvironmentsCancelPushResponses, EnvironmentsCancelResponses, EnvironmentsFetchContextData, EnvironmentsFetchContextErrors, EnvironmentsFetchContextResponses, EnvironmentsListData, EnvironmentsListErrors, EnvironmentsListResponses, EnvironmentsLogData, EnvironmentsLogErrors, EnvironmentsLogResponses, EnvironmentsPushData, EnvironmentsPushErrors, EnvironmentsPushesData, EnvironmentsPushesErrors, EnvironmentsPushesResponses, EnvironmentsPushResponses, EnvironmentsPushTargetsData, EnvironmentsPushTargetsErrors, EnvironmentsPushTargetsResponses, EnvironmentsQuotasData, EnvironmentsQuotasErrors, EnvironmentsQuotasResponses, EnvironmentsReadContextData, EnvironmentsReadContextErrors, EnvironmentsReadContextResponses, EnvironmentsRebuildData, EnvironmentsRebuildErrors, EnvironmentsRebuildResponses, EnvironmentsRecipeData, EnvironmentsRecipeErrors, EnvironmentsRecipeResponses, EnvironmentsRemoveData, EnvironmentsRemoveErrors, EnvironmentsRemoveResponses, EnvironmentsRemoveVersionData, EnvironmentsRemoveVersionErrors, EnvironmentsRemoveVersionResponses, EnvironmentsSendContextData, EnvironmentsSendContextErrors, EnvironmentsSendContextResponses, EnvironmentsShareData, EnvironmentsShareErrors, EnvironmentsShareResponses, EnvironmentsSharesData, EnvironmentsSharesErrors, EnvironmentsSharesResponses, EnvironmentsShowData, EnvironmentsShowErrors, EnvironmentsShowPushData, EnvironmentsShowPushErrors, EnvironmentsShowPushResponses, EnvironmentsShowResponses, EnvironmentsUnshareData, EnvironmentsUnshareErrors, EnvironmentsUnshareResponses, EnvironmentsUpdateData, EnvironmentsUpdateErrors, EnvironmentsUpdateResponses } from '../types.gen';
 
 /**
  * List quotas of environments
@@ -50,6 +50,34 @@ export const environmentsSendContext = <ThrowOnError extends boolean = true>(opt
 });
 
 /**
+ * Read the files of a build from a folder
+ *
+ * A directory as it is now, without what its .dockerignore names. The limits are those of files that are sent.
+ */
+export const environmentsReadContext = <ThrowOnError extends boolean = true>(options: Options<EnvironmentsReadContextData, ThrowOnError>) => (options.client ?? client).post<EnvironmentsReadContextResponses, EnvironmentsReadContextErrors, ThrowOnError>({
+    url: '/api/v1/environments/contexts/folder',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Fetch the files of a build from Git
+ *
+ * The server fetches one commit, which takes at most two minutes. The limits are those of files that are sent.
+ */
+export const environmentsFetchContext = <ThrowOnError extends boolean = true>(options: Options<EnvironmentsFetchContextData, ThrowOnError>) => (options.client ?? client).post<EnvironmentsFetchContextResponses, EnvironmentsFetchContextErrors, ThrowOnError>({
+    url: '/api/v1/environments/contexts/git',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
  * Delete an environment
  *
  * Delete all its versions; refused while live sessions use one.
@@ -76,6 +104,34 @@ export const environmentsUpdate = <ThrowOnError extends boolean = true>(options:
         ...options.headers
     }
 });
+
+/**
+ * List where an environment can be pushed
+ *
+ * The registries to which you may push its versions, by name, with a repository in each.
+ */
+export const environmentsPushTargets = <ThrowOnError extends boolean = true>(options: Options<EnvironmentsPushTargetsData, ThrowOnError>) => (options.client ?? client).get<EnvironmentsPushTargetsResponses, EnvironmentsPushTargetsErrors, ThrowOnError>({ url: '/api/v1/environments/{ref}/push-targets', ...options });
+
+/**
+ * List pushes of an environment
+ *
+ * The pushes of its versions, the latest first.
+ */
+export const environmentsPushes = <ThrowOnError extends boolean = true>(options: Options<EnvironmentsPushesData, ThrowOnError>) => (options.client ?? client).get<EnvironmentsPushesResponses, EnvironmentsPushesErrors, ThrowOnError>({ url: '/api/v1/environments/{ref}/pushes', ...options });
+
+/**
+ * Cancel a push
+ *
+ * Layers that are in the registry already stay there, without a tag.
+ */
+export const environmentsCancelPush = <ThrowOnError extends boolean = true>(options: Options<EnvironmentsCancelPushData, ThrowOnError>) => (options.client ?? client).delete<EnvironmentsCancelPushResponses, EnvironmentsCancelPushErrors, ThrowOnError>({ url: '/api/v1/environments/{ref}/pushes/{push}', ...options });
+
+/**
+ * Get a push
+ *
+ * One push with its progress, or with the digest of the image in the registry.
+ */
+export const environmentsShowPush = <ThrowOnError extends boolean = true>(options: Options<EnvironmentsShowPushData, ThrowOnError>) => (options.client ?? client).get<EnvironmentsShowPushResponses, EnvironmentsShowPushErrors, ThrowOnError>({ url: '/api/v1/environments/{ref}/pushes/{push}', ...options });
 
 /**
  * List shares of an environment
@@ -139,6 +195,20 @@ export const environmentsCancel = <ThrowOnError extends boolean = true>(options:
  * While it is built, ask again for what follows; `complete` tells when that is all.
  */
 export const environmentsLog = <ThrowOnError extends boolean = true>(options: Options<EnvironmentsLogData, ThrowOnError>) => (options.client ?? client).get<EnvironmentsLogResponses, EnvironmentsLogErrors, ThrowOnError>({ url: '/api/v1/environments/{ref}/versions/{version}/log', ...options });
+
+/**
+ * Push a version of an environment to a registry
+ *
+ * In the background, with the credentials of the registry. A tag that is there is replaced.
+ */
+export const environmentsPush = <ThrowOnError extends boolean = true>(options: Options<EnvironmentsPushData, ThrowOnError>) => (options.client ?? client).post<EnvironmentsPushResponses, EnvironmentsPushErrors, ThrowOnError>({
+    url: '/api/v1/environments/{ref}/versions/{version}/push',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
 
 /**
  * Build a version again

@@ -2,7 +2,7 @@
 
 import { client } from '../client.gen';
 import type { Options } from '../options.gen';
-import type { ImageScansCancelData, ImageScansCancelErrors, ImageScansCancelResponses, ImageScansCreateData, ImageScansCreateErrors, ImageScansCreateResponses, ImageScansEndExemptionData, ImageScansEndExemptionErrors, ImageScansEndExemptionResponses, ImageScansExemptData, ImageScansExemptErrors, ImageScansExemptResponses, ImageScansListData, ImageScansListErrors, ImageScansListResponses, ImageScansPackagesData, ImageScansPackagesErrors, ImageScansPackagesResponses, ImageScansSbomData, ImageScansSbomErrors, ImageScansSbomResponses, ImageScansShowData, ImageScansShowErrors, ImageScansShowResponses, ImageScansVulnerabilitiesData, ImageScansVulnerabilitiesErrors, ImageScansVulnerabilitiesResponses } from '../types.gen';
+import type { ImageScansCancelData, ImageScansCancelErrors, ImageScansCancelResponses, ImageScansCreateData, ImageScansCreateErrors, ImageScansCreateResponses, ImageScansEndExemptionData, ImageScansEndExemptionErrors, ImageScansEndExemptionResponses, ImageScansExemptData, ImageScansExemptErrors, ImageScansExemptResponses, ImageScansExportVulnerabilitiesData, ImageScansExportVulnerabilitiesErrors, ImageScansExportVulnerabilitiesResponses, ImageScansListData, ImageScansListErrors, ImageScansListResponses, ImageScansPackagesData, ImageScansPackagesErrors, ImageScansPackagesResponses, ImageScansSbomData, ImageScansSbomErrors, ImageScansSbomResponses, ImageScansShowData, ImageScansShowErrors, ImageScansShowResponses, ImageScansVulnerabilitiesData, ImageScansVulnerabilitiesErrors, ImageScansVulnerabilitiesResponses } from '../types.gen';
 
 /**
  * List scans of images
@@ -77,6 +77,14 @@ export const imageScansSbom = <ThrowOnError extends boolean = true>(options: Opt
 /**
  * List vulnerabilities in an image
  *
- * The known vulnerabilities of the packages in an image, the most severe first.
+ * The known vulnerabilities of the packages in an image, the most severe first, of these the most probably
+ * exploited.
  */
 export const imageScansVulnerabilities = <ThrowOnError extends boolean = true>(options: Options<ImageScansVulnerabilitiesData, ThrowOnError>) => (options.client ?? client).get<ImageScansVulnerabilitiesResponses, ImageScansVulnerabilitiesErrors, ThrowOnError>({ url: '/api/v1/image-scans/{id}/vulnerabilities', ...options });
+
+/**
+ * Export vulnerabilities in an image
+ *
+ * The same as CSV, all of them.
+ */
+export const imageScansExportVulnerabilities = <ThrowOnError extends boolean = true>(options: Options<ImageScansExportVulnerabilitiesData, ThrowOnError>) => (options.client ?? client).get<ImageScansExportVulnerabilitiesResponses, ImageScansExportVulnerabilitiesErrors, ThrowOnError>({ url: '/api/v1/image-scans/{id}/vulnerabilities/export', ...options });

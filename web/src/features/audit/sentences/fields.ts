@@ -30,6 +30,8 @@ const FIELDS: Readonly<Record<string, MessageDescriptor>> = {
   half_life_s: msg`Half-life of past usage`,
   host: msg`Storage host`,
   image: msg`Image`,
+  image_scan_fixable_only: msg`Vulnerabilities with a fix only`,
+  image_scan_min_epss_percent: msg`Least EPSS of the rule on vulnerabilities`,
   image_scan_grace_days: msg`Grace of the rule on vulnerabilities`,
   image_scan_hours: msg`Interval of image scans`,
   image_scan_rule: msg`Rule on vulnerabilities`,

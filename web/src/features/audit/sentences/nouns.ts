@@ -49,6 +49,7 @@ const LABELS: Readonly<Record<string, MessageDescriptor>> = {
   "auth.sign_up": msg`Sign up`,
   "maintenance.bundle": msg`Download support bundle`,
   "environment.build": msg`Build`,
+  "environment.push": msg`Push to a registry`,
   "environment.share": msg`Share`,
   "factor.reset": msg`Reset two-factor authentication`,
   "factor.update": msg`Change two-factor authentication`,

@@ -1,0 +1,87 @@
+"""Directories of folders as contexts of builds."""
+
+import io
+import os
+import stat
+import tarfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from carrel_client import ignored
+
+from carrel.builds.build_recipes import OWN
+from carrel.builds.contexts import LARGEST_BYTES, MOST_FILES, too_large
+from carrel.core.errors import NotFound
+from carrel.storage.paths import directory, opened_in
+from carrel.storage.walk import DirectoryEntered, DirectoryLeft, TreeEntry, walk
+
+_MOST_SEEN = 200_000
+_LONGEST_RULES = 64 << 10
+
+
+def read(root: Path, path: str) -> bytes:
+    """A tar file of a directory, without what .dockerignore and .git leave, and without special files. Symbolic links
+    are kept as such. root: the folder's files.
+
+    Raises: NotFound, Conflict, Invalid, TooLarge, StorageError, OSError.
+    """
+    with directory(root, path) as handle, io.BytesIO() as buffer:
+        rules = _rules(handle)
+        with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as archive:
+            _add_all(archive, handle, rules)
+        return buffer.getvalue()
+
+
+def _add_all(archive: tarfile.TarFile, handle: int, rules: Sequence[str]) -> None:
+    prefix: list[str] = []
+    seen = files = size = 0
+    for step in walk(handle):
+        match step:
+            case DirectoryEntered():
+                prefix.append(step.name)
+            case DirectoryLeft():
+                prefix.pop()
+            case TreeEntry():
+                seen += 1
+                name = "/".join([*prefix, step.name])
+                if seen > _MOST_SEEN:
+                    raise too_large()
+                if _is_left_out(name, rules):
+                    continue
+                added = _add(archive, step, name, LARGEST_BYTES - size)
+                files, size = files + (added is not None), size + (added or 0)
+                if files > MOST_FILES:
+                    raise too_large()
+
+
+def _add(archive: tarfile.TarFile, entry: TreeEntry, name: str, most: int) -> int | None:
+    """The bytes that were added; None if it is no file and no link. Raises: TooLarge above that many, Conflict."""
+    header = tarfile.TarInfo(name)
+    if stat.S_ISLNK(entry.stat.st_mode):
+        header.type, header.linkname = tarfile.SYMTYPE, os.readlink(entry.name, dir_fd=entry.parent)
+        archive.addfile(header)
+        return 0
+    if not stat.S_ISREG(entry.stat.st_mode):
+        return None
+    if entry.stat.st_size > most:
+        raise too_large()
+    with opened_in(entry.parent, entry.name, name) as file:
+        content = file.readall()[: most + 1] if entry.stat.st_size else b""
+    if len(content) > most:
+        raise too_large()
+    header.size, header.mode = len(content), entry.stat.st_mode & 0o777
+    archive.addfile(header, io.BytesIO(content))
+    return len(content)
+
+
+def _is_left_out(name: str, rules: Sequence[str]) -> bool:
+    parts = name.split("/")
+    return ".git" in parts or parts[0] == OWN or (name != ignored.FILE and ignored.is_ignored(name, rules))
+
+
+def _rules(handle: int) -> list[str]:
+    try:
+        with opened_in(handle, ignored.FILE, ignored.FILE) as file:
+            return ignored.rules(file.read(_LONGEST_RULES).decode(errors="replace"))
+    except NotFound:
+        return []

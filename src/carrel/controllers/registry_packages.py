@@ -1,0 +1,121 @@
+"""Reads the package databases of the images that a scan has put into the catalogue, layer by layer.
+
+Each layer is downloaded once, whichever images and registries have it, and goes through memory only. What is left after
+a crash is what the catalogue does not know yet.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+
+import aiohttp
+
+from carrel.controllers.active_tasks import side_by_side
+from carrel.controllers.loop import Tools
+from carrel.core.ids import ScanId
+from carrel.images import layer_packages
+from carrel.images.registries import layer_reading, scans
+from carrel.images.registries.client import RegistryClient
+from carrel.images.registries.layer_reading import LayerDatabases, LayerUnreadable, OtherDigest
+from carrel.images.registries.manifests import Layer, ManifestReader
+from carrel.images.registries.registry_errors import ENDS_ALL, RegistryError, broken
+from carrel.images.registries.repositories import pull
+from carrel.tables.registries import ImageRegistry
+
+_IMAGES_AT_ONCE = 2
+_MOST_BYTES = 16 << 30
+"""Of the layers of an image that are still to be downloaded."""
+
+
+class PackageReader:
+    """Reads what one scan has found."""
+
+    def __init__(self, tools: Tools, scan: ScanId, client: RegistryClient, registry: ImageRegistry) -> None:
+        self._tools = tools
+        self._scan = scan
+        self._client = client
+        self._registry = registry
+        self._slots = asyncio.Semaphore(_IMAGES_AT_ONCE)
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    async def read(self, preferred: Sequence[str]) -> None:
+        """Raises: RegistryError if the registry as a whole does not work."""
+        async with self._tools.transaction() as tx:
+            await layer_packages.forget(tx, self._tools.clock.now())
+            unread = await layer_packages.unread(tx, self._registry.id)
+        await side_by_side(self._image(repository, digest, preferred) for repository, digest in unread)
+
+    async def _image(self, repository: str, digest: str, preferred: Sequence[str]) -> None:
+        async with self._slots:
+            try:
+                layers = await ManifestReader(self._client, repository, preferred).layers(digest)
+                problem = await self._layers(repository, digest, layers)
+            except RegistryError as error:
+                if error.code in ENDS_ALL:
+                    raise
+                # Another scan tries it again.
+                problem = error.message
+            if problem:
+                async with self._tools.transaction() as tx:
+                    await scans.note_problem(tx, self._scan, f"{repository}: {problem}")
+
+    async def _layers(self, repository: str, digest: str, layers: Sequence[Layer]) -> str | None:
+        """Read and describe an image; the problem if not all of it could be read. Raises: RegistryError."""
+        digests = [layer.digest for layer in layers]
+        async with self._tools.transaction() as tx:
+            known = await layer_packages.known(tx, digests)
+        missing = {layer.digest: layer.size_bytes for layer in layers if layer.digest not in known}
+        if sum(missing.values()) > _MOST_BYTES:
+            gib = _MOST_BYTES >> 30
+            problem = f"Packages are not read: layers of more than {gib} GiB would have to be downloaded."
+            async with self._tools.transaction() as tx:
+                await layer_packages.give_up(tx, self._registry.id, repository, digest, problem)
+            return problem
+        for layer, size_bytes in missing.items():
+            # Images that are read side by side may share it.
+            async with self._locks.setdefault(layer, asyncio.Lock()):
+                await self._layer(repository, layer, size_bytes)
+        async with self._tools.transaction() as tx:
+            now = self._tools.clock.now()
+            return await layer_packages.describe(tx, self._registry.id, repository, digest, digests, now=now)
+
+    async def _layer(self, repository: str, digest: str, size_bytes: int) -> None:
+        async with self._tools.transaction() as tx:
+            if await layer_packages.known(tx, [digest]):
+                return
+        download = _Download(digest, size_bytes, self._client.host)
+        path = f"v2/{repository}/blobs/{digest}"
+        await self._client.get(path, accept="*/*", scope=pull(repository), take=download.take)
+        async with self._tools.transaction() as tx:
+            now = self._tools.clock.now()
+            await layer_packages.keep(tx, digest, download.layer, download.problem, now)
+            await scans.count_layer(tx, self._scan, download.size)
+
+
+class _Download:
+    """A layer as it comes: read in a thread, since it is inflated there."""
+
+    def __init__(self, digest: str, size_bytes: int, host: str) -> None:
+        self.layer = LayerDatabases()
+        self.problem: str | None = None
+        self.size = 0
+        self._digest = digest
+        self._most = size_bytes
+        self._host = host
+
+    async def take(self, body: aiohttp.StreamReader) -> None:
+        """Raises: RegistryError if it is another layer, or longer."""
+        more = partial(self._more, body, asyncio.get_running_loop())
+        try:
+            self.layer = await asyncio.to_thread(layer_reading.read_layer, self._digest, more)
+        except LayerUnreadable as error:
+            self.problem = str(error)
+        except OtherDigest:
+            raise broken(self._host, "a layer with another digest") from None
+
+    def _more(self, body: aiohttp.StreamReader, loop: asyncio.AbstractEventLoop) -> bytes:
+        piece = asyncio.run_coroutine_threadsafe(body.readany(), loop).result()
+        self.size += len(piece)
+        if self.size > self._most:
+            raise RegistryError("broken", f"{self._host} sent more of a layer than its manifest says.")
+        return piece

@@ -1,0 +1,1 @@
+"""Pushes of environments to registries: requests, and what the leader writes meanwhile."""

@@ -1,0 +1,84 @@
+"""A push goes on after its leader was killed, and a few run at once."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+from controller_kit import tools
+from databases import sql
+from environment_kit import add_environment
+from node_kit import join, machine
+from people import People, eventually
+
+from carrel.controllers.environment_pushes import EnvironmentPushes
+from carrel.core.clock import SystemClock
+from carrel.core.ids import LOCAL_ENGINE
+from carrel.db.database import Database
+from carrel.db.encryption import SecretBox
+from carrel.db.leader import Leader, lead
+from carrel.engines.fake import FakeEngine
+from carrel.engines.fake_world import CAPABILITIES
+from carrel.environments.pushes import service
+from carrel.environments.pushes.schemas import PushCreate
+from carrel.images.registries import service as registries
+from carrel.images.registries.schemas import RegistryCreate
+from carrel.tables.registries import MayPush
+
+
+@pytest.fixture
+async def leader(database: Database) -> AsyncIterator[Leader]:
+    leading = await lead(database.url)
+    yield leading
+    await leading.resign()
+
+
+async def states(database: Database) -> list[tuple[str, int]]:
+    rows = await sql(
+        database, "SELECT state, attempts FROM environment_pushes ORDER BY created_at, reference"
+    )
+    return [(state, attempts) for state, attempts in rows]
+
+
+async def requested(database: Database, people: People, *tags: str) -> None:
+    """Pushes of the first version of an environment of the user."""
+    await join(database, replace(machine("local"), capabilities=CAPABILITIES))
+    await add_environment(database, "torch", people.user)
+    async with database.transaction() as tx:
+        body = RegistryCreate(
+            name="ours", url="https://r.example.org", push=MayPush.MEMBERS, push_repositories=["*"]
+        )
+        await registries.create(tx, SecretBox(b"0" * 32), SystemClock(), people.superadmin, body)
+    for tag in tags:
+        async with database.transaction() as tx:
+            await service.request(tx, SystemClock(), people.user, "torch", "1", PushCreate(tag=tag))
+
+
+async def test_a_killed_push_is_begun_again_by_the_next_leader(
+    database: Database, people: People, leader: Leader
+) -> None:
+    await requested(database, people, "1", "2", "3")
+    own = tools(database, leader)
+    engine = await own.engines.of(LOCAL_ENGINE)
+    assert isinstance(engine, FakeEngine)
+    [(image,)] = await sql(database, "SELECT reference FROM environment_versions WHERE name = '1'")
+    engine.world.local_images.add(image)
+    engine.world.push_s = 3600.0
+    first = EnvironmentPushes(own)
+    await first.step()
+
+    async def two_run() -> bool:
+        return await states(database) == [("running", 1), ("running", 1), ("waiting", 0)]
+
+    await eventually(two_run)
+    await first.close()
+    assert engine.world.pushed == {}
+
+    engine.world.push_s = 0.0
+    second = EnvironmentPushes(own)
+    await second.step()
+    await second.drain()
+    assert await states(database) == [("done", 2), ("done", 2), ("done", 1)]
+    assert set(engine.world.pushed) == {f"r.example.org/torch:{tag}" for tag in "123"}
+    await second.step()
+    await second.drain()
+    assert len(engine.world.pushed) == 3

@@ -1,0 +1,115 @@
+"""What layers tell of packages, and that hostile ones cost little."""
+
+import gzip
+import hashlib
+import io
+import tarfile
+from collections.abc import Iterator
+
+import pytest
+from layer_kit import dpkg, layer, metadata
+
+from carrel.images.registries.layer_reading import LayerDatabases, LayerUnreadable, OtherDigest, read_layer
+from carrel.images.registries.package_databases import contents_of, packages_of
+
+
+def digest(content: bytes) -> str:
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def read(content: bytes, at_once: int = 1000) -> LayerDatabases:
+    pieces: Iterator[bytes] = (content[at : at + at_once] for at in range(0, len(content), at_once))
+    return read_layer(digest(content), lambda: next(pieces, b""))
+
+
+def test_contents_of_each_kind_of_database_with_the_newest_version():
+    found = read(
+        layer(
+            {
+                "./var/lib/dpkg/status": dpkg(
+                    python3="3.11.2-1+b1", cuda_cudart_12_4="12.4.127-1", libcudnn9_cuda_12="9.1.0.70-1"
+                ),
+                "lib/apk/db/installed": "P:R\nV:4.3.1-r1\n\nP:musl\nV:1\n",
+                "opt/conda/conda-meta/python-3.12.4-h99_0_cpython.json": "{" * 100_000,
+                "opt/conda/envs/old/conda-meta/python-3.9.1-0.json": "{}",
+                **metadata("torch", "2.3.1+cu121"),
+                **metadata("nvidia_cudnn_cu12", "8.9.2.26"),
+                "home/work/notes.txt": "Package: python3",
+            }
+        )
+    )
+    assert contents_of(found.databases) == {
+        "python": ("3.12.4", "conda"),
+        "pytorch": ("2.3.1+cu121", "python"),
+        "cudnn": ("8.9.2.26", "python"),
+        "cuda": ("12.4.127", "dpkg"),
+        "r": ("4.3.1", "apk"),
+    }
+
+
+def test_packages_that_are_removed_or_strange_do_not_count():
+    removed = "Package: python3\nStatus: deinstall ok config-files\nVersion: 3.11\n"
+    assert packages_of("dpkg", "var/lib/dpkg/status", removed.encode()) == {}
+    assert packages_of("dpkg", "var/lib/dpkg/status.d/python3", b"Package: python3\nVersion: 3.13") == {
+        "python": "3.13"
+    }
+    assert packages_of("python", "a.dist-info/METADATA", b"Name: torch\nVersion: <b>") == {}
+    assert packages_of("apk", "lib/apk/db/installed", b"\xff\xfe\x00") == {}
+
+
+def test_whiteouts_hide_what_is_below():
+    below = {
+        **read(layer({"var/lib/dpkg/status": dpkg(python3="3.11.2"), **metadata("torch", "2.0")})).databases,
+        "opt/a/x.dist-info/METADATA": {"jax": "1"},
+        "opt/b/y.dist-info/METADATA": {"jax": "2"},
+    }
+    above = read(
+        layer(
+            {
+                "usr/lib/python3/site-packages/.wh.torch-2.0.dist-info": "",
+                "var/lib/dpkg/status": dpkg(nodejs="20.1.0"),
+                "opt/a/.wh..wh..opq": "",
+            }
+        )
+    )
+    databases = above.over(below)
+    assert contents_of(databases) == {"node": ("20.1.0", "dpkg"), "jax": ("2", "python")}
+    everything = read(layer({".wh..wh..opq": "", **metadata("vllm", "0.9")}))
+    assert contents_of(everything.over(databases)) == {"vllm": ("0.9", "python")}
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 1 << 20])
+def test_layers_are_read_in_any_pieces_plain_or_of_several_members(at_once: int):
+    packed = layer(metadata("torch", "2.0"))
+    plain = gzip.decompress(packed)
+    several = gzip.compress(plain[:700]) + gzip.compress(plain[700:])
+    for content in (packed, plain, several):
+        assert contents_of(read(content, at_once).databases) == {"pytorch": ("2.0", "python")}
+
+
+def test_what_is_not_the_layer_is_not_kept():
+    packed = layer(metadata("torch", "2.0"))
+    pieces = iter([packed])
+    with pytest.raises(OtherDigest):
+        read_layer(digest(b"other"), lambda: next(pieces, b""))
+
+
+def hostile() -> Iterator[tuple[bytes, str]]:
+    written = io.BytesIO()
+    with tarfile.open(fileobj=written, mode="w") as archive:
+        member = tarfile.TarInfo("zeros")
+        member.size = 300 << 20
+        archive.addfile(member, io.BytesIO(bytes(member.size)))
+    yield gzip.compress(written.getvalue(), 9), "expands to too much"
+    header = tarfile.TarInfo("pax")
+    header.type, header.size = tarfile.XHDTYPE, 1 << 32
+    yield gzip.compress(header.tobuf(tarfile.USTAR_FORMAT)), "header of"
+    yield gzip.compress(b"no archive" * 1000), "no archive"
+    yield layer({"a": "x" * 100_000})[:-20], "no archive"
+    yield b"\x28\xb5\x2f\xfd" + bytes(100), "zstd"
+
+
+def test_hostile_and_unknown_layers_are_refused_within_limits():
+    for content, problem in hostile():
+        with pytest.raises(LayerUnreadable, match=problem):
+            read(content, 1 << 16)

@@ -1,0 +1,108 @@
+"""What a build of the Debian base leaves behind if it is killed, with a stand-in for mmdebstrap."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from people import wait_until
+
+from carrel.server.bootstrap import debian
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts outside of a user namespace")
+
+# As the real one: what it mounts in a directory of its own, it removes when it is asked to end.
+MMDEBSTRAP = """#!/bin/bash
+root=$(mktemp -d -t mmdebstrap.XXXXXXXXXX)
+mkdir $root/proc
+mount -t tmpfs carrel-test $root/proc
+touch $root/proc/mounted
+trap 'umount $root/proc; rm -r $root; kill %1; exit 1' TERM
+echo $$ > $PID_FILE.new
+mv $PID_FILE.new $PID_FILE
+sleep 600 & wait
+"""
+BUILD = """
+import asyncio, io
+from carrel.server.bootstrap import debian
+from carrel.server.bootstrap.progress import ProgressLines
+asyncio.run(debian.write_build_context(io.BytesIO(), mirror="http://x", shown=ProgressLines(print, "")))
+"""
+
+
+class Build:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "tmp"
+        self.folder.mkdir()
+        programs = folder / "bin"
+        programs.mkdir()
+        (programs / "mmdebstrap").write_text(MMDEBSTRAP)
+        (programs / "mmdebstrap").chmod(0o755)
+        pid_file = folder / "pid"
+        path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+        environment = {**os.environ, "PATH": path, "TMPDIR": str(self.folder), "PID_FILE": str(pid_file)}
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", BUILD], env=environment, stdout=subprocess.DEVNULL
+        )
+        wait_until(pid_file.exists)
+        self.mmdebstrap = psutil.Process(int(pid_file.read_text()))
+
+    def kill(self) -> None:
+        self._process.send_signal(signal.SIGKILL)
+        self._process.wait()
+
+    def left(self) -> list[Path]:
+        debian.remove_leftovers(self.folder)
+        return list(self.folder.iterdir())
+
+    def end(self) -> None:
+        self.kill()
+        if self.mmdebstrap.is_running():
+            for child in self.mmdebstrap.children():
+                child.kill()
+            self.mmdebstrap.kill()
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Iterator[Build]:
+    build = Build(tmp_path)
+    yield build
+    build.end()
+
+
+def test_a_build_that_runs_is_not_touched(build: Build) -> None:
+    [folder] = build.left()
+    assert folder.name.startswith("carrel-debian-")
+    assert list(folder.glob("mmdebstrap.*/proc"))
+
+
+def test_a_killed_build_has_its_program_clean_up(build: Build) -> None:
+    [folder] = build.folder.iterdir()
+    build.kill()
+    wait_until(lambda: not build.mmdebstrap.is_running())
+    assert not list(folder.glob("mmdebstrap.*"))
+    assert build.left() == []
+
+
+def test_nothing_stays_mounted_if_everything_is_killed(build: Build) -> None:
+    [root] = build.folder.glob("carrel-debian-*/mmdebstrap.*")
+    children = build.mmdebstrap.children()
+    for process in (build.mmdebstrap, *children):
+        process.kill()
+    build.kill()
+    assert "carrel-test" not in Path("/proc/mounts").read_text()
+    assert root.exists()
+    wait_until(lambda: build.left() == [])
+
+
+def test_directories_of_others_are_not_touched(tmp_path: Path) -> None:
+    for name in ("mmdebstrap.abcdefghij", "carrel-debian-of-another-user"):
+        (tmp_path / name).mkdir()
+    os.chown(tmp_path / "carrel-debian-of-another-user", 1000, 1000)
+    (tmp_path / "carrel-debian-link").symlink_to(tmp_path / "mmdebstrap.abcdefghij")
+    debian.remove_leftovers(tmp_path)
+    assert len(list(tmp_path.iterdir())) == 3
