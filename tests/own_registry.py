@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import shutil
-import socket
 import ssl
 import subprocess
 import threading
@@ -28,6 +27,7 @@ from cryptography.x509 import load_pem_x509_certificate
 from joserfc import jwt
 from joserfc.jwk import ECKey
 from own_authority import certificates
+from ports import free_port
 
 USERNAME, PASSWORD = "robot$carrel", "correct horse"
 _SERVICE, _ISSUER = "registry.test", "tokens of this test"
@@ -141,15 +141,10 @@ def _described(kind: str, content: bytes) -> dict[str, Any]:
 @contextmanager
 def own_registry(folder: Path) -> Iterator[OwnRegistry]:
     """One that listens, until the block ends."""
-    program = shutil.which("docker-registry")
-    assert program, "docker-registry is missing: apt-get install --no-install-recommends docker-registry"
     folder.mkdir(parents=True)
     ca_pem = certificates(folder)
     (folder / "ca.pem").write_text(ca_pem)
     server = _TokenServer(folder)
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{probe.getsockname()[1]}"
     tls = {"certificate": str(folder / "server.pem"), "key": str(folder / "server.key")}
     token = {
         "realm": server.url,
@@ -157,13 +152,29 @@ def own_registry(folder: Path) -> Iterator[OwnRegistry]:
         "issuer": _ISSUER,
         "rootcertbundle": str(folder / "ca.pem"),
     }
+    try:
+        with plain_registry(folder, tls=tls, auth={"token": token}) as address:
+            yield OwnRegistry(f"https://{address}", server.url, ca_pem, server.issued)
+    finally:
+        server.close()
+
+
+@contextmanager
+def plain_registry(
+    folder: Path, *, tls: Mapping[str, str] | None = None, auth: Mapping[str, Any] | None = None
+) -> Iterator[str]:
+    """The address of one that listens, until the block ends. tls: certificate and key; without it speaks HTTP, which
+    daemons permit on the machine itself. auth: of the registry's configuration; without, everybody may do everything.
+    """
+    program = shutil.which("docker-registry")
+    assert program, "docker-registry is missing: apt-get install --no-install-recommends docker-registry"
+    address = f"127.0.0.1:{free_port()}"
     configuration = {
         "version": "0.1",
         "log": {"level": "info", "accesslog": {"disabled": True}},
         "storage": {"filesystem": {"rootdirectory": str(folder / "blobs")}},
-        "http": {"addr": address, "tls": tls},
-        "auth": {"token": token},
-    }
+        "http": {"addr": address} | ({"tls": tls} if tls else {}),
+    } | ({"auth": auth} if auth else {})
     (folder / "config.yml").write_text(yaml.safe_dump(configuration))
     command = [program, "serve", str(folder / "config.yml")]
     process = subprocess.Popen(
@@ -180,11 +191,10 @@ def own_registry(folder: Path) -> Iterator[OwnRegistry]:
     # What nobody reads would stop it.
     threading.Thread(target=process.stderr.read, daemon=True).start()
     try:
-        yield OwnRegistry(f"https://{address}", server.url, ca_pem, server.issued)
+        yield address
     finally:
         process.kill()
         process.wait()
-        server.close()
 
 
 class _TokenServer:

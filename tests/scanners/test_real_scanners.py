@@ -1,22 +1,18 @@
 """Trivy and Grype find a known vulnerability in real images, without a network, by what sessions start from."""
 
 import io
-import socket
-import subprocess
 import tarfile
-import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import aiodocker
 import pytest
-import yaml
 from controller_kit import tools
 from databases import scalar, sql
 from installation import only
 from node_kit import join, machine
+from own_registry import plain_registry
 from scanner_programs import GRYPE, TRIVY, ScannerProgram
 from tiny_image import docker_url
 
@@ -82,23 +78,8 @@ async def leader(database: Database) -> AsyncIterator[Leader]:
 
 @pytest.fixture
 def registry(tmp_path: Path) -> Iterator[str]:
-    """The host of a registry without TLS, which daemons permit on the machine itself."""
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        host = f"127.0.0.1:{probe.getsockname()[1]}"
-    settings = {
-        "version": "0.1",
-        "storage": {"filesystem": {"rootdirectory": str(tmp_path / "registry")}},
-        "http": {"addr": host},
-    }
-    (tmp_path / "registry.yml").write_text(yaml.safe_dump(settings))
-    command = ["docker-registry", "serve", str(tmp_path / "registry.yml")]
-    with (tmp_path / "registry.log").open("wb") as log, subprocess.Popen(command, stderr=log) as process:
-        while "listening on" not in (tmp_path / "registry.log").read_text():
-            assert process.poll() is None
-            time.sleep(0.05)
-        yield host
-        process.terminate()
+    with plain_registry(tmp_path) as address:
+        yield address
 
 
 async def imported(docker: aiodocker.Docker, reference: str, package: str) -> None:
@@ -171,10 +152,18 @@ async def test_a_vulnerable_package_of_an_image_is_found(
     report = stored(await scalar(database, "SELECT report FROM image_reports"))
     [package] = [one for one in report.packages if one["name"] == "tar"]
     assert (package["version"], package["type"]) == ("1.34+dfsg-1.2+deb12u1", "deb")
-    [found] = report.vulnerabilities
-    assert (found["id"], found["severity"], found["fixed"]) == ("CVE-2026-0001", "high", "2.0")
-    assert (found["cvss_score"], found["cvss_vector"], found["epss"]) == (9.1, VECTOR, epss)
-    assert "cve-2026-0001" in found["link"].lower()
+    [vulnerability] = report.vulnerabilities
+    assert (vulnerability["id"], vulnerability["severity"], vulnerability["fixed"]) == (
+        "CVE-2026-0001",
+        "high",
+        "2.0",
+    )
+    assert (vulnerability["cvss_score"], vulnerability["cvss_vector"], vulnerability["epss"]) == (
+        9.1,
+        VECTOR,
+        epss,
+    )
+    assert "cve-2026-0001" in vulnerability["link"].lower()
 
 
 @pytest.mark.parametrize("program", [TRIVY, GRYPE], ids=["trivy", "grype"])
@@ -211,10 +200,10 @@ async def test_the_digest_that_sessions_start_from_is_scanned_after_its_tag_has_
     await sql(database, "INSERT INTO image_settings (image, watch) VALUES (:image, 'offer')", image=reference)
     await scanned(database, leader, engine, program, "json")
     query = "SELECT target, problem, first_found FROM image_scans JOIN image_reports USING (digest)"
-    [(target, problem, found)] = await sql(database, query)
-    assert (target, problem, list(found)) == (pinned, None, ["high"])
+    [(target, problem, severities)] = await sql(database, query)
+    assert (target, problem, list(severities)) == (pinned, None, ["high"])
     # The update is taken.
     await sql(database, "UPDATE images SET digest = :digest", digest=digests[1])
     await scanned(database, leader, engine, program, "json")
-    [(target, problem, found)] = await sql(database, query)
-    assert (target, problem, found) == (moved, None, {})
+    [(target, problem, severities)] = await sql(database, query)
+    assert (target, problem, severities) == (moved, None, {})

@@ -74,7 +74,7 @@ _OLD_LABELS = {
 LABELS = (DRIVER_LABEL, CUDA_LABEL, *(name for names in _OLD_LABELS.values() for name in names))
 """All that `driver_of` reads."""
 _VERSION = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6}){0,3}")
-_CONDITION = re.compile(
+_COMPARISON = re.compile(
     r"(?P<name>[a-z]+)(?P<operator>=|!=|<|<=|>|>=)(?P<value>[A-Za-z0-9._-]+)", re.IGNORECASE
 )
 _KNOWN = frozenset(["cuda", "driver", "arch", "brand"])
@@ -97,7 +97,7 @@ class Driver:
         return f"driver {text_of(self.version)} {supported}" if self.version else supported
 
 
-class Condition(NamedTuple):
+class Comparison(NamedTuple):
     """Such as cuda>=12.4 or brand=tesla."""
 
     name: str
@@ -108,7 +108,7 @@ class Condition(NamedTuple):
         return f"{self.name}{self.operator}{self.value}"
 
 
-Alternatives = tuple[tuple[Condition, ...], ...]
+Alternatives = tuple[tuple[Comparison, ...], ...]
 """One of them must hold: all its conditions."""
 
 
@@ -166,10 +166,10 @@ def parse(requirement: str) -> Alternatives:
     for words in requirement.split():
         conditions = []
         for word in filter(None, words.split(",")):
-            match = _CONDITION.fullmatch(word)
+            match = _COMPARISON.fullmatch(word)
             if match is None or match["name"].lower() not in _KNOWN:
                 return ()
-            conditions.append(Condition(match["name"].lower(), match["operator"], match["value"]))
+            conditions.append(Comparison(match["name"].lower(), match["operator"], match["value"]))
         if conditions:
             alternatives.append(tuple(conditions))
     return tuple(alternatives)
@@ -202,7 +202,7 @@ def _labelled(labels: Mapping[str, str], label: str) -> str:
     return ".".join(part for part in parts if part) if all(parts[:2]) else ""
 
 
-def _holds(one: Condition, driver: Driver) -> bool:
+def _holds(one: Comparison, driver: Driver) -> bool:
     present = {"cuda": driver.cuda, "driver": driver.version}.get(one.name, ())
     required = version(one.value)
     if not present or not required:

@@ -25,13 +25,13 @@ async def with_nodes(api: Api, *machines) -> None:
 async def test_a_check_warns_and_a_session_waits_for_a_newer_driver(living: Api, tmp_path: Path):
     await with_nodes(living, gpu_machine("gpu1", "470.82.01"))
     user, admin = await living.as_("user"), await living.as_("superadmin")
-    asked = request(image="torch:12", slots=GPU)
-    checked = (await user.post("/sessions/check", asked)).json()
+    body = request(image="torch:12", slots=GPU)
+    checked = (await user.post("/sessions/check", body)).json()
     assert checked["reason"] == TOO_OLD
     [group] = checked["groups"]
     assert (group["verdict"], group["reason"]) == ("never", TOO_OLD)
     # Without accelerators, it starts anywhere.
-    assert (await user.post("/sessions/check", asked | {"slots": SMALL})).json()["reason"] == ""
+    assert (await user.post("/sessions/check", body | {"slots": SMALL})).json()["reason"] == ""
     made = await user.start(image="torch:12", slots=GPU)
     why = await waits(living, user, made["id"])
     assert why["reason"] == TOO_OLD

@@ -25,7 +25,7 @@ SAMPLES = (
         "domain=alpha",
         "project=alpha:3",
     ),
-    *("data:alpha", "1:" + "0" * 64, "cpu=5,window=1h", "alpha.svg", "A=b", "json", "GET", "1-9%3"),
+    *("data:alpha", "1:" + "0" * 64, "cpu=5,window=1h", "alpha.svg", "A=b", "json", "GET", "1-9%3", "12.4"),
 )
 
 
@@ -186,6 +186,8 @@ KEEPING = {
     "images",
     "pull",
     "pulls",
+    "push",
+    "pushes",
     "save",
     "accept",
     "access",

@@ -84,24 +84,24 @@ NEEDED = st.sampled_from(
     st.lists(DRIVERS, min_size=1, max_size=5),
     st.lists(st.tuples(NEEDED, st.integers(0, 2)), min_size=1, max_size=8),
 )
-def test_no_placement_mismatches_and_capacity_for_one_that_fits_is_not_left(drivers, wanted):
+def test_no_placement_mismatches_and_capacity_for_one_that_fits_is_not_left(drivers, requested):
     nodes = tuple(gpu_node(f"n{n}", driver) for n, driver in enumerate(drivers))
     sessions = tuple(
         pending(f"s{n}", {"cpu": 1, "cuda.device": gpus}, cuda=needs)
-        for n, (needs, gpus) in enumerate(wanted)
+        for n, (needs, gpus) in enumerate(requested)
     )
     decided = plan(Snapshot(nodes, sessions, NOW))
     by_id, by_name = {one.id: one for one in sessions}, {one.id: one for one in nodes}
     free = {node.id: 2 for node in nodes}
     for one in decided.placements:
-        asked, node = by_id[one.session], by_name[one.node]
-        gpus = asked.slots["cuda.device"]
+        workload, node = by_id[one.session], by_name[one.node]
+        gpus = workload.slots["cuda.device"]
         free[node.id] -= gpus
-        assert not gpus or not asked.cuda or not node.driver or not mismatch(asked.cuda, node.driver)
+        assert not gpus or not workload.cuda or not node.driver or not mismatch(workload.cuda, node.driver)
     for refused in decided.refusals:
-        asked = by_id[refused.session]
-        able = [node for node in nodes if asked.runs_on(node, asked.slots)]
-        assert all(free[node.id] < asked.slots["cuda.device"] for node in able)
+        workload = by_id[refused.session]
+        able = [node for node in nodes if workload.runs_on(node, workload.slots)]
+        assert all(free[node.id] < workload.slots["cuda.device"] for node in able)
 
 
 def test_a_label_alone_tells_what_a_node_supports():

@@ -62,9 +62,9 @@ def read_layer(digest: str, more: Callable[[], bytes]) -> LayerDatabases:
     Raises: LayerUnreadable, OtherDigest, and what `more` raises.
     """
     blob = _Blob(more)
-    found, problem = LayerDatabases(), ""
+    layer, problem = LayerDatabases(), ""
     try:
-        _read_archive(_Expanded(blob), found)
+        _read_archive(_Expanded(blob), layer)
     except LayerUnreadable as error:
         problem = str(error)
     except _BROKEN as error:
@@ -75,10 +75,10 @@ def read_layer(digest: str, more: Callable[[], bytes]) -> LayerDatabases:
         raise OtherDigest(digest)
     if problem:
         raise LayerUnreadable(problem)
-    return found
+    return layer
 
 
-def _read_archive(expanded: "_Expanded", found: LayerDatabases) -> None:
+def _read_archive(expanded: "_Expanded", layer: LayerDatabases) -> None:
     with tarfile.open(fileobj=expanded, mode="r:") as archive:  # type: ignore[call-overload]
         while (member := archive.next()) is not None:
             archive.members.clear()
@@ -89,22 +89,22 @@ def _read_archive(expanded: "_Expanded", found: LayerDatabases) -> None:
                 continue
             folder, _, name = path.rpartition("/")
             if name == _OPAQUE:
-                found.opaque.append(folder)
+                layer.opaque.append(folder)
             elif name.startswith(_WHITEOUT):
-                _note_removed(found, f"{folder}/{name.removeprefix(_WHITEOUT)}".lstrip("/"))
+                _note_removed(layer, f"{folder}/{name.removeprefix(_WHITEOUT)}".lstrip("/"))
             elif member.isreg() and (kind := kind_of(path)):
-                if len(found.databases) >= _MOST_DATABASES:
+                if len(layer.databases) >= _MOST_DATABASES:
                     raise LayerUnreadable(f"it has more than {_MOST_DATABASES} package databases")
                 limit = most_bytes(kind)
                 stream = archive.extractfile(member)
                 content = stream.read(limit) if stream and limit else b""
-                found.databases[path] = packages_of(kind, path, content)
+                layer.databases[path] = packages_of(kind, path, content)
 
 
-def _note_removed(found: LayerDatabases, path: str) -> None:
+def _note_removed(layer: LayerDatabases, path: str) -> None:
     """As many as an image can have without being an attack."""
-    if len(found.removed) < _MOST_DATABASES:
-        found.removed.append(path)
+    if len(layer.removed) < _MOST_DATABASES:
+        layer.removed.append(path)
 
 
 class _Blob:

@@ -97,12 +97,12 @@ def most_bytes(kind: str) -> int:
 
 def packages_of(kind: str, path: str, content: bytes) -> Packages:
     """What the catalogue shows of a database."""
-    found: Packages = {}
+    packages: Packages = {}
     for name, version in _READERS[kind](path, content.decode(errors="replace")):
         shown = _name(kind, name)
-        if shown and _SHOWN.fullmatch(version) and _newer(version, found.get(shown)):
-            found[shown] = version
-    return found
+        if shown and _SHOWN.fullmatch(version) and _newer(version, packages.get(shown)):
+            packages[shown] = version
+    return packages
 
 
 def contents_of(databases: Mapping[str, Packages]) -> dict[str, tuple[str, str]]:

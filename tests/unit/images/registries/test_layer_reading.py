@@ -23,7 +23,7 @@ def read(content: bytes, at_once: int = 1000) -> LayerDatabases:
 
 
 def test_contents_of_each_kind_of_database_with_the_newest_version():
-    found = read(
+    databases = read(
         layer(
             {
                 "./var/lib/dpkg/status": dpkg(
@@ -38,7 +38,7 @@ def test_contents_of_each_kind_of_database_with_the_newest_version():
             }
         )
     )
-    assert contents_of(found.databases) == {
+    assert contents_of(databases.databases) == {
         "python": ("3.12.4", "conda"),
         "pytorch": ("2.3.1+cu121", "python"),
         "cudnn": ("8.9.2.26", "python"),

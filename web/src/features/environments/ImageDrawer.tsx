@@ -13,7 +13,7 @@ import { MainButton } from "@/ui/MainButton";
 import { SLOTS_JOINT, slotsWords } from "@/ui/slots";
 import { ImageSecurity } from "./ImageSecurity";
 import { ImageUpdates } from "./ImageUpdates";
-import { CudaNodes, ImageBadge } from "./image-columns";
+import { CudaNodesBadge, ImageBadge } from "./image-columns";
 import { contentsBySource } from "./image-contents";
 
 interface Props {
@@ -131,7 +131,7 @@ function ImageFacts({ image }: { image: ImageDetail }) {
           [t`Requires of NVIDIA drivers`, image.requires_cuda ? requirementWords(image.requires_cuda) : null],
           [
             t`Runs on NVIDIA nodes`,
-            image.cuda_nodes ? <CudaNodes key="nodes" nodes={image.cuda_nodes} /> : null,
+            image.cuda_nodes ? <CudaNodesBadge key="nodes" nodes={image.cuda_nodes} /> : null,
           ],
           [t`Size`, image.size_bytes === null ? "" : formatSize(image.size_bytes)],
           [t`Layers`, image.layers === null ? "" : String(image.layers)],

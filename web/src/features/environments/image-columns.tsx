@@ -88,7 +88,7 @@ export const IMAGE_COLUMNS: readonly Column<Image>[] = [
     title: msg`NVIDIA nodes`,
     width: "9rem",
     value: (image) => image.cuda_nodes?.able ?? null,
-    cell: (image) => (image.cuda_nodes ? <CudaNodes nodes={image.cuda_nodes} /> : "–"),
+    cell: (image) => (image.cuda_nodes ? <CudaNodesBadge nodes={image.cuda_nodes} /> : "–"),
   },
   {
     key: "built_at",
@@ -101,7 +101,7 @@ export const IMAGE_COLUMNS: readonly Column<Image>[] = [
 ];
 
 /** "2 of 3": nodes whose driver runs the image. */
-export function CudaNodes({ nodes }: { nodes: NonNullable<Image["cuda_nodes"]> }) {
+export function CudaNodesBadge({ nodes }: { nodes: NonNullable<Image["cuda_nodes"]> }) {
   return (
     <Trans>
       {nodes.able} of {nodes.total}
