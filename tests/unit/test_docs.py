@@ -47,8 +47,6 @@ def codes_in_source() -> Iterator[str]:
             name = getattr(node.func, "id", getattr(node.func, "attr", ""))
             first_is_code = ("OutageCause", "NoRequest", "BrokenRule", "PushFailure")
             if (name in error_classes() or name in first_is_code) and node.args:
-                name in error_classes() or name in ("OutageCause", "NoRequest", "BrokenRule", "PushFailure")
-            ) and node.args:
                 yield from _constant(node.args[0])
             if name == "_later":
                 yield from _constant(node.args[1])
