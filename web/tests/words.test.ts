@@ -36,6 +36,18 @@ describe("the page's texts", () => {
   );
 });
 
+describe("a catalogue", () => {
+  test.each(["en", "ko", "ja"])("%s has no remains of a merge", (language) => {
+    const entries = readFileSync(`src/i18n/locales/${language}.po`, "utf8");
+    expect(entries.match(/^.*(<{7}|={7}|>{7}).*$/gm)).toBeNull();
+  });
+
+  test("the source language's texts are those of the code", () => {
+    const entries = [...catalog.matchAll(/^msgid "(.+)"\nmsgstr "(.*)"$/gm)];
+    expect(entries.filter(([, id, text]) => id !== text)).toEqual([]);
+  });
+});
+
 describe("a Japanese text", () => {
   const japanese = [...readFileSync("src/i18n/locales/ja.po", "utf8").matchAll(/^(?:msgstr )?"(.*)"$/gm)];
   const letter = "[ぁ-ゟァ-ヺー-ヿ一-鿿]";

@@ -16,7 +16,7 @@ export const VERSION_STATES: Record<VersionState, { title: MessageDescriptor; lo
   running: { title: msg`being made`, look: "working" },
   ready: { title: msg`ready`, look: "ok" },
   failed: { title: msg`failed`, look: "failed" },
-  cancelled: { title: msg`canceled`, look: "cancelled" },
+  cancelled: { title: msg`cancelled`, look: "cancelled" },
   removing: { title: msg`being deleted`, look: "ending" },
 };
 
@@ -25,7 +25,7 @@ export const PUSH_STATES: Record<EnvironmentPush["state"], { title: MessageDescr
   running: { title: msg`being pushed`, look: "working" },
   done: { title: msg`pushed`, look: "ok" },
   failed: { title: msg`failed`, look: "failed" },
-  cancelled: { title: msg`canceled`, look: "cancelled" },
+  cancelled: { title: msg`cancelled`, look: "cancelled" },
 };
 
 export const SAVE_PHASES: Record<string, MessageDescriptor> = {
