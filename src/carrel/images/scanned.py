@@ -53,7 +53,9 @@ async def store(
             .values(id=ImageId(new_id()), present=False, scanned_at=now, **values)
             .on_conflict_do_update(
                 index_elements=[Image.name],
-                set_={**values, "scanned_at": now},
+                # Not by the names of attributes: one is not that of its column.
+                set_={getattr(Image, name): value for name, value in values.items()}
+                | {Image.scanned_at: now},
             )
         )
     gone = [tag for tag in known if tag not in tags and tag not in watched]

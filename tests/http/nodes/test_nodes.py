@@ -213,6 +213,7 @@ async def test_well_known_labels_say_what_a_machine_is(two: Api):
     }
     await join(two.database, replace(MACHINE, labels=labels), SECOND)
     shown = {"pool": "gpus", "zone": "eu-1a", "instance_type": "g5.xlarge", "capacity_type": "on-demand"}
+    shown |= {"nvidia_driver": "", "cuda": ""}
     assert (await admin.get("/nodes/machine")).json()["machine"] == shown
     spot = {"own_labels": {"cloud.google.com/gke-spot": "true"}}
     assert (await admin.patch("/nodes/machine", spot)).json()["machine"]["capacity_type"] == "spot"
