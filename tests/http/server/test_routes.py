@@ -186,7 +186,9 @@ BODIES: Mapping[str, object] = {
     "environments.annotate": {"note": "another"},
     "environments.build": {"name": "mine", "files": {"apt.txt": "; no package"}},
     "environments.cancel": {},
+    "environments.fetch_context": {"url": "https://no-such-host.invalid/a/b.git"},
     "environments.push": {},
+    "environments.read_context": {"folder": "no-such-folder"},
     "environments.rebuild": {"note": "again"},
     "environments.share": {"user": "nobody@example.org"},
     "environments.update": {"description": "another"},
@@ -458,10 +460,10 @@ def outcome(status: int, code: str, name: str) -> str:
         return "out"
     if code in ("policy.forbidden", "policy.scope", "user.ranks_higher"):
         return "forbidden"
-    # A second factor, a passkey, an app, a share, a file and a push are not made here: that there is none is an
-    # answer from inside.
+    # A second factor, a passkey, an app, a share, a file, a push and the folder of a build's context are not made here:
+    # that there is none is an answer from inside.
     inside = ("passkey.", "app.", "factor.", "share.", "invitation.", "file.", "push.")
-    if status == 404 and not code.startswith(inside):
+    if status == 404 and not code.startswith(inside) and name != "environments.read_context":
         return "missing"
     assert status < 500, (name, status, code)
     return "in"
