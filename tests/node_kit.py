@@ -60,7 +60,7 @@ async def cuda_image(database: Database, reference: str, requires: str | None) -
             size_bytes=None,
             architecture=None,
             apps=[],
-            min_slots={},
+            min_slots={"cpu": 100, "mem": 1 << 26},
         )
     changed = "UPDATE images SET requires_cuda = :requires WHERE reference = :reference"
     await sql(database, changed, reference=reference, requires=requires)

@@ -1,6 +1,7 @@
 """Registries: whose they are, what is kept secret, and what a check finds out."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from databases import sql
 from installation import Api, Caller
@@ -131,7 +132,7 @@ async def test_a_check_reports_each_step_up_to_the_first_failed_one(api: Api, re
     assert step == (
         "connection",
         False,
-        f"{host} does not permit it to this user name and secret (401).",
+        f"{urlsplit(registry.token_url).netloc} does not permit it to this user name and secret (401).",
     )
     await admin.patch(path, {"ca_pem": ""})
     [(_, ok, sentence)] = await check()

@@ -108,7 +108,7 @@ async def test_a_check_ends(fake: FakeRegistry, monkeypatch: pytest.MonkeyPatch)
 async def test_of_labels_and_variables_only_what_is_used_is_kept(fake: FakeRegistry):
     digest = "sha256:" + "a" * 64
     labels = {"other": "x", "carrel.title": "t" * 30_000} | {f"carrel.{n}": "x" for n in range(300)}
-    config = {"Labels": labels, "Env": ["A=1", "PYTHON_VERSION=3", f"CUDA_VERSION={'1' * 600}", "odd"]}
+    config = {"Labels": labels, "Env": ["A=1", "PYTHON_VERSION=3", f"CUDA_VERSION={'1' * 9000}", "odd"]}
     fake.answers("/v2/a/manifests/1", {"config": {"digest": digest}, "layers": []})
     fake.answers(f"/v2/a/blobs/{digest}", {"architecture": "amd64", "config": config})
     async with connected(to(fake)) as client:
@@ -116,7 +116,7 @@ async def test_of_labels_and_variables_only_what_is_used_is_kept(fake: FakeRegis
     assert described is not None
     assert (len(described.labels), len(described.labels["carrel.title"])) == (200, 20_000)
     assert "other" not in described.labels
-    assert described.env == {"PYTHON_VERSION": "3", "CUDA_VERSION": "1" * 500}
+    assert described.env == {"PYTHON_VERSION": "3", "CUDA_VERSION": "1" * 8000}
 
 
 async def test_credentials_do_not_follow_a_redirect_to_another_server(fake: FakeRegistry):
