@@ -60,6 +60,16 @@ _FAILURES = (
 )
 
 
+def name_in_use(target: str) -> EngineError:
+    """The error for a push under a name that another image has on the engine."""
+    return EngineError(
+        f"{target} could not be pushed: the engine has another image of that name, from which sessions may start. "
+        "Choose another tag, or have that image removed from the engine.",
+        retriable=False,
+        code="push_name_in_use",
+    )
+
+
 def push_error(target: str, text: str) -> EngineError:
     """The error for a failed push, with a remedy. Only those that pass by themselves are retriable."""
     cause = text.strip().rstrip(".")
