@@ -106,3 +106,14 @@ def test_directories_of_others_are_not_touched(tmp_path: Path) -> None:
     (tmp_path / "carrel-debian-link").symlink_to(tmp_path / "mmdebstrap.abcdefghij")
     debian.remove_leftovers(tmp_path)
     assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_directory_that_another_process_deletes_meanwhile_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "carrel-debian-killed").mkdir()
+    monkeypatch.setattr(
+        Path, "glob", lambda *_: (tmp_path / f"carrel-debian-{end}" for end in ("gone", "killed"))
+    )
+    debian.remove_leftovers(tmp_path)
+    assert list(tmp_path.iterdir()) == []
