@@ -11,8 +11,9 @@ from node_kit import join, machine
 from people import People, eventually
 
 from carrel.controllers.environment_pushes import EnvironmentPushes
+from carrel.controllers.loop import Tools
 from carrel.core.clock import SystemClock
-from carrel.core.ids import LOCAL_ENGINE
+from carrel.core.ids import LOCAL_ENGINE, ProjectId
 from carrel.db.database import Database
 from carrel.db.encryption import SecretBox
 from carrel.db.leader import Leader, lead
@@ -39,13 +40,17 @@ async def states(database: Database) -> list[tuple[str, int]]:
     return [(state, attempts) for state, attempts in rows]
 
 
-async def requested(database: Database, people: People, *tags: str) -> None:
+async def requested(database: Database, people: People, *tags: str, project: ProjectId | None = None) -> None:
     """Pushes of the first version of an environment of the user."""
     await join(database, replace(machine("local"), capabilities=CAPABILITIES))
     await add_environment(database, "torch", people.user)
     async with database.transaction() as tx:
         body = RegistryCreate(
-            name="ours", url="https://r.example.org", push=MayPush.MEMBERS, push_repositories=["*"]
+            name="ours",
+            url="https://r.example.org",
+            push=MayPush.MEMBERS,
+            push_repositories=["*"],
+            project=project,
         )
         await registries.create(tx, SecretBox(b"0" * 32), SystemClock(), people.superadmin, body)
     for tag in tags:
@@ -82,3 +87,39 @@ async def test_a_killed_push_is_begun_again_by_the_next_leader(
     await second.step()
     await second.drain()
     assert len(engine.world.pushed) == 3
+
+
+async def run(own: Tools) -> None:
+    controller = EnvironmentPushes(own)
+    await controller.step()
+    await controller.drain()
+
+
+async def problems(database: Database) -> list[tuple[str, str | None]]:
+    return [
+        (state, code) for state, code in await sql(database, "SELECT state, code FROM environment_pushes")
+    ]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE users SET state = 'inactive' WHERE id = '{user}'",
+        "UPDATE domains SET active = false WHERE id = '{domain}'",
+        "DELETE FROM memberships WHERE user_id = '{user}'",
+        "UPDATE environment_pushes SET requested_by = NULL",
+        "UPDATE environments SET owner_id = '{colleague}'",
+    ],
+)
+async def test_a_push_needs_the_rights_of_its_requester_until_it_runs(
+    database: Database, people: People, leader: Leader, change: str
+) -> None:
+    await requested(database, people, "1", project=people.project)
+    ids = {"user": people.user.user_id, "domain": people.domain, "colleague": people.colleague.user_id}
+    await sql(database, change.format(**ids))
+    own = tools(database, leader)
+    await run(own)
+    assert await problems(database) == [("failed", "push.not_permitted")]
+    engine = await own.engines.of(LOCAL_ENGINE)
+    assert isinstance(engine, FakeEngine)
+    assert engine.world.pushed == {}

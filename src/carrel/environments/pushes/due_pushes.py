@@ -156,6 +156,7 @@ async def _require_permitted(tx: AsyncSession, row: EnvironmentPush, registry: I
         raise refusal or Forbidden(
             "push.not_permitted", f"The registry {registry.name} has another address now."
         )
+    await push_targets.require_requester(tx, row.requested_by, environment, registry)
     await availability.require_registry(tx, environment.domain_id, row.reference, field="registry")
 
 
