@@ -111,6 +111,13 @@ async def reference(
             hint="A registry's address has a dot or a port, such as https://registry.example.org.",
             field="registry",
         )
+    if len(name) - len(tag) - 1 > _LONGEST_NAME:
+        raise Invalid(
+            "push.name_too_long",
+            f"{name} has more than {_LONGEST_NAME} characters before the tag.",
+            hint="Choose a shorter repository.",
+            field="repository",
+        )
     await availability.require_registry(tx, environment.domain_id, name, field="registry")
     return name
 
