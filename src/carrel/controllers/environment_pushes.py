@@ -69,10 +69,10 @@ class EnvironmentPushes:
 
     async def _work(self, one: DuePush) -> None:
         async with self._rooms[one.engine], self._room:
-            async with self._tools.transaction() as tx:
-                if not await due_pushes.begin(tx, one.id, self._tools.clock.now()):
-                    return
             try:
+                async with self._tools.transaction() as tx:
+                    if not await due_pushes.begin(tx, one.id, self._tools.clock.now()):
+                        return
                 engine = await self._engine(one)
                 if engine is None:
                     raise _CANNOT
@@ -85,7 +85,9 @@ class EnvironmentPushes:
                 )
             except EngineError as error:
                 await self._hindered(one, error)
-            except (LookupError, TypeError, ValueError):
+            except LeadershipLost:
+                raise
+            except Exception:
                 # What the registry sends reaches us through the engine.
                 log.exception("environment_pushes.failed", push=one.id)
                 await self._end(one, PushState.FAILED, _UNEXPECTED)

@@ -6,6 +6,8 @@ from typing import NamedTuple
 from carrel.engines.port import EngineError
 from carrel.engines.references import registry_of
 
+_LONGEST_CAUSE = 2000
+
 
 class PushFailure(NamedTuple):
     """pattern: of the message. reason: a clause, with {registry}. retriable: it passes by itself."""
@@ -72,7 +74,8 @@ def name_in_use(target: str) -> EngineError:
 
 def push_error(target: str, text: str) -> EngineError:
     """The error for a failed push, with a remedy. Only those that pass by themselves are retriable."""
-    cause = text.strip().rstrip(".")
+    # What a registry sends may be no text for the database.
+    cause = text.encode(errors="replace").decode().replace("\0", "").strip().rstrip(".")[:_LONGEST_CAUSE]
     for failure in _FAILURES:
         if re.search(failure.pattern, cause, re.IGNORECASE):
             reason = failure.reason.format(registry=registry_of(target))

@@ -19,7 +19,7 @@ from carrel.db.encryption import SecretBox
 from carrel.db.leader import Leader, lead
 from carrel.engines.fake import FakeEngine
 from carrel.engines.fake_world import CAPABILITIES
-from carrel.environments.pushes import service
+from carrel.environments.pushes import due_pushes, service
 from carrel.environments.pushes.schemas import PushCreate
 from carrel.images.registries import service as registries
 from carrel.images.registries.schemas import RegistryCreate
@@ -99,6 +99,28 @@ async def problems(database: Database) -> list[tuple[str, str | None]]:
     return [
         (state, code) for state, code in await sql(database, "SELECT state, code FROM environment_pushes")
     ]
+
+
+async def test_a_push_that_is_interrupted_again_and_again_fails(
+    database: Database, people: People, leader: Leader
+) -> None:
+    await requested(database, people, "1")
+    await sql(database, f"UPDATE environment_pushes SET state = 'running', attempts = {due_pushes.ATTEMPTS}")
+    own = tools(database, leader)
+    await run(own)
+    assert await problems(database) == [("failed", "push_failed")]
+
+
+async def test_a_push_fails_if_something_unexpected_happens(
+    database: Database, people: People, leader: Leader
+) -> None:
+    await requested(database, people, "1")
+    own = tools(database, leader)
+    engine = await own.engines.of(LOCAL_ENGINE)
+    assert isinstance(engine, FakeEngine)
+    engine.world.fail_next("push_image", RuntimeError("unheard of"))
+    await run(own)
+    assert await states(database) == [("failed", 1)]
 
 
 @pytest.mark.parametrize(

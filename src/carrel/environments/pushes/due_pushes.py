@@ -61,10 +61,16 @@ async def due(tx: AsyncSession) -> Sequence[DuePush]:
 
 
 async def begin(tx: AsyncSession, push: PushId, now: datetime) -> bool:
-    """Note that it runs, also again after a crash; False: it has ended or is to be cancelled."""
+    """Note that it runs, also again after a crash; False: it has ended or is to be cancelled.
+
+    Raises: EngineError if it was interrupted too often.
+    """
     row = await _open(tx, push)
     if row is None or row.cancel:
         return False
+    if row.attempts >= ATTEMPTS:
+        message = f"It was begun {ATTEMPTS} times, and did not end."
+        raise EngineError(message, retriable=False, code="push_failed")
     row.state, row.started_at, row.progress = PushState.RUNNING, row.started_at or now, None
     row.attempts += 1
     await _flush(tx, row)
