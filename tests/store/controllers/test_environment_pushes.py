@@ -13,6 +13,7 @@ from people import People, eventually
 from carrel.controllers.environment_pushes import EnvironmentPushes
 from carrel.controllers.loop import Tools
 from carrel.core.clock import SystemClock
+from carrel.core.errors import Refused
 from carrel.core.ids import LOCAL_ENGINE, ProjectId
 from carrel.db.database import Database
 from carrel.db.encryption import SecretBox
@@ -82,6 +83,9 @@ async def test_a_killed_push_is_begun_again_by_the_next_leader(
     second = EnvironmentPushes(own)
     await second.step()
     await second.drain()
+    assert await states(database) == [("done", 2), ("done", 2), ("waiting", 0)]
+    await second.step()
+    await second.drain()
     assert await states(database) == [("done", 2), ("done", 2), ("done", 1)]
     assert set(engine.world.pushed) == {f"r.example.org/torch:{tag}" for tag in "123"}
     await second.step()
@@ -145,3 +149,28 @@ async def test_a_push_needs_the_rights_of_its_requester_until_it_runs(
     engine = await own.engines.of(LOCAL_ENGINE)
     assert isinstance(engine, FakeEngine)
     assert engine.world.pushed == {}
+
+
+async def test_pushes_of_one_user_do_not_hold_up_those_of_another(
+    database: Database, people: People, leader: Leader
+) -> None:
+    await requested(database, people, "1", "2", "3", "4")
+    await add_environment(database, "other", people.colleague, "other")
+    async with database.transaction() as tx:
+        await service.request(tx, SystemClock(), people.colleague, "other", "1", PushCreate(tag="5"))
+        order = [one.reference.rpartition(":")[2] for one in await due_pushes.due(tx)]
+    assert order == ["1", "5", "2", "3", "4"]
+
+
+async def test_a_user_has_few_open_pushes(database: Database, people: People, leader: Leader) -> None:
+    await requested(database, people, *map(str, range(service.MOST_OPEN)))
+    with pytest.raises(Refused) as refused:
+        async with database.transaction() as tx:
+            await service.request(tx, SystemClock(), people.user, "torch", "1", PushCreate(tag="more"))
+    assert refused.value.code == "push.too_many"
+    await sql(
+        database,
+        "UPDATE environment_pushes SET state = 'done', ended_at = now() WHERE reference = 'r.example.org/torch:0'",
+    )
+    async with database.transaction() as tx:
+        await service.request(tx, SystemClock(), people.user, "torch", "1", PushCreate(tag="more"))

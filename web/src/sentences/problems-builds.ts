@@ -56,6 +56,10 @@ export const BUILD_PROBLEMS: Record<string, Sentences> = {
     detail: msg`You may not push to this repository.`,
     hint: msg`Choose a repository that matches one of those that are permitted.`,
   },
+  "push.too_many": {
+    detail: msg`You have too many open pushes.`,
+    hint: msg`Wait until one has ended, or cancel one.`,
+  },
   "push.underway": {
     detail: msg`An environment is being pushed to this name already.`,
     hint: msg`Wait until that has ended, or choose another tag.`,

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Forbidden
 from carrel.core.ids import EngineId, PushId
+from carrel.db.database import notify
 from carrel.db.encryption import SecretBox
 from carrel.engines.port import EngineError, EngineUnavailable, PullCredentials
 from carrel.engines.references import repository_of
@@ -18,7 +19,7 @@ from carrel.images import availability
 from carrel.images.registries import ecr_tokens, registry_credentials
 from carrel.images.registries.pulls import note_private
 from carrel.tables.environments import Environment, EnvironmentVersion, VersionState
-from carrel.tables.pushes import EnvironmentPush, PushState
+from carrel.tables.pushes import PUSHES_TOPIC, EnvironmentPush, PushState
 from carrel.tables.registries import ImageRegistry
 
 ATTEMPTS = 6
@@ -40,12 +41,14 @@ class DuePush:
 
 
 async def due(tx: AsyncSession) -> Sequence[DuePush]:
-    """The open pushes, the oldest first."""
+    """The open pushes: the oldest of each requester, then the second of each, and so on."""
+    order = EnvironmentPush.created_at, EnvironmentPush.id
+    turn = func.row_number().over(partition_by=EnvironmentPush.requested_by, order_by=order)
     rows = await tx.execute(
         select(EnvironmentPush, EnvironmentVersion)
         .join(EnvironmentVersion, EnvironmentVersion.id == EnvironmentPush.version_id)
         .where(EnvironmentPush.ended_at.is_(None))
-        .order_by(EnvironmentPush.created_at, EnvironmentPush.id)
+        .order_by(turn, *order)
     )
     return [
         DuePush(
@@ -141,6 +144,7 @@ async def finish(
     row.problem, row.code = (error.message, error.code) if error else (None, None)
     row.progress = 1.0 if state == PushState.DONE else row.progress
     await _flush(tx, row)
+    await notify(tx, PUSHES_TOPIC)
 
 
 async def publish(tx: AsyncSession, row: EnvironmentPush) -> None:

@@ -3,12 +3,12 @@
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import delete, exists, select
+from sqlalchemy import delete, exists, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import Clock
-from carrel.core.errors import Conflict, NotFound
+from carrel.core.errors import Conflict, NotFound, Refused
 from carrel.core.ids import PushId, new_id
 from carrel.db.database import notify
 from carrel.engines.optional import PUSHES
@@ -36,6 +36,8 @@ from carrel.tenancy.schemas import UserRef
 
 _SORT = Sort({"created_at": EnvironmentPush.created_at}, tie=EnvironmentPush.id, default="-created_at")
 _KEPT = timedelta(days=90)
+MOST_OPEN = 20
+"""Of a user."""
 
 
 async def targets(tx: AsyncSession, actor: Actor, ref: str) -> PushTargetList:
@@ -67,6 +69,7 @@ async def request(
     push_targets.require_builder(actor)
     version = await access.version_of(tx, environment, name)
     await _require_ready(tx, environment, version)
+    await _require_few(tx, actor)
     registry = await push_targets.chosen(tx, actor, environment, body.registry)
     reference = await push_targets.reference(
         tx, environment, registry, body.repository, body.tag or version.name
@@ -139,6 +142,18 @@ async def _require_ready(tx: AsyncSession, environment: Environment, version: En
             "push.engine_cannot",
             f"The engine that has {environment.name}:{version.name} cannot push images.",
             hint="Build it again in a resource group of an engine that can, and push that.",
+        )
+
+
+async def _require_few(tx: AsyncSession, actor: Actor) -> None:
+    """Raises: Refused."""
+    mine = select(func.count()).select_from(EnvironmentPush)
+    mine = mine.where(EnvironmentPush.requested_by == actor.user_id, EnvironmentPush.ended_at.is_(None))
+    if (await tx.execute(mine)).scalar_one() >= MOST_OPEN:
+        raise Refused(
+            "push.too_many",
+            f"{MOST_OPEN} of your pushes are running or waiting.",
+            hint="Wait until one has ended, or cancel one: `carrel environment push ENVIRONMENT --cancel`.",
         )
 
 
