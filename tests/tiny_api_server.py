@@ -83,7 +83,13 @@ class TinyApiServer:
         if path in self.objects:
             return web.json_response(self.objects[path])
         if path.split("/")[-1].endswith("s"):
-            items = [one for at, one in self.objects.items() if at.rpartition("/")[0] == path]
+            labels = dict(re.findall(r"([\w./-]+)=([\w.-]+)", request.query.get("labelSelector", "")))
+            items = [
+                one
+                for at, one in self.objects.items()
+                if at.rpartition("/")[0] == path
+                and labels.items() <= one["metadata"].get("labels", {}).items()
+            ]
             return web.json_response({"items": items, "metadata": {"resourceVersion": "1"}})
         return status(404)
 

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import groupby
 
 import structlog
+from sqlalchemy.exc import DBAPIError
 
 from carrel.controllers.active_tasks import ActiveTasks
 from carrel.controllers.loop import Tools, beside
@@ -27,6 +28,7 @@ from carrel.tables.registries import ImageRegistry
 log = structlog.get_logger()
 
 _MISSING = "registry.missing"
+_UNEXPECTED = "Something unexpected happened; see the log of the server."
 
 
 class UpdateChecks:
@@ -95,6 +97,10 @@ class UpdateChecks:
             if error.code in ENDS_ALL:
                 raise
             await self._failed({one.image}, error.message, missing=error.code == _MISSING)
+        except (DBAPIError, ValueError, ArithmeticError, RecursionError):
+            # What the registry sent cannot be stored.
+            log.exception("update_checks.not_stored", image=one.image)
+            await self._failed({one.image}, _UNEXPECTED)
 
     async def _take(self, reader: ManifestReader, one: DueCheck, digest: str) -> None:
         try:

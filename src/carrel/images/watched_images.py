@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, select
+from sqlalchemy import ColumnElement, Select, null, select, true
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -86,7 +86,7 @@ async def rule_changed(tx: AsyncSession, image: Image, rule: WatchRule) -> None:
         if row is not None:
             await tx.delete(row)
         return
-    await check_soon(tx, [image.id])
+    await check_soon(tx, Image.id == image.id)
     await notify(tx, WATCH_TOPIC)
 
 
@@ -130,29 +130,46 @@ def ids(registry: RegistryId) -> Select[ImageId]:
 
 async def locked(tx: AsyncSession, image: ImageId) -> tuple[Image | None, ImageWatch | None]:
     """An image that is still watched and its row, which is added if there is none."""
+    return next(iter(await all_locked(tx, [image])), (None, None))
+
+
+async def all_locked(tx: AsyncSession, images: Collection[ImageId]) -> Sequence[tuple[Image, ImageWatch]]:
+    """The same of several, by id."""
     statement = (
         select(Image)
         .join(ImageSettings, ImageSettings.image == shown_name())
-        .where(Image.id == image, is_watched())
+        .where(Image.id.in_(images), is_watched())
+        .order_by(Image.id)
         .execution_options(populate_existing=True)
         .with_for_update(of=Image)
     )
-    watched = (await tx.execute(statement)).scalar()
-    if watched is None:
-        return None, None
-    await tx.execute(insert(ImageWatch).values(image_id=image).on_conflict_do_nothing())
-    row = select(ImageWatch).where(ImageWatch.image_id == image).with_for_update()
-    return watched, (await tx.execute(row.execution_options(populate_existing=True))).scalar_one()
+    watched = {image.id: image for image in (await tx.execute(statement)).scalars()}
+    if not watched:
+        return ()
+    new = insert(ImageWatch).values([{"image_id": one} for one in watched])
+    await tx.execute(new.on_conflict_do_nothing())
+    rows = select(ImageWatch).where(ImageWatch.image_id.in_(watched)).order_by(ImageWatch.image_id)
+    locking = rows.with_for_update().execution_options(populate_existing=True)
+    return [(watched[row.image_id], row) for row in (await tx.execute(locking)).scalars()]
 
 
-async def check_soon(tx: AsyncSession, images: Sequence[ImageId]) -> None:
-    soon = {"check": True, "tried_at": None}
-    for image in images:
-        await tx.execute(
-            insert(ImageWatch)
-            .values(image_id=image, **soon)
-            .on_conflict_do_update(index_elements=[ImageWatch.image_id], set_=soon)
-        )
+async def check_soon(tx: AsyncSession, *conditions: ColumnElement[bool]) -> int:
+    """Have watched images that meet the conditions checked soon; their number."""
+    # As in `locked`: images before their rows, by id.
+    chosen = (
+        select(Image.id, true(), null())
+        .join(ImageSettings, ImageSettings.image == shown_name())
+        .where(is_watched(), *conditions)
+        .order_by(Image.id)
+        .with_for_update(of=Image, read=True, key_share=True)
+    )
+    statement = (
+        insert(ImageWatch)
+        .from_select(["image_id", "check", "tried_at"], chosen)
+        .on_conflict_do_update(index_elements=[ImageWatch.image_id], set_={"check": True, "tried_at": None})
+        .returning(ImageWatch.image_id)
+    )
+    return len((await tx.execute(statement)).all())
 
 
 async def published(tx: AsyncSession, image: Image) -> None:

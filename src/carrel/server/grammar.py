@@ -216,7 +216,7 @@ def _push_layer(push: argparse.ArgumentParser) -> None:
         "--secret-file",
         default="-",
         metavar="FILE",
-        help="password or token; - (default): the first line of the input",
+        help="password or token; - (default): the first line of the input, asked for at a terminal",
     )
     _data_dir(push)
 

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import sys
+from getpass import getpass
 
 from carrel.core.errors import Invalid, Unavailable
 from carrel.engines.docker import DockerEngine
@@ -52,6 +53,8 @@ async def _push(url: str, repository: str, credentials: PullCredentials | None) 
 def _secret(file: str) -> str:
     """Raises: Invalid."""
     try:
+        if file == "-" and sys.stdin.isatty():
+            return getpass("Password or token: ")
         if file == "-":
             return sys.stdin.readline().rstrip("\n")
         with open(file) as content:

@@ -3,10 +3,10 @@
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
+from carrel.core.clock import is_time_zone
 from carrel.core.ids import DomainId, ProjectId
 from carrel.http.validation import SlotName, TimeZone, says
 from carrel.scanners.reports import Severity
@@ -84,10 +84,8 @@ TimeOfDay = Annotated[
 
 
 def _known(timezone: str) -> str:
-    try:
-        ZoneInfo(timezone)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise ValueError("there is no such time zone") from None
+    if not is_time_zone(timezone):
+        raise ValueError("there is no such time zone")
     return timezone
 
 

@@ -1,7 +1,8 @@
 """Checks of watched images go on after their leader was killed, and news are announced once."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -12,6 +13,7 @@ from databases import sql
 from fake_registry import FakeRegistry
 from node_kit import join, machine
 from people import People, eventually
+from sqlalchemy import event
 
 from carrel.controllers.update_checks import UpdateChecks
 from carrel.core.clock import SystemClock
@@ -100,6 +102,20 @@ async def step(database: Database, leader: Leader, clock: SetClock) -> None:
     await controller.drain()
 
 
+@contextmanager
+def noted(database: Database) -> Iterator[list[str]]:
+    """The statements that are sent meanwhile."""
+    sent: list[str] = []
+
+    def note(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:
+        sent.append(statement)
+
+    engine = database._engine.sync_engine
+    event.listen(engine, "before_cursor_execute", note)
+    yield sent
+    event.remove(engine, "before_cursor_execute", note)
+
+
 @pytest.fixture
 def digest() -> str:
     return f"sha256:{sha256(MANIFEST).hexdigest()}"
@@ -171,6 +187,48 @@ async def test_a_registry_that_is_down_is_tried_again_after_a_while_and_its_othe
     clock.time += timedelta(minutes=1)
     await step(database, leader, clock)
     assert await rows(database, "w.problem") == [(None,), (None,)]
+
+
+async def test_an_answer_that_cannot_be_stored_ends_only_its_own_check(
+    database: Database, people: People, fake: FakeRegistry, leader: Leader, digest: str
+):
+    await watched(database, people, fake, WatchRule.TAKE, "a", "b")
+    long = "r" * 190
+    await sql(database, "UPDATE registries SET host = repeat('h', 300)")
+    await sql(database, "UPDATE images SET repository = :long WHERE id = 'a'", long=long)
+    answers(fake, long, digest)
+    answers(fake, "b", digest)
+    clock = SetClock("2026-03-01T02:00")
+    await step(database, leader, clock)
+    assert [one == digest for (one,) in await rows(database, "i.digest")] == [False, True]
+    [(problem,), (none,)] = await rows(database, "w.problem")
+    assert "unexpected" in problem
+    assert none is None
+    requests = len(fake.seen)
+    await step(database, leader, clock)
+    assert len(fake.seen) == requests
+    assert await rows(database, "w.news") == [(False,), (False,)]
+
+
+async def test_many_checks_are_requested_failed_and_read_in_few_statements(
+    database: Database, people: People, fake: FakeRegistry, leader: Leader
+):
+    names = [f"image{number}" for number in range(20)]
+    await watched(database, people, fake, WatchRule.OFFER, *names)
+    await sql(database, "UPDATE registries SET url = 'http://127.0.0.1:1'")
+    async with database.transaction() as tx:
+        with noted(database) as statements:
+            assert await updates.request_check(tx, people.superadmin, None) == 20
+    assert [one for one in statements if "image_watches" in one][1:] == []
+    clock = SetClock("2026-03-01T00:00")
+    with noted(database) as statements:
+        await step(database, leader, clock)
+    about_images = [one for one in statements if "FROM images" in one or "image_watches" in one]
+    assert len(about_images) < 10
+    assert "min_slots" not in about_images[0]
+    problems = [problem for (problem,) in await rows(database, "w.problem")]
+    assert len(problems) == 20
+    assert all(problems)
 
 
 async def test_superadmins_get_one_letter_about_all_that_is_new(

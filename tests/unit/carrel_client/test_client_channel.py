@@ -73,6 +73,25 @@ def test_a_greeting_that_arrives_with_the_first_message_reaches_the_local_progra
         ports.close()
 
 
+def test_ports_end_quietly_when_another_thread_closes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    failed: list[threading.Thread | None] = []
+    monkeypatch.setattr(threading, "excepthook", lambda of: failed.append(of.thread))
+    with _socket_server(_cat) as client:
+        for used in (False, True):
+            ports = LocalPorts(client.transport, "s", [Forward(0, 25), Forward(0, 26)])
+            running = threading.Thread(target=ports.run, daemon=True)
+            running.start()
+            if used:
+                socket.create_connection(("127.0.0.1", ports.forwards[0].local), 10).close()
+            ports.close()
+            ports.close()
+            running.join(10)
+            assert not running.is_alive()
+            assert running not in failed
+            with pytest.raises(ConnectionRefusedError):
+                socket.create_connection(("127.0.0.1", ports.forwards[0].local), 10)
+
+
 def test_streams_and_the_exit_code_arrive_apart() -> None:
     def handler(peer: ServerConnection) -> None:
         assert json.loads(peer.recv())["command"] == ["sh", "-c", "x"]

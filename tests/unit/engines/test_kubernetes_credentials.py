@@ -3,7 +3,9 @@
 import asyncio
 import base64
 import json
+import os
 import shlex
+import signal
 import ssl
 import tempfile
 from collections.abc import AsyncIterator, Callable
@@ -122,6 +124,20 @@ async def test_a_program_that_just_starts_is_killed_with_its_children(
     with pytest.raises(asyncio.CancelledError):
         await reading
     await eventually(lambda: _is_gone(child.read_text().strip()))
+
+
+async def test_a_program_whose_output_another_process_keeps_open_is_not_awaited_for_ever(
+    plugin: Plugin, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(exec_plugin, "_ANSWER_S", 1.0)
+    monkeypatch.setattr(exec_plugin, "_END_S", 0.1)
+    child = tmp_path / "child"
+    try:
+        async with asyncio.timeout(10):
+            with pytest.raises(EngineUnavailable, match="has not answered"):
+                await credentials.read(plugin(f"setsid sh -c 'echo $$ >{child}; exec sleep 1000'"))
+    finally:
+        os.kill(int(child.read_text()), signal.SIGKILL)
 
 
 def _is_gone(pid: str) -> bool:

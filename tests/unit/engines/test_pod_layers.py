@@ -1,5 +1,6 @@
 """How pods have the app layer, without a cluster."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -8,11 +9,17 @@ from aiohttp import web
 from tiny_api_server import TinyApiServer, machine, status
 
 from carrel.engines.conformance_kit import ProgressLog
-from carrel.engines.kubernetes import KubernetesEngine
+from carrel.engines.kubernetes import KubernetesEngine, layer_trial
 from carrel.engines.kubernetes.pod_answers import start_error
 from carrel.engines.kubernetes.pod_layers import LayerMount, PodLayer, lacking
 from carrel.engines.kubernetes.pods import DEFAULT_SANDBOX, PodNames, manifest, secrets_of
-from carrel.engines.port import ContainerSpec, EngineError, PullCredentials
+from carrel.engines.port import (
+    ContainerSpec,
+    EngineError,
+    EngineUnavailable,
+    PullCredentials,
+    QuotaExhausted,
+)
 
 _IMAGE = "registry.example.org/carrel/app-layer:1"
 _NAMES = PodNames("lab", "carrel")
@@ -127,17 +134,24 @@ class Cluster:
         self.end: Callable[[bool], dict[str, Any]] = lambda volume: {"phase": "Succeeded"}
         self.trials: list[bool] = []
         """Those that began, with whether they had an image volume."""
+        self.begun = asyncio.Event()
+        self.has_room = True
         create = server._create
 
         def created(path: str, body: Any) -> web.Response:
             if body["metadata"].get("labels", {}).get("carrel.check") == "layer":
                 [volume] = body["spec"]["volumes"]
                 self.trials.append("image" in volume)
+                self.begun.set()
                 body["status"] = self.end("image" in volume)
-                body["spec"]["nodeName"] = "a"
+                if self.has_room:
+                    body["spec"]["nodeName"] = "a"
             return create(path, body)
 
         server._create = created  # type: ignore[method-assign]
+
+    def trial_pods(self) -> list[str]:
+        return [path for path in self.server.paths("pods") if "carrel-layer-" in path]
 
     def set_runtime(self, version: str) -> None:
         one = machine()
@@ -159,7 +173,7 @@ async def test_a_cluster_whose_nodes_mount_images_is_tried_out_once(cluster: Clu
     for _ in range(2):
         assert await cluster.engine.try_layer(_IMAGE, _PULL) == "Mounted as an image volume."
     assert cluster.trials == [True]
-    assert [path for path in cluster.server.objects if "carrel-layer-" in path and "/pods/" in path] == []
+    assert cluster.trial_pods() == []
 
 
 async def test_image_volumes_that_do_not_run_programs_are_not_used(cluster: Cluster) -> None:
@@ -202,6 +216,92 @@ async def test_a_layer_that_cannot_be_pulled_is_an_error_with_the_clusters_words
     with pytest.raises(EngineError, match="no such host") as refused:
         await cluster.engine.try_layer(_IMAGE, None)
     assert refused.value.code == "app_layer_missing"
+
+
+_PULL_FAILED = {"waiting": {"reason": "ImagePullBackOff", "message": "429 Too Many Requests"}}
+_NO_TRIALS = [
+    ({"phase": "Pending", "containerStatuses": [{"name": "session", "state": _PULL_FAILED}]}, "429 Too Many"),
+    ({"phase": "Failed", "reason": "Evicted", "message": "The node was low on memory."}, "low on memory"),
+    ({"phase": "Failed", "reason": "Shutdown"}, "Shutdown"),
+]
+
+
+@pytest.mark.parametrize(("end", "why"), _NO_TRIALS)
+async def test_what_is_no_fault_of_image_volumes_says_nothing_about_them(
+    cluster: Cluster, end: dict[str, Any], why: str
+) -> None:
+    cluster.end = lambda volume: end
+    with pytest.raises(EngineError, match=why) as failed:
+        await cluster.engine.try_layer(_IMAGE, None)
+    assert failed.value.code == "app_layer_missing"
+    cluster.end = lambda volume: {"phase": "Succeeded"}
+    assert await cluster.engine.try_layer(_IMAGE, None) == "Mounted as an image volume."
+    assert cluster.trials == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("limit", "has_room", "why"),
+    [("_UNSCHEDULED_S", False, "no node"), ("_TRIAL_S", True, "did not end in time")],
+)
+async def test_a_cluster_without_room_or_in_a_hurry_is_asked_again(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, limit: str, has_room: bool, why: str
+) -> None:
+    monkeypatch.setattr(layer_trial, limit, 0.1)
+    monkeypatch.setattr(layer_trial, "_LOOK_S", 0.2)
+    cluster.has_room = has_room
+    cluster.end = lambda volume: {"phase": "Pending" if volume else "Succeeded"}
+    with pytest.raises(EngineError, match=why):
+        await cluster.engine.try_layer(_IMAGE, None)
+    cluster.end = lambda volume: {"phase": "Succeeded"}
+    assert await cluster.engine.try_layer(_IMAGE, None) == "Mounted as an image volume."
+
+
+async def test_an_exhausted_quota_says_nothing_about_image_volumes(cluster: Cluster) -> None:
+    full = "exceeded quota: all, requested: pods=1, used: pods=9, limited: pods=9"
+
+    def refuse(request: web.Request) -> web.StreamResponse | None:
+        creates = request.method == "POST" and request.path.endswith("/pods")
+        return status(403, "Forbidden", full) if creates else None
+
+    cluster.server.refuse = refuse
+    with pytest.raises(QuotaExhausted):
+        await cluster.engine.try_layer(_IMAGE, None)
+    cluster.server.refuse = lambda request: None
+    assert await cluster.engine.try_layer(_IMAGE, None) == "Mounted as an image volume."
+
+
+async def test_starts_do_not_wait_for_the_end_of_a_long_trial(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layer_trial, "_WAIT_S", 0.1)
+    cluster.end = lambda volume: {"phase": "Pending"}
+    trial = asyncio.create_task(cluster.engine.try_layer(_IMAGE, None))
+    await cluster.begun.wait()
+    async with asyncio.timeout(5):
+        with pytest.raises(EngineUnavailable, match="tries out"):
+            await cluster.engine.ensure(spec(), ProgressLog())
+    trial.cancel()
+    await asyncio.wait([trial])
+    assert cluster.trial_pods() == []
+
+
+async def test_pods_that_a_killed_process_left_are_deleted_by_the_next_trial(cluster: Cluster) -> None:
+    cluster.end = lambda volume: {"phase": "Pending"}
+    for installation in ("lab", "other"):
+        left = KubernetesEngine(cluster.server.access(), installation, layer=_IMAGE)
+        trial = asyncio.create_task(left.try_layer(_IMAGE, None))
+        await cluster.begun.wait()
+        cluster.begun.clear()
+        cluster.server.refuse = lambda request: status(500) if request.method == "DELETE" else None
+        trial.cancel()
+        await asyncio.wait([trial])
+        cluster.server.refuse = lambda request: None
+        await left.close()
+    mine, others = cluster.trial_pods()
+    cluster.end = lambda volume: {"phase": "Succeeded"}
+    await cluster.engine.try_layer(_IMAGE, None)
+    assert cluster.trial_pods() == [others]
+    assert mine != others
 
 
 async def test_pods_of_sessions_have_what_was_tried_out(cluster: Cluster) -> None:

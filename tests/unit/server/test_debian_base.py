@@ -1,5 +1,7 @@
 """What a build of the Debian base leaves behind if it is killed, with a stand-in for mmdebstrap."""
 
+import asyncio
+import io
 import os
 import signal
 import subprocess
@@ -9,9 +11,10 @@ from pathlib import Path
 
 import psutil
 import pytest
-from people import wait_until
+from people import eventually, wait_until
 
 from carrel.server.bootstrap import debian
+from carrel.server.bootstrap.progress import ProgressLines
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts outside of a user namespace")
 
@@ -29,6 +32,7 @@ sleep 600 & wait
 BUILD = """
 import asyncio, io
 from carrel.server.bootstrap import debian
+from carrel.server.bootstrap.progress import ProgressLines
 from carrel.server.bootstrap.progress import ProgressLines
 asyncio.run(debian.write_build_context(io.BytesIO(), mirror="http://x", shown=ProgressLines(print, "")))
 """
@@ -106,3 +110,23 @@ def test_directories_of_others_are_not_touched(tmp_path: Path) -> None:
     (tmp_path / "carrel-debian-link").symlink_to(tmp_path / "mmdebstrap.abcdefghij")
     debian.remove_leftovers(tmp_path)
     assert len(list(tmp_path.iterdir())) == 3
+
+
+async def test_a_cancelled_build_ends_though_its_program_complains_a_lot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = tmp_path / "begun"
+    program = tmp_path / "mmdebstrap"
+    program.write_text(
+        "#!/bin/bash\ntrap 'yes | head -c 1000000 >&2; kill %1; exit 1' TERM\n"
+        f"sleep 600 2>&- & touch {begun}; wait\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    lines = ProgressLines(print, "")
+    writing = asyncio.create_task(debian.write_build_context(io.BytesIO(), mirror="http://x", shown=lines))
+    await eventually(begun.exists)
+    writing.cancel()
+    async with asyncio.timeout(20):
+        await asyncio.wait([writing])
+    assert writing.cancelled()

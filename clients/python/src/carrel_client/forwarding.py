@@ -49,22 +49,42 @@ class LocalPorts:
         self._query = {"container": container} if container else {}
         self._report = report
         self._selector = selectors.DefaultSelector()
+        self._listening: list[socket.socket] = []
+        self._running = self._closed = False
+        self._waking, self._wake = socket.socketpair()
+        self._selector.register(self._waking, selectors.EVENT_READ)
         self.forwards: list[Forward] = []
         for forward in forwards:
             self._listen(bind, forward)
 
     def run(self) -> None:
-        """Accept connections until interrupted."""
-        while True:
-            for key, _ in self._selector.select():
-                end, _ = key.fileobj.accept()  # type: ignore[union-attr]
-                threading.Thread(target=self._serve, args=(end, key.data.remote), daemon=True).start()
+        """Accept connections until interrupted, or closed by another thread."""
+        self._running = True
+        try:
+            while not self._closed:
+                for key, _ in self._selector.select():
+                    if key.data:
+                        end, _ = key.fileobj.accept()  # type: ignore[union-attr]
+                        threading.Thread(target=self._serve, args=(end, key.data.remote), daemon=True).start()
+        except OSError:
+            if not self._closed:
+                raise
+        finally:
+            self._end()
 
     def close(self) -> None:
-        """Close the ports; open connections end with the program."""
-        for key in list(self._selector.get_map().values()):
-            key.fileobj.close()  # type: ignore[union-attr]
+        """Close the ports; open connections end with the program. Twice: no-op."""
+        self._closed = True
+        for listening in self._listening:
+            listening.close()
+        self._wake.close()
+        # What `run` waits for is closed by it: otherwise it would not wake.
+        if not self._running:
+            self._end()
+
+    def _end(self) -> None:
         self._selector.close()
+        self._waking.close()
 
     def _listen(self, bind: str, forward: Forward) -> None:
         family = socket.AF_INET6 if ":" in bind else socket.AF_INET
@@ -78,6 +98,7 @@ class LocalPorts:
                 status=409,
                 hint=f"Choose another one: {forward.local + 1}:{forward.remote}, or 0:{forward.remote} for any.",
             ) from None
+        self._listening.append(listening)
         made = Forward(listening.getsockname()[1], forward.remote)
         self._selector.register(listening, selectors.EVENT_READ, made)
         self.forwards.append(made)

@@ -90,7 +90,7 @@ class Layers:
         layer, status = line.get("id"), str(line.get("status", ""))
         if not isinstance(layer, str) or status.startswith("Pulling from"):
             return
-        part = _part(line.get("progressDetail"))
+        part = fraction_of(line.get("progressDetail"))
         if status in ("Already exists", "Pull complete"):
             self._done[layer] = 1.0
         elif status in ("Download complete", "Verifying Checksum"):
@@ -105,7 +105,8 @@ class Layers:
         self._fraction = max(self._fraction, sum(self._done.values()) / len(self._done))
 
 
-def _part(detail: object) -> float:
+def fraction_of(detail: object) -> float:
+    """How much of a layer has been transferred or unpacked, by the daemon's progressDetail."""
     if not isinstance(detail, dict):
         return 0.0
     current, total = detail.get("current"), detail.get("total")

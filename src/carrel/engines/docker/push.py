@@ -3,7 +3,7 @@
 import json
 
 from carrel.engines.docker.api import DockerApi
-from carrel.engines.docker.pull import authentication
+from carrel.engines.docker.pull import authentication, fraction_of
 from carrel.engines.port import Progress, ProgressSink, PullCredentials
 from carrel.engines.pushing import push_error
 
@@ -35,7 +35,4 @@ def _part(answer: dict[str, object]) -> float:
     """How much of a layer is there."""
     if answer.get("status") in ("Pushed", "Layer already exists"):
         return 1.0
-    detail = answer.get("progressDetail")
-    detail = detail if isinstance(detail, dict) else {}
-    current, total = detail.get("current"), detail.get("total")
-    return min(current / total, 0.99) if current and total else 0.0
+    return min(fraction_of(answer.get("progressDetail")), 0.99)

@@ -306,6 +306,7 @@ class KubernetesEngine:
             await self.claim.require()
             pods, _ = await self._api.items(self._names.pods, {"labelSelector": self._names.selector})
             await asyncio.gather(*(self._delete(pod) for pod in pods))
+            await self._layers.clean()
             await self._isolation.purge()
             await self.claim.release()
             if not await self.claim.others():

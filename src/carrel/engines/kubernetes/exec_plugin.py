@@ -19,6 +19,7 @@ from carrel.engines.kubernetes.kubeconfig import ExecConfig, KubeconfigCluster
 from carrel.engines.port import EngineUnavailable
 
 _ANSWER_S = 10.0
+_END_S = 5.0
 _KEPT = ("PATH", "HOME", "USER", "LANG", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
 """What a program gets of our environment, which has secrets of the installation."""
@@ -83,10 +84,14 @@ async def run(config: ExecConfig, cluster: KubeconfigCluster) -> IssuedCredentia
 
 
 async def _end(process: Process) -> None:
-    """Kill what is left of its process group."""
+    """Kill what is left of its process group, and read what it printed: wait() does not return while a full pipe is not
+    read. A process that has left the group may keep the pipe.
+    """
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    await process.wait()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_END_S):
+            await process.communicate()
 
 
 def _environment(config: ExecConfig, cluster: KubeconfigCluster) -> Mapping[str, str]:

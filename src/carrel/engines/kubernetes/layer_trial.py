@@ -12,15 +12,27 @@ from contextlib import suppress
 from typing import Any
 
 from carrel.engines.kubernetes import pod_secrets
+from carrel.engines.kubernetes.admission_errors import refusal
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
-from carrel.engines.kubernetes.pod_layers import LayerMount, PodLayer, lacking, missing, start_failure
+from carrel.engines.kubernetes.pod_layers import (
+    NOT_PULLED,
+    LayerMount,
+    PodLayer,
+    lacking,
+    missing,
+    start_failure,
+)
 from carrel.engines.kubernetes.pods import SESSION, PodNames
-from carrel.engines.port import APP_LAYER, WORK_UID, EngineUnavailable, PullCredentials
+from carrel.engines.port import APP_LAYER, WORK_UID, EngineUnavailable, PullCredentials, QuotaExhausted
 
 _TRIAL_S = 1800
 """Time for the pull and the copy."""
 _LOOK_S = 0.5
 _UNSCHEDULED_S = 60.0
+_WAIT_S = 30.0
+"""For the end of a trial that somebody else has begun."""
+_OWNER = "carrel.check-owner"
+"""Label of the trial pods of an installation, which others have in the same namespace too."""
 _RESTRICTED = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
 
 
@@ -44,16 +56,35 @@ class LayerTrial:
     ) -> PodLayer:
         """How pods have it; tried out on first use, and again once the nodes have other versions.
 
-        Raises: ApiError, EngineUnavailable; EngineError (app_layer_missing) if they cannot have it.
+        Raises: ApiError; EngineUnavailable, also while it is being tried out; EngineError (app_layer_missing) if they
+        cannot have it, or if that cannot be tried out now.
         """
-        async with self._trying:
+        try:
+            async with asyncio.timeout(_WAIT_S):
+                await self._trying.acquire()
+        except TimeoutError:
+            raise EngineUnavailable("The cluster still tries out how pods have the app layer.") from None
+        try:
             lacks = lacking(machines)
             known = self._known
             if known is None or known.reference != reference or bool(lacks) != bool(self._versions):
                 self._known = None
                 self._versions = lacks
+                await self.clean()
                 self._known = known = await self._tried(reference, credentials, lacks)
             return known
+        finally:
+            self._trying.release()
+
+    async def clean(self) -> None:
+        """Delete the pods of trials that were cut off; the cluster deletes their secrets. Raises: ApiError,
+        EngineUnavailable.
+        """
+        pods, _ = await self._api.items(
+            self._names.pods, {"labelSelector": f"{_OWNER}={self._names.installation}"}
+        )
+        for pod in pods:
+            await self._delete(pod["metadata"]["name"])
 
     def forget(self) -> None:
         """Try it out again: a pod could not have it."""
@@ -84,38 +115,60 @@ class LayerTrial:
         return layer
 
     async def _refused(self, layer: PodLayer, credentials: PullCredentials | None) -> str:
-        """Why a pod cannot have it, as a clause; empty if one has had it. Raises: ApiError, EngineUnavailable."""
+        """Why pods cannot have it, as a clause; empty if one has had it.
+
+        Raises: ApiError, EngineUnavailable; EngineError if nothing is known, as another trial may end differently.
+        """
         name = f"carrel-layer-{secrets.token_hex(4)}"
-        path = f"{self._names.pods}/{name}"
         manifest = _manifest(layer, name, self._names, credentials)
         try:
-            pod = await self._api.create(self._names.namespace, "pods", manifest)
+            try:
+                pod = await self._api.create(self._names.namespace, "pods", manifest)
+            except ApiError as error:
+                if error.status not in (403, 422) or isinstance(refusal(error.message), QuotaExhausted):
+                    raise
+                return error.message.rstrip(".")
             if credentials:
                 await self._api.create(self._names.namespace, "secrets", _secret(pod, name, credentials))
             async with asyncio.timeout(_TRIAL_S):
-                return await self._ended(path)
-        except ApiError as error:
-            if error.status not in (403, 422):
-                raise
-            return error.message.rstrip(".")
+                return await self._ended(name, layer.reference)
         except TimeoutError:
-            return "the pod did not end in time"
+            raise missing(layer.reference, "the pod that tries it out did not end in time") from None
         finally:
             with suppress(ApiError, EngineUnavailable):
-                await self._api.call("DELETE", path, body={"gracePeriodSeconds": 1})
+                await self._delete(name)
 
-    async def _ended(self, path: str) -> str:
+    async def _ended(self, name: str, reference: str) -> str:
         waited_s = 0.0
         while True:
-            pod = await self._api.call("GET", path)
+            pod = await self._api.call("GET", f"{self._names.pods}/{name}")
             if pod["status"].get("phase") == "Succeeded":
                 return ""
+            if obstacle := _obstacle(pod):
+                raise missing(reference, obstacle)
             if failure := _failure(pod):
                 return failure
             if not pod["spec"].get("nodeName") and waited_s > _UNSCHEDULED_S:
-                return "the cluster has no node for a pod that tries it out"
+                raise missing(reference, "the cluster has no node for a pod that tries it out")
             await asyncio.sleep(_LOOK_S)
             waited_s += _LOOK_S
+
+    async def _delete(self, name: str) -> None:
+        try:
+            await self._api.call("DELETE", f"{self._names.pods}/{name}", body={"gracePeriodSeconds": 1})
+        except ApiError as error:
+            if error.status != 404:
+                raise
+
+
+def _obstacle(pod: Mapping[str, Any]) -> str:
+    """Why it does not show how pods have the layer, as a clause; empty: it may still."""
+    status = pod["status"]
+    if status.get("phase") == "Failed" and status.get("reason"):
+        # Evicted, preempted, or too long on its way.
+        return str(status.get("message") or f"the cluster ended the pod ({status['reason']})").rstrip(".")
+    # Both the main container and the volume are of the same image.
+    return start_failure(pod, "", NOT_PULLED)
 
 
 def _failure(pod: Mapping[str, Any]) -> str:
@@ -149,7 +202,7 @@ def _manifest(
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": name, "labels": {"carrel.check": "layer"}},
+        "metadata": {"name": name, "labels": {"carrel.check": "layer", _OWNER: names.installation}},
         "spec": {
             # Whoever deletes it may not be there any more.
             "activeDeadlineSeconds": _TRIAL_S,

@@ -9,7 +9,7 @@ How it gets there depends on the cluster; `layer_trial` finds out.
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePosixPath
@@ -96,10 +96,8 @@ class PodLayer:
         return hashlib.sha256(self.reference.encode()).hexdigest()[:16]
 
 
-_FAILED = (
-    *("ErrImagePull", "ImagePullBackOff", "InvalidImageName"),
-    *("CreateContainerConfigError", "CreateContainerError", "RunContainerError"),
-)
+NOT_PULLED = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName")
+_FAILED = (*NOT_PULLED, "CreateContainerConfigError", "CreateContainerError", "RunContainerError")
 
 
 def missing(reference: str, why: str) -> EngineError:
@@ -107,18 +105,20 @@ def missing(reference: str, why: str) -> EngineError:
     return EngineError(f"Pods cannot have the app layer {reference}: {why}.", retriable=True, code=MISSING)
 
 
-def start_failure(pod: Mapping[str, Any], reference: str) -> str:
-    """Why a pod does not start because of its layer, as a clause; empty if it is not because of that."""
+def start_failure(pod: Mapping[str, Any], reference: str, reasons: Collection[str] = _FAILED) -> str:
+    """Why a pod does not start because of its layer, as a clause; empty if it is not because of that, or if it is not
+    one of these reasons of the kubelet.
+    """
     status = pod["status"]
     for one in (*status.get("initContainerStatuses", ()), *status.get("containerStatuses", ())):
         failed = one["state"].get("terminated") or one["state"].get("waiting") or {}
         text = (failed.get("message") or failed.get("reason") or "").rstrip(".")
-        if one["name"] == LAYER and failed.get("reason") in _FAILED:
+        if one["name"] == LAYER and failed.get("reason") in reasons:
             return text
         if one["name"] == LAYER and failed.get("exitCode"):
             return f"its copy failed with exit code {failed['exitCode']}; the disk of the node may be full"
         # Kubelets report an image volume that cannot be pulled like this.
-        if failed.get("reason") in _FAILED and reference in text:
+        if failed.get("reason") in reasons and reference in text:
             return text
     return ""
 

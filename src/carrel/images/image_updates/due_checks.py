@@ -44,7 +44,15 @@ async def due(tx: AsyncSession, now: datetime) -> Sequence[DueCheck]:
     if opened:
         is_due = or_(is_due, ImageWatch.checked_at.is_(None), ImageWatch.checked_at < opened, to_take)
     rows = await tx.execute(
-        select(Image, ImageWatch, ImageSettings.watch)
+        select(
+            Image.id,
+            Image.registry_id,
+            Image.repository,
+            Image.tag,
+            ImageWatch.take,
+            ImageWatch.offered,
+            ImageSettings.watch,
+        )
         .join(ImageSettings, ImageSettings.image == shown_name())
         .outerjoin(ImageWatch, ImageWatch.image_id == Image.id)
         .where(watched_images.is_watched(), is_due, tried)
@@ -52,14 +60,14 @@ async def due(tx: AsyncSession, now: datetime) -> Sequence[DueCheck]:
     )
     return [
         DueCheck(
-            image=image.id,
-            registry=RegistryId(image.registry_id or ""),
-            repository=image.repository,
-            tag=image.tag,
-            take=row.offered if row and row.take else None,
+            image=image,
+            registry=RegistryId(registry or ""),
+            repository=repository,
+            tag=tag,
+            take=offered if take else None,
             automatic=rule == WatchRule.TAKE and opened is not None,
         )
-        for image, row, rule in rows
+        for image, registry, repository, tag, take, offered, rule in rows
     ]
 
 
@@ -67,18 +75,18 @@ async def not_checked(
     tx: AsyncSession, images: Collection[ImageId], problem: str, now: datetime, *, missing: bool = False
 ) -> None:
     """The checks did not work. missing: as the registry does not have the tag, which ends the check."""
-    for one in sorted(images):
-        image, row = await watched_images.locked(tx, one)
-        if image is None or row is None:
-            continue
+    changed = []
+    for image, row in await watched_images.all_locked(tx, images):
         before = (row.problem, row.missing)
         row.tried_at, row.problem = now, problem
         if missing:
             row.news = row.news or not row.missing
             row.check, row.missing, row.checked_at = False, True, now
-        await tx.flush()
         if before != (row.problem, row.missing):
-            await watched_images.published(tx, image)
+            changed.append(image)
+    await tx.flush()
+    for image in changed:
+        await watched_images.published(tx, image)
 
 
 async def not_taken(tx: AsyncSession, image_id: ImageId, digest: str, problem: str, now: datetime) -> None:

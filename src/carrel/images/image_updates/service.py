@@ -8,7 +8,7 @@ from carrel.core.errors import Conflict
 from carrel.db.database import notify
 from carrel.images import watched_images
 from carrel.permissions.decide import Actor, Target, require
-from carrel.tables.images import WATCH_TOPIC, Image, ImageSettings, ImageWatch, shown_name
+from carrel.tables.images import WATCH_TOPIC, Image, ImageWatch
 
 _ACTION = "image.update"
 
@@ -35,22 +35,14 @@ async def request_check(tx: AsyncSession, actor: Actor, image: Image | None) -> 
     require(actor, _ACTION, Target())
     if image is not None:
         _require_watched(image)
-    joined = (
-        select(Image.id)
-        .join(ImageSettings, ImageSettings.image == shown_name())
-        .where(watched_images.is_watched())
-    )
-    chosen = list(
-        (await tx.execute(joined if image is None else joined.where(Image.id == image.id))).scalars()
-    )
-    await watched_images.check_soon(tx, chosen)
+    count = await watched_images.check_soon(tx, *([Image.id == image.id] if image else []))
     if image is not None:
         await _decided(tx, actor, image, "check requested")
     else:
-        details = {"what": "checks requested", "images": len(chosen)}
+        details = {"what": "checks requested", "images": count}
         audit.record(tx, actor, _ACTION, "", target=Target(), details=details)
         await notify(tx, WATCH_TOPIC)
-    return len(chosen)
+    return count
 
 
 async def _available(tx: AsyncSession, actor: Actor, image: Image, digest: str | None) -> ImageWatch:

@@ -8,7 +8,7 @@ import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import aiohttp
 
@@ -37,9 +37,8 @@ def signed(
     region: str,
     service: str,
     now: datetime,
-    method: str = "POST",
 ) -> dict[str, str]:
-    """The headers with those that sign the request. headers: names in lower case."""
+    """The headers with those that sign a POST. headers: names in lower case. url: without a query."""
     at = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
     address = urlsplit(url)
     all_headers = {**headers, "host": address.netloc, "x-amz-date": at}
@@ -49,9 +48,8 @@ def signed(
     names = sorted(all_headers)
     listed = ";".join(names)
     lines = "".join(f"{name}:{all_headers[name].strip()}\n" for name in names)
-    query = "&".join(sorted(address.query.split("&"))) if address.query else ""
     digest = hashlib.sha256(body).hexdigest()
-    request = "\n".join([method, quote(address.path or "/"), query, lines, listed, digest])
+    request = "\n".join(["POST", address.path or "/", "", lines, listed, digest])
     # 2. what is signed, with a key of this day, region and service
     scope = f"{at[:8]}/{region}/{service}/aws4_request"
     text = "\n".join([_ALGORITHM, at, scope, hashlib.sha256(request.encode()).hexdigest()])

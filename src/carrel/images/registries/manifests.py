@@ -202,6 +202,7 @@ def _variables(value: object) -> dict[str, str]:
 def _time(value: object) -> datetime | None:
     try:
         at = datetime.fromisoformat(_text(value))
-    except ValueError:
+        # Beyond the first and the last year, the database stores what cannot be read again.
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return at if at.tzinfo else at.replace(tzinfo=UTC)

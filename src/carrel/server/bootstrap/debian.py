@@ -129,7 +129,8 @@ async def _mmdebstrap(target: Path, *, mirror: str, lock: int) -> None:
         _, complaints = await process.communicate()
     except asyncio.CancelledError:
         process.terminate()
-        await process.wait()
+        # Not wait(), which does not return while a full pipe is not read.
+        await process.communicate()
         raise
     if process.returncode != 0:
         last = complaints.decode(errors="replace").strip().splitlines()[-5:]

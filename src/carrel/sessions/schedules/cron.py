@@ -8,10 +8,11 @@ time.
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import islice
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
 
+from carrel.core.clock import is_time_zone
 from carrel.core.errors import Invalid
 
 _MOST_AT_ONCE = 100_000
@@ -19,15 +20,13 @@ _MOST_AT_ONCE = 100_000
 
 def require_valid(expression: str, timezone: str) -> None:
     """Raises: Invalid."""
-    try:
-        ZoneInfo(timezone)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
+    if not is_time_zone(timezone):
         raise Invalid(
             "schedule.bad_timezone",
             f"{timezone[:64]} is not a time zone.",
             hint="Use a name such as Europe/Berlin, Asia/Seoul or UTC.",
             field="timezone",
-        ) from None
+        )
     try:
         next(CronSim(expression, datetime(2026, 1, 1, tzinfo=UTC)))
     except (CronSimError, StopIteration):
