@@ -11,8 +11,10 @@ import pytest
 from own_registry import PASSWORD, USERNAME, OwnRegistry, own_registry
 from tiny_image import ensure_tiny_image
 
+from carrel.core.ids import new_id
 from carrel.engines.docker import DockerEngine
-from carrel.engines.port import EngineError, Progress, PullCredentials
+from carrel.engines.docker.push_names import mark
+from carrel.engines.port import ContainerSpec, EngineError, Progress, PullCredentials
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +103,9 @@ async def test_a_push_that_is_cancelled_leaves_no_tag_there_and_no_name_here(
 
     push = asyncio.create_task(docker_engine.push_image(large_image, target, show, credentials))
     await begun.wait()
+    # Sessions do not wait until it has ended.
+    async with asyncio.timeout(1.0), docker_engine._push_names.use(target):
+        assert not {mark(target), target} & await names(docker_engine)
     push.cancel()
     with pytest.raises(asyncio.CancelledError):
         await push
@@ -108,22 +113,71 @@ async def test_a_push_that_is_cancelled_leaves_no_tag_there_and_no_name_here(
     client = registry._client(f"{installation}/large")
     assert client.head(f"/v2/{installation}/large/manifests/1").status_code == 404
     # As a process that was killed leaves it.
-    await docker_engine.tag_image(large_image, target)
+    for name in (mark(target), target):
+        await docker_engine.tag_image(large_image, name)
     for _ in range(2):
         await docker_engine.discard_push(large_image, target)
-    assert target not in await names(docker_engine)
+    assert not {mark(target), target} & await names(docker_engine)
     assert large_image in await names(docker_engine)
     assert (await docker_engine.push_image(large_image, target, show, credentials)).startswith("sha256:")
 
 
-async def test_the_name_of_another_image_is_not_discarded(
+async def test_the_name_of_another_image_stays_its_own(
     docker_engine: DockerEngine, registry: OwnRegistry, installation: str, large_image: str
 ) -> None:
     other, target = await ensure_tiny_image("layer"), f"{registry.host}/{installation}/other:1"
+    credentials = PullCredentials(registry.host, USERNAME, PASSWORD)
     await docker_engine.tag_image(other, target)
+    with pytest.raises(EngineError) as refused:
+        await docker_engine.push_image(large_image, target, lambda step: None, credentials)
+    assert (refused.value.code, refused.value.retriable) == ("push_name_in_use", False)
     await docker_engine.discard_push(large_image, target)
+    assert (await docker_engine.image(target)).id == (await docker_engine.image(other)).id
+    await docker_engine.remove_image(target)
+
+
+async def test_a_name_that_the_image_had_before_stays(
+    docker_engine: DockerEngine, registry: OwnRegistry, installation: str
+) -> None:
+    image, target = await ensure_tiny_image("layer"), f"{registry.host}/{installation}/had:1"
+    credentials = PullCredentials(registry.host, USERNAME, PASSWORD)
+    await docker_engine.tag_image(image, target)
+    await docker_engine.push_image(image, target, lambda step: None, credentials)
+    await docker_engine.discard_push(image, target)
     assert target in await names(docker_engine)
     await docker_engine.remove_image(target)
+
+
+async def test_a_digest_of_a_push_does_not_keep_the_image(
+    docker_engine: DockerEngine, registry: OwnRegistry, installation: str, large_image: str
+) -> None:
+    target = f"{registry.host}/{installation}/digest:1"
+    credentials = PullCredentials(registry.host, USERNAME, PASSWORD)
+    await docker_engine.push_image(large_image, target, lambda step: None, credentials)
+    [stored] = [one for one in await docker_engine.images() if large_image in one.references]
+    assert stored.digests == ()
+
+
+async def test_no_session_starts_from_the_name_of_a_push(
+    docker_engine: DockerEngine, docker: aiodocker.Docker, installation: str
+) -> None:
+    """The registry does not answer, so the name stays."""
+    image, connected = await ensure_tiny_image(), asyncio.Event()
+    server = await asyncio.start_server(lambda *streams: connected.set(), "127.0.0.1", 0)
+    target = f"127.0.0.1:{server.sockets[0].getsockname()[1]}/{installation}/hidden:1"
+    push = asyncio.create_task(docker_engine.push_image(image, target, lambda step: None))
+    await connected.wait()
+    assert target in await names(docker_engine)
+    spec = ContainerSpec(new_id(), target, {"cpu": 500, "mem": 64 << 20})
+    start = asyncio.create_task(docker_engine.ensure(spec, lambda step: None))
+    pull = asyncio.create_task(docker_engine.pull_image(target, lambda step: None))
+    assert not (await asyncio.wait([start, pull], timeout=2.0))[0]
+    server.close()
+    push.cancel()
+    for task, reason in ((push, asyncio.CancelledError), (start, EngineError), (pull, EngineError)):
+        with pytest.raises(reason):
+            await task
+    assert spec.id not in [one.id for one in await docker_engine.list()]
 
 
 async def test_a_push_without_the_right_says_what_the_registry_said(

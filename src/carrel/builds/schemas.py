@@ -22,6 +22,7 @@ Path = Annotated[
     Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f\\\"]{1,255}$"), AfterValidator(_within)],
     says(_PATH),
 ]
+MOST_OF_SOURCE = 2000
 Text = Annotated[str, StringConstraints(max_length=256 << 10, pattern=r"^[^\x00]*$")]
 
 
@@ -42,7 +43,7 @@ class EnvironmentBuild(BaseModel):
     files: Annotated[dict[Path, Text], Field(max_length=20)] = {}
     context: Annotated[str, Field(max_length=64)] | None = None
     base: Annotated[str, Field(max_length=512)] | None = None
-    source: Annotated[str, Field(max_length=2000)] = ""
+    source: Annotated[str, Field(max_length=MOST_OF_SOURCE)] = ""
 
 
 class EnvironmentRebuild(BaseModel):

@@ -11,6 +11,7 @@ from carrel.builds import build_recipes as recipes
 from carrel.builds import contexts, devcontainer
 from carrel.builds import dockerfile as dockerfiles
 from carrel.builds.schemas import (
+    MOST_OF_SOURCE,
     BuildContextView,
     BuildLogView,
     BuildRecipe,
@@ -51,8 +52,9 @@ _OPEN = (VersionState.WAITING, VersionState.RUNNING)
 async def keep_context(
     tx: AsyncSession, clock: Clock, actor: Actor, packed: contexts.Packed, *, source: str = ""
 ) -> BuildContextView:
-    """Keep the files for a build. Raises: Forbidden, Refused."""
+    """Keep the files for a build. source: as much of it as a version keeps. Raises: Forbidden, Refused."""
     await require_context(tx, actor)
+    source = source[:MOST_OF_SOURCE]
     row = BuildContext(
         id=new_id(),
         owner_id=actor.user_id,

@@ -4,7 +4,7 @@ A push is a row. After a crash the next leader begins it again; layers that are 
 """
 
 import asyncio
-from collections import defaultdict
+from collections import Counter
 from functools import partial
 
 import structlog
@@ -12,7 +12,7 @@ import structlog
 from carrel.controllers.active_tasks import ActiveTasks, Work, stalled
 from carrel.controllers.loop import Tools, beside, end
 from carrel.core.errors import Forbidden, NotFound, Unavailable
-from carrel.core.ids import EngineId, PushId
+from carrel.core.ids import PushId
 from carrel.db.encryption import SecretUnreadable
 from carrel.db.leader import LeadershipLost
 from carrel.engines.optional import ImagePushing
@@ -42,19 +42,21 @@ class EnvironmentPushes:
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
         self._active = ActiveTasks[PushId]()
-        self._room = asyncio.Semaphore(_AT_ONCE)
-        self._rooms: dict[EngineId, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(_ON_AN_ENGINE))
 
     async def step(self) -> None:
         """Begin the open pushes that are due and not running, and stop those that were cancelled."""
         async with self._tools.transaction() as tx:
             due = await due_pushes.due(tx)
+        running = Counter(one.engine for one in due if one.id in self._active)
         for one in due:
             if one.unneeded and self._active.about(one.id) != _ENDING:
                 await self._active.stop(one.id)
                 self._begin(one, partial(self._end, one, PushState.CANCELLED), _ENDING)
-            elif not one.unneeded and one.due_at <= self._tools.clock.now():
+            elif one.unneeded or one.id in self._active or one.due_at > self._tools.clock.now():
+                continue
+            elif running[one.engine] < _ON_AN_ENGINE and running.total() < _AT_ONCE:
                 self._begin(one, partial(self._work, one))
+                running[one.engine] += 1
 
     async def drain(self) -> None:
         """Wait until no push is running."""
@@ -68,27 +70,28 @@ class EnvironmentPushes:
         self._active.begin(one.id, partial(beside, "pushes of environments", work, push=one.id), about)
 
     async def _work(self, one: DuePush) -> None:
-        async with self._rooms[one.engine], self._room:
+        try:
             async with self._tools.transaction() as tx:
                 if not await due_pushes.begin(tx, one.id, self._tools.clock.now()):
                     return
-            try:
-                engine = await self._engine(one)
-                if engine is None:
-                    raise _CANNOT
-                await self._push(one, engine)
-            except (Unavailable, SecretUnreadable) as error:
-                await self._hindered(one, EngineUnavailable(error.message))
-            except Forbidden as error:
-                await self._end(
-                    one, PushState.FAILED, EngineError(error.message, retriable=False, code=error.code)
-                )
-            except EngineError as error:
-                await self._hindered(one, error)
-            except (LookupError, TypeError, ValueError):
-                # What the registry sends reaches us through the engine.
-                log.exception("environment_pushes.failed", push=one.id)
-                await self._end(one, PushState.FAILED, _UNEXPECTED)
+            engine = await self._engine(one)
+            if engine is None:
+                raise _CANNOT
+            await self._push(one, engine)
+        except (Unavailable, SecretUnreadable) as error:
+            await self._hindered(one, EngineUnavailable(error.message))
+        except Forbidden as error:
+            await self._end(
+                one, PushState.FAILED, EngineError(error.message, retriable=False, code=error.code)
+            )
+        except EngineError as error:
+            await self._hindered(one, error)
+        except LeadershipLost:
+            raise
+        except Exception:
+            # What the registry sends reaches us through the engine.
+            log.exception("environment_pushes.failed", push=one.id)
+            await self._end(one, PushState.FAILED, _UNEXPECTED)
 
     async def _push(self, one: DuePush, engine: ImagePushing) -> None:
         """Push it, with its progress stored meanwhile. Raises: EngineError, Forbidden, SecretUnreadable."""

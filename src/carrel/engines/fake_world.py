@@ -29,7 +29,6 @@ from carrel.engines.port import (
     OOM_EVENTS,
     WORK_HOME,
     ContainerSpec,
-    EngineError,
     EngineUnavailable,
     LogRecord,
     MachineAwaited,
@@ -222,7 +221,7 @@ class FakeWorld:
         self._away = False
         self._hung = False
         self._answers = Signal()
-        self._faults: list[tuple[str, EngineError]] = []
+        self._faults: list[tuple[str, Exception]] = []
 
     def equip(self, node: str, accelerators: Accelerators) -> None:
         """Add accelerators to a node."""
@@ -231,7 +230,7 @@ class FakeWorld:
 
     # Faults
 
-    def fail_next(self, step: str, error: EngineError, *, times: int = 1) -> None:
+    def fail_next(self, step: str, error: Exception, *, times: int = 1) -> None:
         """Make the next calls or steps of this name raise `error` without effect."""
         self._faults += [(step, error)] * times
 

@@ -178,14 +178,15 @@ class ImagePushing(Protocol):
         credentials: PullCredentials | None = None,
     ) -> str:
         """Push the image under another name, with a tag; returns its digest there. Layers that are there are not sent.
-        The engine does not keep the name. One push to a target at a time.
+        A name that is there stays as it is; otherwise the engine does not keep it, and no container starts from it. One
+        push to a target at a time.
 
-        Raises: ImageUnusable, EngineError (see `pushing.push_error`).
+        Raises: ImageUnusable, EngineError (see `pushing`: another image has the name; it was not pushed).
         """
         ...
 
     async def discard_push(self, reference: str, target: str) -> None:
-        """Remove the name that an interrupted push of the image has left."""
+        """Remove the name that an interrupted push of the image has left; one that was there before stays."""
         ...
 
 

@@ -6,6 +6,8 @@ from typing import NamedTuple
 from carrel.engines.port import EngineError
 from carrel.engines.references import registry_of
 
+_LONGEST_CAUSE = 2000
+
 
 class PushFailure(NamedTuple):
     """pattern: of the message. reason: a clause, with {registry}. retriable: it passes by itself."""
@@ -60,9 +62,20 @@ _FAILURES = (
 )
 
 
+def name_in_use(target: str) -> EngineError:
+    """The error for a push under a name that another image has on the engine."""
+    return EngineError(
+        f"{target} could not be pushed: the engine has another image of that name, from which sessions may start. "
+        "Choose another tag, or have that image removed from the engine.",
+        retriable=False,
+        code="push_name_in_use",
+    )
+
+
 def push_error(target: str, text: str) -> EngineError:
     """The error for a failed push, with a remedy. Only those that pass by themselves are retriable."""
-    cause = text.strip().rstrip(".")
+    # What a registry sends may be no text for the database.
+    cause = text.encode(errors="replace").decode().replace("\0", "").strip().rstrip(".")[:_LONGEST_CAUSE]
     for failure in _FAILURES:
         if re.search(failure.pattern, cause, re.IGNORECASE):
             reason = failure.reason.format(registry=registry_of(target))

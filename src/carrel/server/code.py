@@ -36,4 +36,5 @@ def _files(part: Path) -> Iterator[Path]:
         if os.path.basename(folder) == "web_dist":
             # It names all other files of the page, whose names change with their content.
             folders[:], files = [], ["index.html"]
-        yield from (Path(folder, name) for name in sorted(files) if not name.endswith(".pyc"))
+        paths = (Path(folder, name) for name in sorted(files) if not name.endswith(".pyc"))
+        yield from (path for path in paths if path.is_file())

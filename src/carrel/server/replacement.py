@@ -18,7 +18,8 @@ from carrel.server.waiting import require_not_newer
 def stop_former(settings: Settings, pid: int) -> None:
     """Stop the supervisor. Raises: Conflict if this code could not take its place."""
     require_as_running(settings)
-    require_own(Path(f"/proc/{pid}/cgroup").read_text())
+    with suppress(FileNotFoundError, ProcessLookupError):  # it has stopped meanwhile
+        require_own(Path(f"/proc/{pid}/cgroup").read_text())
     with suppress(psycopg.Error):  # the start waits for it
         require_not_newer(read_run(settings.data_dir)["CARREL_DATABASE_URL"])
     say("Carrel is running with other code: restarting it. Sessions keep running.")

@@ -110,6 +110,8 @@ async def test_nobody_pushes_to_a_registry_that_does_not_permit_it(living: Api) 
     several = await user.post(path, {})
     assert status_and_code(several) == (422, "push.registry_needed")
     assert several.json()["details"]["registries"] == ["ours", "second"]
+    long = {"registry": "ours", "repository": f"team/{'x' * 240}"}
+    assert status_and_code(await user.post(path, long)) == (422, "push.name_too_long")
     await registry(admin, "plain", url="http://plain")
     assert status_and_code(await user.post(path, {"registry": "plain"})) == (422, "push.address")
     [limited] = await sql(

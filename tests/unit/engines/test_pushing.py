@@ -40,3 +40,10 @@ def test_only_what_passes_by_itself_is_tried_again(text: str, code: str, retriab
     assert (error.code, error.retriable) == (code, retriable)
     assert error.message.startswith("registry.example.org/team/torch:1 could not be pushed: ")
     assert text.rstrip(".") in error.message
+
+
+def test_the_words_of_a_registry_can_be_stored() -> None:
+    message = push_error("registry.example.org/team/torch:1", "no\0 \ud800" + "x" * 100_000).message
+    assert message.isprintable()
+    assert "no ?xxx" in message
+    assert len(message) < 3000

@@ -1,5 +1,6 @@
 """The fingerprint of the code, by which `carrel up` knows that a server runs another one."""
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,6 +47,20 @@ def test_what_a_run_writes_beside_the_sources_is_no_change(checkout: Path) -> No
     (checkout / "src/carrel/__pycache__").mkdir()
     (checkout / "src/carrel/__pycache__/a.cpython-313.pyc").write_bytes(b"compiled")
     assert _fingerprint(checkout) == before
+
+
+def test_a_link_to_nothing_is_no_change(checkout: Path) -> None:
+    before = _fingerprint(checkout)
+    (checkout / "src/carrel/.#a.py").symlink_to("somebody@machine.1234")
+    assert _fingerprint(checkout) == before
+
+
+def test_a_server_that_has_stopped_meanwhile_is_no_failure(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, database_url="postgresql://127.0.0.1:1/none")
+    run_file.write_run(settings, embedded=True, claimant="")
+    with subprocess.Popen(["true"]) as ended:
+        ended.wait()
+    replacement.stop_former(settings, ended.pid)
 
 
 def test_code_of_the_last_start_is_kept(tmp_path: Path) -> None:

@@ -130,3 +130,14 @@ async def test_a_cancelled_build_ends_though_its_program_complains_a_lot(
     async with asyncio.timeout(20):
         await asyncio.wait([writing])
     assert writing.cancelled()
+
+
+def test_a_directory_that_another_process_deletes_meanwhile_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "carrel-debian-killed").mkdir()
+    monkeypatch.setattr(
+        Path, "glob", lambda *_: (tmp_path / f"carrel-debian-{end}" for end in ("gone", "killed"))
+    )
+    debian.remove_leftovers(tmp_path)
+    assert list(tmp_path.iterdir()) == []

@@ -38,6 +38,10 @@ export const BUILD_PROBLEMS: Record<string, Sentences> = {
     detail: msg`The engine that has this version cannot push images.`,
     hint: msg`Build it again where the engine can, such as on Docker, and push that.`,
   },
+  "push.name_too_long": {
+    detail: msg`The name of the image is too long.`,
+    hint: msg`Choose a shorter repository.`,
+  },
   "push.no_registry": {
     detail: msg`There is no registry to which you may push.`,
     hint: msg`Ask whoever administers a registry of your project, or an administrator, to permit it.`,
@@ -51,6 +55,10 @@ export const BUILD_PROBLEMS: Record<string, Sentences> = {
   "push.repository_not_permitted": {
     detail: msg`You may not push to this repository.`,
     hint: msg`Choose a repository that matches one of those that are permitted.`,
+  },
+  "push.too_many": {
+    detail: msg`You have too many open pushes.`,
+    hint: msg`Wait until one has ended, or cancel one.`,
   },
   "push.underway": {
     detail: msg`An environment is being pushed to this name already.`,

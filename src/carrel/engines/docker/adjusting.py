@@ -13,7 +13,6 @@ from carrel.engines.docker.container_config import Names, limits
 from carrel.engines.docker.image_building import DockerImages, build_errors
 from carrel.engines.docker.layers import LayerVolumes
 from carrel.engines.docker.limited_builds import Builds
-from carrel.engines.docker.pull import Pulls
 from carrel.engines.label_claim import LabelClaim
 from carrel.engines.optional import BuildLimits, BuildSink, CommittedImage, HostUsage, limits_below_use
 from carrel.engines.port import ContainerGone, EngineError, ProgressSink, PullCredentials
@@ -23,11 +22,11 @@ class Adjusting(DockerImages):
     """Images, app layers, commits, live limits, pauses and the machine's usage; the base class of the engine."""
 
     def __init__(self, api: DockerApi, names: Names, claim: LabelClaim) -> None:
-        super().__init__(api, Pulls(api))
+        super().__init__(api)
         self._names = names
         self._layers = LayerVolumes(api)
         self._commits = Commits(api, names)
-        self._builds = Builds(api, names, self._pulls)
+        self._builds = Builds(api, names, self._pulls, self._push_names)
         self.claim = claim
 
     async def prepare_layer(self, reference: str) -> None:

@@ -177,7 +177,8 @@ class DockerEngine(Adjusting):
             self._private[spec.id] = spec.network.id if spec.network else None
             with self._networks.joining(spec.network):
                 # 1. Create it; pull the image only if the daemon reports it missing.
-                there = await self._create(spec, progress)
+                async with self._push_names.use(spec.image):
+                    there = await self._create(spec, progress)
                 if there and (there["State"]["Running"] or (spec.once and answers.has_run(there))):
                     return await self._with_image(spec, there)
                 # 2. Conditions for its first process.

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import IO, Any
 
 import aiodocker
@@ -11,6 +11,7 @@ import aiodocker
 from carrel.engines.docker.api import DockerApi, disk_full, sentences
 from carrel.engines.docker.pull import Pulls
 from carrel.engines.docker.push import push
+from carrel.engines.docker.push_names import PushNames
 from carrel.engines.optional import BuildOutput, BuildSink, ImageInfo, StoredImage
 from carrel.engines.port import EngineError, ImageUnusable, ProgressSink, PullCredentials
 
@@ -23,9 +24,10 @@ _UNNAMED, _NO_DIGEST = "<none>:<none>", "<none>@<none>"
 class DockerImages:
     """Image operations of the engine."""
 
-    def __init__(self, api: DockerApi, pulls: Pulls) -> None:
+    def __init__(self, api: DockerApi) -> None:
         self._api = api
-        self._pulls = pulls
+        self._push_names = PushNames(api)
+        self._pulls = Pulls(api, self._push_names)
 
     async def image(self, reference: str) -> ImageInfo:
         with sentences():
@@ -101,19 +103,14 @@ class DockerImages:
         credentials: PullCredentials | None = None,
     ) -> str:
         """Implements `ImagePushing.push_image`."""
-        await self.tag_image(reference, target)
-        try:
-            with sentences():
-                return await push(self._api, target, progress, credentials)
-        finally:
-            # Only the name: the image has another one.
-            await self.remove_image(target)
+        with sentences():
+            async with self._push_names.give(reference, target) as take_away:
+                return await push(self._api, target, progress, credentials, begun=take_away)
 
     async def discard_push(self, reference: str, target: str) -> None:
         """Implements `ImagePushing.discard_push`."""
-        with suppress(ImageUnusable):
-            if (await self.image(reference)).id == (await self.image(target)).id:
-                await self.remove_image(target)
+        with sentences():
+            await self._push_names.discard(target)
 
     async def _inspected(self, reference: str) -> Any:
         try:

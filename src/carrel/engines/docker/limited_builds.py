@@ -22,6 +22,7 @@ from carrel.engines.docker.container_config import (
 from carrel.engines.docker.image_building import report_build
 from carrel.engines.docker.network import Networks
 from carrel.engines.docker.pull import Pulls
+from carrel.engines.docker.push_names import PushNames
 from carrel.engines.optional import BuildLimits, BuildOutput, BuildSink, CommittedImage, ImageInfo
 from carrel.engines.port import EngineError, EngineUnavailable, Progress, PullCredentials
 
@@ -38,10 +39,11 @@ _PROCESSES = 4096
 class Builds:
     """Limited builds of one installation."""
 
-    def __init__(self, api: DockerApi, names: Names, pulls: Pulls) -> None:
+    def __init__(self, api: DockerApi, names: Names, pulls: Pulls, push_names: PushNames) -> None:
         self._api = api
         self._names = names
         self._pulls = pulls
+        self._push_names = push_names
         self.networks: Networks | None = None
 
     def marks(self, group: str) -> str:
@@ -99,11 +101,12 @@ class Builds:
         self, image: str, credentials: PullCredentials | None, output: BuildSink, *, always: bool
     ) -> int:
         """Implements `LimitedBuilding.build_base`. Raises: DockerError."""
-        inspected = None if always else await self._image(image)
-        if inspected is None:
-            output(BuildOutput(f"Pulling {image}"))
-            await self._pulls.pull(image, _ignored, credentials)
-            inspected = await self._api.call("GET", f"images/{image}/json")
+        async with self._push_names.use(image):
+            inspected = None if always else await self._image(image)
+            if inspected is None:
+                output(BuildOutput(f"Pulling {image}"))
+                await self._pulls.pull(image, _ignored, credentials)
+                inspected = await self._api.call("GET", f"images/{image}/json")
         for what, named in (("OnBuild", "ONBUILD instructions"), ("Volumes", "volumes")):
             if (inspected["Config"] or {}).get(what):
                 raise EngineError(

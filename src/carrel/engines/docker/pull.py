@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import aiodocker
 
 from carrel.engines.docker.api import DockerApi
+from carrel.engines.docker.push_names import PushNames
 from carrel.engines.port import Progress, ProgressSink, PullCredentials, require_pullable
 from carrel.engines.pulling import pull_error
 
@@ -26,8 +27,9 @@ class _Pull:
 class Pulls:
     """The running pulls of this process."""
 
-    def __init__(self, api: DockerApi) -> None:
+    def __init__(self, api: DockerApi, push_names: PushNames) -> None:
         self._api = api
+        self._push_names = push_names
         self._running: dict[tuple[str, PullCredentials | None], _Pull] = {}
 
     async def pull(
@@ -54,7 +56,10 @@ class Pulls:
         try:
             headers = authentication(pull.credentials)
             params = _reference(pull.image)
-            async with self._api.stream("POST", "images/create", params=params, headers=headers) as lines:
+            async with (
+                self._push_names.use(pull.image),
+                self._api.stream("POST", "images/create", params=params, headers=headers) as lines,
+            ):
                 async for line in lines:
                     self._report(pull, layers, json.loads(line))
         except aiodocker.DockerError as error:

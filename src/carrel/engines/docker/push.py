@@ -1,6 +1,7 @@
 """Pushes of images to registries."""
 
 import json
+from collections.abc import Awaitable, Callable
 
 from carrel.engines.docker.api import DockerApi
 from carrel.engines.docker.pull import authentication, fraction_of
@@ -12,9 +13,17 @@ _NOBODY = {"X-Registry-Auth": "e30="}
 
 
 async def push(
-    api: DockerApi, target: str, progress: ProgressSink, credentials: PullCredentials | None
+    api: DockerApi,
+    target: str,
+    progress: ProgressSink,
+    credentials: PullCredentials | None,
+    *,
+    begun: Callable[[], Awaitable[None]],
 ) -> str:
-    """Push the image of this name, with a tag; returns its digest in the registry. Raises: DockerError, EngineError."""
+    """Push the image of this name, with a tag; returns its digest in the registry. Raises: DockerError, EngineError.
+
+    begun: called once the daemon needs the name no more: it reports layers of the image that it has read.
+    """
     name, _, tag = target.rpartition(":")
     headers = authentication(credentials) or _NOBODY
     digest = ""
@@ -26,6 +35,8 @@ async def push(
                 raise push_error(target, str(answer["error"]))
             digest = (answer.get("aux") or {}).get("Digest", digest)
             if layer := answer.get("id"):
+                if not done:
+                    await begun()
                 done[layer] = _part(answer)
                 progress(Progress("push", sum(done.values()) / len(done)))
     return digest

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Forbidden
 from carrel.core.ids import EngineId, PushId
+from carrel.db.database import notify
 from carrel.db.encryption import SecretBox
 from carrel.engines.port import EngineError, EngineUnavailable, PullCredentials
 from carrel.engines.references import repository_of
@@ -18,7 +19,7 @@ from carrel.images import availability
 from carrel.images.registries import ecr_tokens, registry_credentials
 from carrel.images.registries.pulls import note_private
 from carrel.tables.environments import Environment, EnvironmentVersion, VersionState
-from carrel.tables.pushes import EnvironmentPush, PushState
+from carrel.tables.pushes import PUSHES_TOPIC, EnvironmentPush, PushState
 from carrel.tables.registries import ImageRegistry
 
 ATTEMPTS = 6
@@ -40,12 +41,14 @@ class DuePush:
 
 
 async def due(tx: AsyncSession) -> Sequence[DuePush]:
-    """The open pushes, the oldest first."""
+    """The open pushes: the oldest of each requester, then the second of each, and so on."""
+    order = EnvironmentPush.created_at, EnvironmentPush.id
+    turn = func.row_number().over(partition_by=EnvironmentPush.requested_by, order_by=order)
     rows = await tx.execute(
         select(EnvironmentPush, EnvironmentVersion)
         .join(EnvironmentVersion, EnvironmentVersion.id == EnvironmentPush.version_id)
         .where(EnvironmentPush.ended_at.is_(None))
-        .order_by(EnvironmentPush.created_at, EnvironmentPush.id)
+        .order_by(turn, *order)
     )
     return [
         DuePush(
@@ -61,10 +64,16 @@ async def due(tx: AsyncSession) -> Sequence[DuePush]:
 
 
 async def begin(tx: AsyncSession, push: PushId, now: datetime) -> bool:
-    """Note that it runs, also again after a crash; False: it has ended or is to be cancelled."""
+    """Note that it runs, also again after a crash; False: it has ended or is to be cancelled.
+
+    Raises: EngineError if it was interrupted too often.
+    """
     row = await _open(tx, push)
     if row is None or row.cancel:
         return False
+    if row.attempts >= ATTEMPTS:
+        message = f"It was begun {ATTEMPTS} times, and did not end."
+        raise EngineError(message, retriable=False, code="push_failed")
     row.state, row.started_at, row.progress = PushState.RUNNING, row.started_at or now, None
     row.attempts += 1
     await _flush(tx, row)
@@ -135,6 +144,7 @@ async def finish(
     row.problem, row.code = (error.message, error.code) if error else (None, None)
     row.progress = 1.0 if state == PushState.DONE else row.progress
     await _flush(tx, row)
+    await notify(tx, PUSHES_TOPIC)
 
 
 async def publish(tx: AsyncSession, row: EnvironmentPush) -> None:
@@ -156,6 +166,7 @@ async def _require_permitted(tx: AsyncSession, row: EnvironmentPush, registry: I
         raise refusal or Forbidden(
             "push.not_permitted", f"The registry {registry.name} has another address now."
         )
+    await push_targets.require_requester(tx, row.requested_by, environment, registry)
     await availability.require_registry(tx, environment.domain_id, row.reference, field="registry")
 
 

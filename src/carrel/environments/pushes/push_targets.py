@@ -2,18 +2,27 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 
 from sqlalchemy import Select, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import CarrelError, Conflict, Forbidden, Invalid, NotFound
+from carrel.core.ids import UserId
 from carrel.engines.references import LOCAL, registry_of
+from carrel.environments import environment_access as access
 from carrel.environments.pushes.schemas import REPOSITORY
 from carrel.images import availability
 from carrel.images.registries.repositories import matches
-from carrel.permissions.decide import Actor
+from carrel.permissions.decide import Actor, Target, require
 from carrel.tables.environments import Environment
 from carrel.tables.registries import ImageRegistry, MayPush
+from carrel.tables.tenancy import Domain, User
+from carrel.tenancy import service as tenancy
+
+ACTION = "environment.push"
+_LONGEST_NAME = 255
+"""Of an image, with its registry: what engines accept."""
 
 
 async def permitted(tx: AsyncSession, actor: Actor, environment: Environment) -> list[ImageRegistry]:
@@ -62,6 +71,31 @@ def closed(registry: ImageRegistry) -> Forbidden | None:
     )
 
 
+async def require_requester(
+    tx: AsyncSession, requested_by: UserId | None, environment: Environment, registry: ImageRegistry
+) -> None:
+    """Check that who requested a push may still do so. Raises: Forbidden."""
+    active = select(User).join(Domain, Domain.id == User.domain_id).where(User.active, Domain.active)
+    user = (await tx.execute(active.where(User.id == requested_by))).scalar()
+    with suppress(NotFound, Forbidden):
+        if user:
+            actor = await tenancy.actor_of(tx, user, credential="push", address="")
+            require_builder(actor)
+            await access.find(tx, actor, environment.id, ACTION)
+            if (await tx.execute(_of_actor(actor).where(ImageRegistry.id == registry.id))).first():
+                return
+    raise Forbidden(
+        "push.not_permitted",
+        f"Who requested the push may not push to the registry {registry.name} any more.",
+        hint="Push it again as somebody who may.",
+    )
+
+
+def require_builder(actor: Actor) -> None:
+    """Raises: Forbidden."""
+    require(actor, "environment.build", Target(actor.user_id, domain_id=actor.domain_id))
+
+
 async def reference(
     tx: AsyncSession, environment: Environment, registry: ImageRegistry, repository: str | None, tag: str
 ) -> str:
@@ -76,6 +110,13 @@ async def reference(
             f"{registry.host} cannot be the registry of an image reference.",
             hint="A registry's address has a dot or a port, such as https://registry.example.org.",
             field="registry",
+        )
+    if len(name) - len(tag) - 1 > _LONGEST_NAME:
+        raise Invalid(
+            "push.name_too_long",
+            f"{name} has more than {_LONGEST_NAME} characters before the tag.",
+            hint="Choose a shorter repository.",
+            field="repository",
         )
     await availability.require_registry(tx, environment.domain_id, name, field="registry")
     return name

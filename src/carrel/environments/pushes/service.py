@@ -3,12 +3,12 @@
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import delete, exists, select
+from sqlalchemy import delete, exists, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import Clock
-from carrel.core.errors import Conflict, NotFound
+from carrel.core.errors import Conflict, NotFound, Refused
 from carrel.core.ids import PushId, new_id
 from carrel.db.database import notify
 from carrel.engines.optional import PUSHES
@@ -25,7 +25,7 @@ from carrel.environments.service import record
 from carrel.http import paging
 from carrel.http.paging import PageQuery, Sort
 from carrel.images.registries.schemas import RegistryRef
-from carrel.permissions.decide import Actor, Target, require
+from carrel.permissions.decide import Actor
 from carrel.tables.engines import EngineRow
 from carrel.tables.environments import Environment, EnvironmentVersion, VersionState
 from carrel.tables.nodes import Node
@@ -34,14 +34,15 @@ from carrel.tables.registries import ImageRegistry
 from carrel.tables.tenancy import User
 from carrel.tenancy.schemas import UserRef
 
-_ACTION = "environment.push"
 _SORT = Sort({"created_at": EnvironmentPush.created_at}, tie=EnvironmentPush.id, default="-created_at")
 _KEPT = timedelta(days=90)
+MOST_OPEN = 20
+"""Of a user."""
 
 
 async def targets(tx: AsyncSession, actor: Actor, ref: str) -> PushTargetList:
     """Where the actor may push versions of the environment. Raises: NotFound, Forbidden."""
-    environment = await access.find(tx, actor, ref, _ACTION)
+    environment = await access.find(tx, actor, ref, push_targets.ACTION)
     registries = await push_targets.permitted(tx, actor, environment)
     engines = select(EnvironmentVersion.engine_id).where(EnvironmentVersion.environment_id == environment.id)
     able = await _able(tx, EngineRow.id.in_(engines))
@@ -64,10 +65,11 @@ async def request(
     tx: AsyncSession, clock: Clock, actor: Actor, ref: str, name: str, body: PushCreate
 ) -> PushView:
     """Have a version pushed. Raises: NotFound, Forbidden, Invalid, Conflict."""
-    environment = await access.find(tx, actor, ref, _ACTION)
-    require(actor, "environment.build", Target(actor.user_id, domain_id=actor.domain_id))
+    environment = await access.find(tx, actor, ref, push_targets.ACTION)
+    push_targets.require_builder(actor)
     version = await access.version_of(tx, environment, name)
     await _require_ready(tx, environment, version)
+    await _require_few(tx, actor)
     registry = await push_targets.chosen(tx, actor, environment, body.registry)
     reference = await push_targets.reference(
         tx, environment, registry, body.repository, body.tag or version.name
@@ -91,7 +93,7 @@ async def request(
     tx.add(push)
     await _flush(tx, reference)
     details = {"version": version.name, "registry": registry.name, "reference": reference}
-    record(tx, actor, _ACTION, environment, details)
+    record(tx, actor, push_targets.ACTION, environment, details)
     await due_pushes.publish(tx, push)
     await notify(tx, PUSHES_TOPIC)
     return await _view(tx, push.id)
@@ -99,7 +101,7 @@ async def request(
 
 async def cancel(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, push_id: str) -> PushView:
     """Cancel a push; layers that are there stay. Raises: NotFound, Forbidden; Conflict if it has ended."""
-    environment = await access.find(tx, actor, ref, _ACTION)
+    environment = await access.find(tx, actor, ref, push_targets.ACTION)
     push = await _find(tx, environment, push_id)
     if push.ended_at is not None:
         raise Conflict("push.ended", "This push has ended.", hint="See `carrel environment pushes`.")
@@ -107,7 +109,7 @@ async def cancel(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, push_id
     if push.state == PushState.WAITING:
         push.state, push.ended_at = PushState.CANCELLED, clock.now()
     await tx.flush()
-    record(tx, actor, _ACTION, environment, {"reference": push.reference, "cancel": True})
+    record(tx, actor, push_targets.ACTION, environment, {"reference": push.reference, "cancel": True})
     await due_pushes.publish(tx, push)
     await notify(tx, PUSHES_TOPIC)
     return await _view(tx, push.id)
@@ -140,6 +142,18 @@ async def _require_ready(tx: AsyncSession, environment: Environment, version: En
             "push.engine_cannot",
             f"The engine that has {environment.name}:{version.name} cannot push images.",
             hint="Build it again in a resource group of an engine that can, and push that.",
+        )
+
+
+async def _require_few(tx: AsyncSession, actor: Actor) -> None:
+    """Raises: Refused."""
+    mine = select(func.count()).select_from(EnvironmentPush)
+    mine = mine.where(EnvironmentPush.requested_by == actor.user_id, EnvironmentPush.ended_at.is_(None))
+    if (await tx.execute(mine)).scalar_one() >= MOST_OPEN:
+        raise Refused(
+            "push.too_many",
+            f"{MOST_OPEN} of your pushes are running or waiting.",
+            hint="Wait until one has ended, or cancel one: `carrel environment push ENVIRONMENT --cancel`.",
         )
 
 

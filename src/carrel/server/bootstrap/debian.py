@@ -68,10 +68,13 @@ def remove_leftovers(parent: Path | None = None) -> None:
     A build holds a lock, and so does its mmdebstrap. What it has mounted is in a mount namespace of its own.
     """
     for folder in (parent or Path(tempfile.gettempdir())).glob(f"{_PREFIX}*"):
-        if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
-            continue
-        with contextlib.suppress(OSError), _locked(folder):
-            subprocess.run(["rm", "-rf", "--one-file-system", str(folder)], check=False, capture_output=True)
+        # Another process may delete it meanwhile.
+        with contextlib.suppress(OSError):
+            if folder.lstat().st_uid == os.geteuid():
+                with _locked(folder):
+                    subprocess.run(
+                        ["rm", "-rf", "--one-file-system", str(folder)], check=False, capture_output=True
+                    )
 
 
 @contextlib.contextmanager
