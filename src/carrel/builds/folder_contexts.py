@@ -4,19 +4,17 @@ import io
 import os
 import stat
 import tarfile
-from collections.abc import Sequence
 from pathlib import Path
 
-from carrel_client import ignored
+from carrel_client.ignored import FILE, LONGEST, BadIgnoreFile, IgnoreRules
 
 from carrel.builds.build_recipes import OWN
 from carrel.builds.contexts import LARGEST_BYTES, MOST_FILES, too_large
-from carrel.core.errors import NotFound
+from carrel.core.errors import Invalid, NotFound
 from carrel.storage.paths import directory, opened_in
 from carrel.storage.walk import DirectoryEntered, DirectoryLeft, TreeEntry, walk
 
 _MOST_SEEN = 200_000
-_LONGEST_RULES = 64 << 10
 
 
 def read(root: Path, path: str) -> bytes:
@@ -32,7 +30,7 @@ def read(root: Path, path: str) -> bytes:
         return buffer.getvalue()
 
 
-def _add_all(archive: tarfile.TarFile, handle: int, rules: Sequence[str]) -> None:
+def _add_all(archive: tarfile.TarFile, handle: int, rules: IgnoreRules) -> None:
     prefix: list[str] = []
     seen = files = size = 0
     for step in walk(handle):
@@ -74,14 +72,22 @@ def _add(archive: tarfile.TarFile, entry: TreeEntry, name: str, most: int) -> in
     return len(content)
 
 
-def _is_left_out(name: str, rules: Sequence[str]) -> bool:
+def _is_left_out(name: str, rules: IgnoreRules) -> bool:
     parts = name.split("/")
-    return ".git" in parts or parts[0] == OWN or (name != ignored.FILE and ignored.is_ignored(name, rules))
+    return ".git" in parts or parts[0] == OWN or rules.ignores(name)
 
 
-def _rules(handle: int) -> list[str]:
+def _rules(handle: int) -> IgnoreRules:
+    """Raises: Invalid."""
     try:
-        with opened_in(handle, ignored.FILE, ignored.FILE) as file:
-            return ignored.rules(file.read(_LONGEST_RULES).decode(errors="replace"))
+        with opened_in(handle, FILE, FILE) as file:
+            return IgnoreRules(file.read(LONGEST + 1).decode(errors="replace"))
     except NotFound:
-        return []
+        return IgnoreRules("")
+    except BadIgnoreFile as error:
+        raise Invalid(
+            "build.bad_ignore_file",
+            str(error),
+            hint="Correct the rule, or leave out whole directories by one rule.",
+            field="path",
+        ) from None
