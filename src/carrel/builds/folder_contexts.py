@@ -5,6 +5,7 @@ import os
 import stat
 import tarfile
 from pathlib import Path
+from time import monotonic
 
 from carrel_client.ignored import FILE, LONGEST, BadIgnoreFile, IgnoreRules
 
@@ -15,6 +16,9 @@ from carrel.storage.paths import directory, opened_in
 from carrel.storage.walk import DirectoryEntered, DirectoryLeft, TreeEntry, walk
 
 _MOST_SEEN = 200_000
+_LONGEST_PATH = 4096
+_LONGEST_S = 300.0
+"""Below the deadline of the storage host's thread, so that it does not count as stuck."""
 
 
 def read(root: Path, path: str) -> bytes:
@@ -33,6 +37,7 @@ def read(root: Path, path: str) -> bytes:
 def _add_all(archive: tarfile.TarFile, handle: int, rules: IgnoreRules) -> None:
     prefix: list[str] = []
     seen = files = size = 0
+    deadline = monotonic() + _LONGEST_S
     for step in walk(handle):
         match step:
             case DirectoryEntered():
@@ -42,7 +47,7 @@ def _add_all(archive: tarfile.TarFile, handle: int, rules: IgnoreRules) -> None:
             case TreeEntry():
                 seen += 1
                 name = "/".join([*prefix, step.name])
-                if seen > _MOST_SEEN:
+                if seen > _MOST_SEEN or len(name) > _LONGEST_PATH or monotonic() > deadline:
                     raise too_large()
                 if _is_left_out(name, rules):
                     continue

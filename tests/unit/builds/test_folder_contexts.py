@@ -1,6 +1,7 @@
 """Directories of folders as contexts of builds, read directly."""
 
 import io
+import os
 import tarfile
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import pytest
 from carrel_client.ignored import MOST_RULES
 
 from carrel.builds import folder_contexts
-from carrel.core.errors import Invalid
+from carrel.core.errors import Invalid, TooLarge
+from carrel.folders.files.folder_access import LONG_S
 
 
 def names(root: Path) -> list[str]:
@@ -34,3 +36,29 @@ def test_rules_that_cannot_be_read_are_refused(tmp_path: Path, rules: str) -> No
     with pytest.raises(Invalid) as refused:
         names(filled(tmp_path, rules, "a"))
     assert refused.value.code == "build.bad_ignore_file"
+
+
+def test_reading_ends_before_its_thread_counts_as_stuck(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = filled(tmp_path, "", *(f"{number}" for number in range(10)))
+    assert folder_contexts._LONGEST_S < LONG_S
+    assert len(names(root)) == 11
+    seconds = iter(range(0, 1000, 50))
+    monkeypatch.setattr(folder_contexts, "monotonic", lambda: next(seconds))
+    with pytest.raises(TooLarge):
+        names(root)
+    assert next(seconds) < 450
+
+
+def test_paths_that_no_system_opens_are_refused(tmp_path: Path) -> None:
+    root = filled(tmp_path, "")
+    handle = os.open(root, os.O_RDONLY)
+    for _ in range(20):
+        os.mkdir("a" * 250, dir_fd=handle)
+        inner = os.open("a" * 250, os.O_RDONLY, dir_fd=handle)
+        os.close(handle)
+        handle = inner
+    os.close(handle)
+    with pytest.raises(TooLarge):
+        names(root)
