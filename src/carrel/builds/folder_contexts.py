@@ -69,7 +69,7 @@ def _add(archive: tarfile.TarFile, entry: TreeEntry, name: str, most: int) -> in
     if entry.stat.st_size > most:
         raise too_large()
     with opened_in(entry.parent, entry.name, name) as file:
-        content = file.readall()[: most + 1] if entry.stat.st_size else b""
+        content = io.BufferedReader(file).read(most + 1) if entry.stat.st_size else b""
     if len(content) > most:
         raise too_large()
     header.size, header.mode = len(content), entry.stat.st_mode & 0o777

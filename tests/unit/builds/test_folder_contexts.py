@@ -3,14 +3,17 @@
 import io
 import os
 import tarfile
+import tracemalloc
 from pathlib import Path
 
 import pytest
 from carrel_client.ignored import MOST_RULES
 
 from carrel.builds import folder_contexts
+from carrel.builds.contexts import LARGEST_BYTES
 from carrel.core.errors import Invalid, TooLarge
 from carrel.folders.files.folder_access import LONG_S
+from carrel.storage.paths import opened_in
 
 
 def names(root: Path) -> list[str]:
@@ -62,3 +65,22 @@ def test_paths_that_no_system_opens_are_refused(tmp_path: Path) -> None:
     os.close(handle)
     with pytest.raises(TooLarge):
         names(root)
+
+
+def test_a_file_that_grows_meanwhile_takes_no_more_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = filled(tmp_path, "", "a")
+
+    def grown(handle: int, name: str, path: str) -> io.FileIO:
+        if name == "a":
+            os.truncate(root / name, 256 << 20)
+        return opened_in(handle, name, path)
+
+    monkeypatch.setattr(folder_contexts, "opened_in", grown)
+    tracemalloc.start()
+    with pytest.raises(TooLarge):
+        names(root)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 3 * LARGEST_BYTES
