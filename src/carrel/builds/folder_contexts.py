@@ -4,6 +4,7 @@ import io
 import os
 import stat
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 
@@ -38,7 +39,14 @@ def _add_all(archive: tarfile.TarFile, handle: int, rules: IgnoreRules) -> None:
     prefix: list[str] = []
     seen = files = size = 0
     deadline = monotonic() + _LONGEST_S
-    for step in walk(handle):
+
+    def is_pruned(name: str) -> bool:
+        if monotonic() > deadline:
+            raise too_large()
+        parts = [*prefix, name]
+        return _is_own(parts) or rules.prunes("/".join(parts))
+
+    for step in walk(handle, pruned=is_pruned):
         match step:
             case DirectoryEntered():
                 prefix.append(step.name)
@@ -49,7 +57,7 @@ def _add_all(archive: tarfile.TarFile, handle: int, rules: IgnoreRules) -> None:
                 name = "/".join([*prefix, step.name])
                 if seen > _MOST_SEEN or len(name) > _LONGEST_PATH or monotonic() > deadline:
                     raise too_large()
-                if _is_left_out(name, rules):
+                if _is_own([*prefix, step.name]) or rules.ignores(name):
                     continue
                 added = _add(archive, step, name, LARGEST_BYTES - size)
                 files, size = files + (added is not None), size + (added or 0)
@@ -77,9 +85,8 @@ def _add(archive: tarfile.TarFile, entry: TreeEntry, name: str, most: int) -> in
     return len(content)
 
 
-def _is_left_out(name: str, rules: IgnoreRules) -> bool:
-    parts = name.split("/")
-    return ".git" in parts or parts[0] == OWN or rules.ignores(name)
+def _is_own(parts: Sequence[str]) -> bool:
+    return parts[-1] == ".git" or parts[0] == OWN
 
 
 def _rules(handle: int) -> IgnoreRules:

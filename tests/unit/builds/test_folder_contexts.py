@@ -84,3 +84,13 @@ def test_a_file_that_grows_meanwhile_takes_no_more_memory(
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 3 * LARGEST_BYTES
+
+
+@pytest.mark.parametrize("rules", ["data\n", "*\n!src\n"])
+def test_what_is_below_ignored_directories_does_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rules: str
+) -> None:
+    many = [f"{above}/{number}/x" for above in ("data", ".git", ".carrel") for number in range(5)]
+    root = filled(tmp_path, rules, "src/a", *many)
+    monkeypatch.setattr(folder_contexts, "_MOST_SEEN", 6)
+    assert names(root) == [".dockerignore", "src/a"]

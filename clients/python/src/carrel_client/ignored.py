@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import takewhile
 
 FILE = ".dockerignore"
@@ -58,9 +59,12 @@ class _Rule:
     def matches_below(self, directory: str) -> bool:
         """False if it matches the directory itself, or nothing in it."""
         above = f"{directory}/"
-        fixed = "".join(f"{name}/" for name in takewhile(_SPECIAL.isdisjoint, self.segments))
         deeper = "**" in self.segments or len(self.segments) > above.count("/")
-        return deeper and (above.startswith(fixed) or fixed.startswith(above))
+        return deeper and (above.startswith(self._fixed) or self._fixed.startswith(above))
+
+    @cached_property
+    def _fixed(self) -> str:
+        return "".join(f"{name}/" for name in takewhile(_SPECIAL.isdisjoint, self.segments))
 
     def expression(self) -> str:
         """Matches the beginning of a path, up to the end of a name. Raises: BadIgnoreFile."""
