@@ -224,6 +224,19 @@ def test_rules_are_about_where_a_source_is_whatever_way_leads_there(url: str, pl
     assert read(url).place == place
 
 
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("https://git.acme.org:8443/a/b.git", "git.acme.org/a/b"),
+        ("https://git.acme.org/a:80/b.git", "git.acme.org/a:80/b"),
+        ("https://[fd00::1]:8443/a/b.git", "[fd00::1]/a/b"),
+        ("https://www.github.com/acme/work", "github.com/acme/work"),
+    ],
+)
+def test_a_key_opens_another_port_than_that_of_the_address(url: str, place: str) -> None:
+    assert by_ssh(read(url, kind=SourceKind.GIT)).place == place
+
+
 def test_texts_of_the_request_are_only_in_quoted_assignments() -> None:
     hostile = "a'b\"c$(touch${IFS}x)`id`;|&"
     source = read(f"https://host.org/{hostile}/r.git", ref="$(touch${IFS}z)'", path=f"{hostile} /n")
