@@ -23,7 +23,8 @@ async def of_repository(services: BuildServices, actor: Actor, request: GitConte
     """
     secret = GitSecret(token=request.token, key=request.key)
     source = imports.with_credentials(
-        sources.read(request.url, kind=SourceKind.GIT, ref=request.ref, path=request.path), _credentials(secret)
+        sources.read(request.url, kind=SourceKind.GIT, ref=request.ref, path=request.path),
+        _credentials(secret),
     )
     async with services.database.transaction() as tx:
         await service.require_context(tx, actor)

@@ -116,8 +116,9 @@ async def _resolved(host: str, port: int, *, private: bool) -> str:
     """An address of the host; all of them have been checked. Raises: Invalid, Forbidden."""
     try:
         entries = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError as error:
-        raise _failed(f"The host {host} is not known: {error.strerror}.") from None
+    except (OSError, UnicodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "this is no name of a host"
+        raise _failed(f"The host {host} is not known: {reason}.") from None
     resolved = [str(entry[4][0]).partition("%")[0] for entry in entries]
     try:
         for one in resolved:

@@ -50,7 +50,8 @@ class ImportSource:
 
 
 _LONGEST_URL = 2000
-_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]+\]")
+_LABEL = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+_HOST = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(\.{_LABEL})*|\[[0-9a-f:.]+\]")
 _SCP = re.compile(r"(?P<user>[A-Za-z0-9_][A-Za-z0-9._-]*)@(?P<host>[A-Za-z0-9.-]+):(?P<path>[^/].*)")
 _BARE = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(:\d+)?/.*")
 _IN_PATH = "/%:@!$&'()*+,;=~-._"

@@ -134,6 +134,7 @@ def test_what_is_given_takes_precedence_over_the_address() -> None:
     assert (mirror.url, mirror.repository) == ("http://hub.acme.org:8000", "a/b")
     alone = read("https://github.com/a/b/blob/main/n.ipynb", kind=SourceKind.NOTEBOOK)
     assert alone.url == "https://github.com/a/b/raw/main/n.ipynb"
+    assert read(f"https://{'a' * 63}.org/a/b").host == f"{'a' * 63}.org"
     assert by_ssh(read("https://host.org:8443/a/b.git")).url == "ssh://git@host.org/a/b.git"
 
 
@@ -153,6 +154,11 @@ def test_what_is_given_takes_precedence_over_the_address() -> None:
         ("https://host.org/a\\b", "bad_url"),
         ("https://-host.org/a/b", "bad_url"),
         ("ssh://-oProxyCommand=id/a/b", "bad_url"),
+        ("https://host..org/a/b", "bad_url"),
+        ("git@host..org:a/b", "bad_url"),
+        ("https://host-.org/a/b", "bad_url"),
+        (f"https://{'a' * 64}.org/a/b", "bad_url"),
+        (f"https://{'a.' * 126}org/a/b", "bad_url"),
         ("ssh://-oProxyCommand=id@host.org/a", "bad_url"),
         ("https://ho$(id)st.org/a/b", "bad_url"),
         ("https://host.org/a/../b/c", "bad_url"),
