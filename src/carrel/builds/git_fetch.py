@@ -28,7 +28,7 @@ from carrel.imports.sources import ImportSource
 
 LONGEST_S = 120.0
 _MOST_TAR = LARGEST_BYTES + 4096 * MOST_FILES
-_LIMITS = "ulimit -f 524288; ulimit -v 4194304; ulimit -t 120"
+_LIMITS = "ulimit -f 524288; ulimit -v 1048576; ulimit -t 120"
 """In blocks of 512 bytes, so that the objects have at most 256 MiB; in KiB; in seconds."""
 _OLDEST = (2, 37)
 """The first Git with http.curloptResolve."""
@@ -143,6 +143,7 @@ def _environment(place: Path, source: ImportSource, secret: GitSecret, address: 
         "http.proxy": "",
         "fetch.unpackLimit": "1",
         "fetch.fsckObjects": "true",
+        "core.bigFileThreshold": "1m",
         "pack.threads": "1",
         "gc.auto": "0",
     }
