@@ -1,9 +1,14 @@
 """The server's git for builds, without a server of the API."""
 
+import os
+import socket
 import subprocess
+import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from carrel.builds import git_fetch
@@ -29,6 +34,38 @@ async def test_large_files_are_not_held_in_memory(tmp_path: Path, monkeypatch: p
         subprocess.run(command, check=True)
     source = sources.read("https://host.org/a/b.git")
     environment = git_fetch._environment(tmp_path, source, GitSecret(), "192.0.2.1")
+    lock = os.open(tmp_path, os.O_RDONLY)
     monkeypatch.setattr(git_fetch, "_LIMITS", "ulimit -v 30000")
-    archive = await git_fetch._Git(work, environment).run("archive", "HEAD", most=2 * size)
+    archive = await git_fetch._Git(work, environment, lock).run("archive", "HEAD", most=2 * size)
+    os.close(lock)
     assert len(archive) > size
+
+
+FETCH = """
+import asyncio
+from carrel.builds import git_fetch
+from carrel.imports.sources import ImportSource, SourceKind
+url = "ssh://git@127.0.0.1:PORT/a/b.git"
+source = ImportSource(kind=SourceKind.GIT, url=url, host="127.0.0.1", place="127.0.0.1/a/b", name="b")
+asyncio.run(git_fetch.fetch(source, git_fetch.GitSecret(key="secret"), private=True))
+"""
+
+
+def test_a_killed_process_leaves_no_git_and_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        program = FETCH.replace("PORT", str(silent.getsockname()[1]))
+        environment = {**os.environ, "TMPDIR": str(tmp_path)}
+        process = subprocess.Popen([sys.executable, "-c", program], env=environment)
+        silent.settimeout(60)
+        connection, _ = silent.accept()
+        with connection:
+            children = psutil.Process(process.pid).children(recursive=True)
+            git_fetch.remove_leftovers()
+            [key] = tmp_path.glob("carrel-git-*/key")
+            process.kill()
+            process.wait()
+            assert psutil.wait_procs(children, timeout=10)[1] == []
+    assert key.exists()
+    git_fetch.remove_leftovers()
+    assert list(tmp_path.iterdir()) == []
