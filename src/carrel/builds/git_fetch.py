@@ -237,16 +237,22 @@ class _Git:
         )
         assert process.stdout
         assert process.stderr
+        reading = [
+            asyncio.create_task(_read(stream, limit))
+            for stream, limit in ((process.stdout, most), (process.stderr, 1 << 20))
+        ]
         try:
-            printed, errors = await asyncio.gather(
-                _read(process.stdout, most), _read(process.stderr, 1 << 20)
-            )
+            printed, errors = await asyncio.gather(*reading)
             code = await process.wait()
         finally:
+            for task in reading:
+                task.cancel()
             if process.returncode is None:
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
-                await process.wait()
+                # Not wait(), which does not return while a full pipe is not read.
+                await asyncio.wait(reading)
+                await process.communicate()
         if code:
             raise _GitFailed(errors.decode(errors="replace"))
         return printed

@@ -1,10 +1,13 @@
 """The server's git for builds, without a server of the API."""
 
+import asyncio
 import os
 import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +16,7 @@ import pytest
 
 from carrel.builds import git_fetch
 from carrel.builds.git_fetch import GitSecret
-from carrel.core.errors import Invalid
+from carrel.core.errors import Invalid, TooLarge
 from carrel.imports import sources
 
 
@@ -25,20 +28,31 @@ async def test_a_host_that_is_no_name_is_refused() -> None:
         assert refused.value.code == "build.git_failed"
 
 
-async def test_large_files_are_not_held_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    work, size = tmp_path / "work", 30 << 20
-    work.mkdir()
-    (work / "large").write_bytes(bytes(size))
+@contextmanager
+def git_with(root: Path, size: int) -> Iterator[git_fetch._Git]:
+    """In a repository with a file of that many bytes."""
+    (root / "large").write_bytes(bytes(size))
     for arguments in (("init", "-q"), ("add", "."), ("commit", "-qm", "one")):
-        command = ("git", "-C", str(work), "-c", "user.name=a", "-c", "user.email=a@b.org", *arguments)
+        command = ("git", "-C", str(root), "-c", "user.name=a", "-c", "user.email=a@b.org", *arguments)
         subprocess.run(command, check=True)
     source = sources.read("https://host.org/a/b.git")
-    environment = git_fetch._environment(tmp_path, source, GitSecret(), "192.0.2.1")
-    lock = os.open(tmp_path, os.O_RDONLY)
-    monkeypatch.setattr(git_fetch, "_LIMITS", "ulimit -v 30000")
-    archive = await git_fetch._Git(work, environment, lock).run("archive", "HEAD", most=2 * size)
+    lock = os.open(root, os.O_RDONLY)
+    yield git_fetch._Git(root, git_fetch._environment(root, source, GitSecret(), "192.0.2.1"), lock)
     os.close(lock)
-    assert len(archive) > size
+
+
+async def test_large_files_are_not_held_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git_fetch, "_LIMITS", "ulimit -v 30000")
+    with git_with(tmp_path, 30 << 20) as git:
+        assert len(await git.run("archive", "HEAD", most=60 << 20)) > 30 << 20
+
+
+async def test_output_above_the_limit_ends_git_at_once(tmp_path: Path) -> None:
+    with git_with(tmp_path, 30 << 20) as git:
+        for _ in range(50):
+            with pytest.raises(TooLarge):
+                async with asyncio.timeout(20):
+                    await git.run("archive", "HEAD", most=1000)
 
 
 FETCH = """
