@@ -22,11 +22,13 @@ async def of_repository(services: BuildServices, actor: Actor, request: GitConte
     Raises: Invalid, Forbidden, Refused, TooLarge; Conflict if the server has no git; TooMany, Unavailable.
     """
     secret = GitSecret(token=request.token, key=request.key)
-    source = sources.read(request.url, kind=SourceKind.GIT, ref=request.ref, path=request.path)
+    source = imports.with_credentials(
+        sources.read(request.url, kind=SourceKind.GIT, ref=request.ref, path=request.path),
+        _credentials(secret),
+    )
     async with services.database.transaction() as tx:
         await service.require_context(tx, actor)
         named = await imports.require_permitted(tx, source)
-    source = imports.with_credentials(source, _credentials(secret))
     with services.fetches.open(actor.user_id):
         fetched = await git_fetch.fetch(source, secret, private=named)
         packed = await asyncio.to_thread(contexts.pack, fetched.content)

@@ -6,17 +6,20 @@ import stat
 import tarfile
 from collections.abc import Sequence
 from pathlib import Path
+from time import monotonic
 
-from carrel_client import ignored
+from carrel_client.ignored import FILE, LONGEST, BadIgnoreFile, IgnoreRules
 
 from carrel.builds.build_recipes import OWN
 from carrel.builds.contexts import LARGEST_BYTES, MOST_FILES, too_large
-from carrel.core.errors import NotFound
+from carrel.core.errors import Invalid, NotFound
 from carrel.storage.paths import directory, opened_in
 from carrel.storage.walk import DirectoryEntered, DirectoryLeft, TreeEntry, walk
 
 _MOST_SEEN = 200_000
-_LONGEST_RULES = 64 << 10
+_LONGEST_PATH = 4096
+_LONGEST_S = 300.0
+"""Below the deadline of the storage host's thread, so that it does not count as stuck."""
 
 
 def read(root: Path, path: str) -> bytes:
@@ -32,10 +35,18 @@ def read(root: Path, path: str) -> bytes:
         return buffer.getvalue()
 
 
-def _add_all(archive: tarfile.TarFile, handle: int, rules: Sequence[str]) -> None:
+def _add_all(archive: tarfile.TarFile, handle: int, rules: IgnoreRules) -> None:
     prefix: list[str] = []
     seen = files = size = 0
-    for step in walk(handle):
+    deadline = monotonic() + _LONGEST_S
+
+    def is_pruned(name: str) -> bool:
+        if monotonic() > deadline:
+            raise too_large()
+        parts = [*prefix, name]
+        return _is_own(parts) or rules.prunes("/".join(parts))
+
+    for step in walk(handle, pruned=is_pruned):
         match step:
             case DirectoryEntered():
                 prefix.append(step.name)
@@ -44,9 +55,9 @@ def _add_all(archive: tarfile.TarFile, handle: int, rules: Sequence[str]) -> Non
             case TreeEntry():
                 seen += 1
                 name = "/".join([*prefix, step.name])
-                if seen > _MOST_SEEN:
+                if seen > _MOST_SEEN or len(name) > _LONGEST_PATH or monotonic() > deadline:
                     raise too_large()
-                if _is_left_out(name, rules):
+                if _is_own([*prefix, step.name]) or rules.ignores(name):
                     continue
                 added = _add(archive, step, name, LARGEST_BYTES - size)
                 files, size = files + (added is not None), size + (added or 0)
@@ -66,7 +77,7 @@ def _add(archive: tarfile.TarFile, entry: TreeEntry, name: str, most: int) -> in
     if entry.stat.st_size > most:
         raise too_large()
     with opened_in(entry.parent, entry.name, name) as file:
-        content = file.readall()[: most + 1] if entry.stat.st_size else b""
+        content = io.BufferedReader(file).read(most + 1) if entry.stat.st_size else b""
     if len(content) > most:
         raise too_large()
     header.size, header.mode = len(content), entry.stat.st_mode & 0o777
@@ -74,14 +85,21 @@ def _add(archive: tarfile.TarFile, entry: TreeEntry, name: str, most: int) -> in
     return len(content)
 
 
-def _is_left_out(name: str, rules: Sequence[str]) -> bool:
-    parts = name.split("/")
-    return ".git" in parts or parts[0] == OWN or (name != ignored.FILE and ignored.is_ignored(name, rules))
+def _is_own(parts: Sequence[str]) -> bool:
+    return parts[-1] == ".git" or parts[0] == OWN
 
 
-def _rules(handle: int) -> list[str]:
+def _rules(handle: int) -> IgnoreRules:
+    """Raises: Invalid."""
     try:
-        with opened_in(handle, ignored.FILE, ignored.FILE) as file:
-            return ignored.rules(file.read(_LONGEST_RULES).decode(errors="replace"))
+        with opened_in(handle, FILE, FILE) as file:
+            return IgnoreRules(file.read(LONGEST + 1).decode(errors="replace"))
     except NotFound:
-        return []
+        return IgnoreRules("")
+    except BadIgnoreFile as error:
+        raise Invalid(
+            "build.bad_ignore_file",
+            str(error),
+            hint="Correct the rule, or leave out whole directories by one rule.",
+            field="path",
+        ) from None

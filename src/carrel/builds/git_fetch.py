@@ -18,18 +18,21 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from shlex import quote
-from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
 from carrel.builds.contexts import LARGEST_BYTES, MOST_FILES, too_large
 from carrel.core.errors import CarrelError, Conflict, Forbidden, Invalid
 from carrel.http import addresses
 from carrel.imports.sources import ImportSource
+from carrel.storage import scratch
 
+_PREFIX = "carrel-git-"
 LONGEST_S = 120.0
 _MOST_TAR = LARGEST_BYTES + 4096 * MOST_FILES
-_LIMITS = "ulimit -f 524288; ulimit -v 4194304; ulimit -t 120"
+_LIMITS = "ulimit -f 524288; ulimit -v 1048576; ulimit -t 120"
 """In blocks of 512 bytes, so that the objects have at most 256 MiB; in KiB; in seconds."""
+_ENDING = ("setpriv", "--pdeathsig", "KILL")
+"""Before a program that ends with the one that started it."""
 _OLDEST = (2, 37)
 """The first Git with http.curloptResolve."""
 _PORTS = {"http": 80, "https": 443, "ssh": 22}
@@ -66,8 +69,8 @@ async def fetch(source: ImportSource, secret: GitSecret, *, private: bool) -> Fe
     """
     parts = urlsplit(source.url)
     address = await _resolved(parts.hostname or "", parts.port or _PORTS[parts.scheme], private=private)
-    with TemporaryDirectory(prefix="carrel-git-") as place:
-        git = _Git(Path(place), _environment(Path(place), source, secret, address))
+    with scratch.scratch(_PREFIX) as (place, lock):
+        git = _Git(place, _environment(place, source, secret, address), lock)
         try:
             async with asyncio.timeout(LONGEST_S):
                 return await _fetched(git, source)
@@ -75,6 +78,11 @@ async def fetch(source: ImportSource, secret: GitSecret, *, private: bool) -> Fe
             raise _refusal(error.output, source) from None
         except TimeoutError:
             raise _failed(f"It took more than {LONGEST_S:.0f} seconds.") from None
+
+
+def remove_leftovers() -> None:
+    """Delete what killed processes have fetched, and the keys for it. Twice: no-op."""
+    scratch.remove_leftovers(_PREFIX)
 
 
 async def _fetched(git: "_Git", source: ImportSource) -> FetchedCommit:
@@ -100,14 +108,14 @@ async def _fetched(git: "_Git", source: ImportSource) -> FetchedCommit:
 
 async def _require_git(git: "_Git", *, ssh: bool) -> None:
     """Raises: Conflict."""
-    needed = ("git", "ssh") if ssh else ("git",)
+    needed = ("setpriv", "git", *(["ssh"] if ssh else []))
     missing = [program for program in needed if not shutil.which(program)]
     version = () if missing else tuple(map(int, re.findall(r"\d+", await git.text("version"))[:2]))
     if missing or version < _OLDEST:
         raise Conflict(
             "build.no_git",
             f"The server has no {missing[0]}." if missing else "The Git of the server is too old.",
-            hint=f"Git {'.'.join(map(str, _OLDEST))} or newer, and for keys OpenSSH, must be installed there. "
+            hint=f"Git {'.'.join(map(str, _OLDEST))} or newer, setpriv, and for keys OpenSSH, must be installed there. "
             "Or clone it yourself: carrel environment build NAME --git URL",
         )
 
@@ -116,8 +124,9 @@ async def _resolved(host: str, port: int, *, private: bool) -> str:
     """An address of the host; all of them have been checked. Raises: Invalid, Forbidden."""
     try:
         entries = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError as error:
-        raise _failed(f"The host {host} is not known: {error.strerror}.") from None
+    except (OSError, UnicodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "this is no name of a host"
+        raise _failed(f"The host {host} is not known: {reason}.") from None
     resolved = [str(entry[4][0]).partition("%")[0] for entry in entries]
     try:
         for one in resolved:
@@ -139,9 +148,12 @@ def _environment(place: Path, source: ImportSource, secret: GitSecret, address: 
     pinned = f"[{address}]" if ":" in address else address
     settings = {
         "http.followRedirects": "false",
+        "http.lowSpeedLimit": "1000",
+        "http.lowSpeedTime": "30",
         "http.proxy": "",
         "fetch.unpackLimit": "1",
         "fetch.fsckObjects": "true",
+        "core.bigFileThreshold": "1m",
         "pack.threads": "1",
         "gc.auto": "0",
     }
@@ -182,10 +194,14 @@ def _ssh(place: Path, host: str, address: str, key: str) -> str:
         "IdentityAgent": "none",
         "IdentityFile": str(file) if key else "none",
         "LogLevel": "ERROR",
+        "ServerAliveCountMax": "2",
+        "ServerAliveInterval": "15",
         "StrictHostKeyChecking": "accept-new",
         "UserKnownHostsFile": str(place / "hosts"),
     }
-    return "ssh -F none " + " ".join(f"-o {quote(f'{name}={value}')}" for name, value in options.items())
+    return f"exec {' '.join(_ENDING)} ssh -F none " + " ".join(
+        f"-o {quote(f'{name}={value}')}" for name, value in options.items()
+    )
 
 
 class _GitFailed(Exception):
@@ -196,10 +212,11 @@ class _GitFailed(Exception):
 
 @dataclass(frozen=True)
 class _Git:
-    """git in a directory, with this environment alone."""
+    """git in a directory, with this environment alone. It ends with this process, and holds the lock until then."""
 
     place: Path
     environment: Mapping[str, str]
+    lock: int
 
     async def text(self, *arguments: str) -> str:
         """What it prints. Raises: _GitFailed, TooLarge."""
@@ -208,6 +225,7 @@ class _Git:
     async def run(self, *arguments: str, most: int) -> bytes:
         """At most so many bytes of output. Raises: _GitFailed, TooLarge."""
         process = await asyncio.create_subprocess_exec(
+            *_ENDING,
             *("sh", "-c", f'{_LIMITS}; exec git "$@"', "git", *arguments),
             cwd=self.place,
             env=self.environment,
@@ -215,19 +233,26 @@ class _Git:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
+            pass_fds=[self.lock],
         )
         assert process.stdout
         assert process.stderr
+        reading = [
+            asyncio.create_task(_read(stream, limit))
+            for stream, limit in ((process.stdout, most), (process.stderr, 1 << 20))
+        ]
         try:
-            printed, errors = await asyncio.gather(
-                _read(process.stdout, most), _read(process.stderr, 1 << 20)
-            )
+            printed, errors = await asyncio.gather(*reading)
             code = await process.wait()
         finally:
+            for task in reading:
+                task.cancel()
             if process.returncode is None:
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
-                await process.wait()
+                # Not wait(), which does not return while a full pipe is not read.
+                await asyncio.wait(reading)
+                await process.communicate()
         if code:
             raise _GitFailed(errors.decode(errors="replace"))
         return printed

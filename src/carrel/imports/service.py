@@ -38,8 +38,8 @@ async def preview(tx: AsyncSession, actor: Actor, request: ImportRequest) -> Imp
     project = await resolution.project_of(tx, actor, None)
     require(actor, "session.create", Target(actor.user_id, project, actor.domain_id))
     source = sources.read(request.url, kind=request.kind, ref=request.ref, path=request.path)
-    await require_permitted(tx, source)
     source = with_credentials(source, request.credentials)
+    await require_permitted(tx, source)
     root, mounts = WORK_HOME, tuple[MountRequest, ...]()
     if request.folder:
         held = await access.find(tx, actor, request.folder, "vfolder.use")

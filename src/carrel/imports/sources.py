@@ -50,7 +50,8 @@ class ImportSource:
 
 
 _LONGEST_URL = 2000
-_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]+\]")
+_LABEL = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+_HOST = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(\.{_LABEL})*|\[[0-9a-f:.]+\]")
 _SCP = re.compile(r"(?P<user>[A-Za-z0-9_][A-Za-z0-9._-]*)@(?P<host>[A-Za-z0-9.-]+):(?P<path>[^/].*)")
 _BARE = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(:\d+)?/.*")
 _IN_PATH = "/%:@!$&'()*+,;=~-._"
@@ -89,8 +90,13 @@ def read(url: str, *, kind: SourceKind | None = None, ref: str = "", path: str =
 def by_ssh(source: ImportSource) -> ImportSource:
     """The Git repository by SSH, as a key opens it."""
     parts = urlsplit(source.url)
-    host = re.sub(r":\d+$", "", parts.netloc)
-    return replace(source, url=f"ssh://git@{host}{parts.path}", archive="")
+    netloc, _, path = source.place.partition("/")
+    return replace(
+        source,
+        url=f"ssh://git@{_without_port(parts.netloc)}{parts.path}",
+        place=f"{_without_port(netloc)}/{path}",
+        archive="",
+    )
 
 
 def permitted(place: str, rules: Iterable[str]) -> bool:
@@ -100,11 +106,15 @@ def permitted(place: str, rules: Iterable[str]) -> bool:
 
 def _fits(place: str, rule: str) -> bool:
     netloc, _, path = place.partition("/")
-    host = re.sub(r":\d+$", "", netloc)
+    host = _without_port(netloc)
     allowed, _, prefix = rule.partition("/")
     named = host.endswith(allowed[1:]) if allowed.startswith("*.") else allowed in (host, netloc)
     prefix = prefix.strip("/")
     return named and f"{path}/".startswith(f"{prefix}/" if prefix else "")
+
+
+def _without_port(netloc: str) -> str:
+    return re.sub(r":\d+$", "", netloc)
 
 
 def require_ref(ref: str) -> None:

@@ -28,6 +28,7 @@ from carrel.apps.terminals import Terminals
 from carrel.audit import routes as audit
 from carrel.audit.middleware import NoteRefusals
 from carrel.audit.refusals import Refusals
+from carrel.builds import git_fetch
 from carrel.builds import routes as builds
 from carrel.controllers import loop, runtime
 from carrel.core.clock import Clock, SystemClock
@@ -230,6 +231,7 @@ async def api(
     listener.subscribe(ENGINES_CHANGED, engines.forget)
     listener.subscribe(authenticator.TOPIC, services.authenticator.forget)
     await services.events.start()
+    await asyncio.to_thread(git_fetch.remove_leftovers)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(services.terminals.close)
         stack.push_async_callback(services.mailer.close)

@@ -1,4 +1,5 @@
 """Storage back ends: storage of the files of folders, and access that cannot leave a folder.
 
-Belongs here: the port, its implementations, traversal by directory handles. Not here: ownership and permissions.
+Belongs here: the port, its implementations, traversal by directory handles, temporary directories. Not here: ownership
+and permissions.
 """

@@ -66,12 +66,16 @@ class _Level:
 
 
 def walk(
-    directory: int, refused: Callable[[str, StorageUnusable], object] | None = None
+    directory: int,
+    refused: Callable[[str, StorageUnusable], object] | None = None,
+    *,
+    pruned: Callable[[str], bool] | None = None,
 ) -> Iterator[TreeEntry | DirectoryEntered | DirectoryLeft]:
     """Everything below a directory. Entries that vanish meanwhile are skipped.
 
     refused: called with name and reason for each directory that cannot be entered, while the walk is in its parent; the
     walk continues. Without it, the walk fails.
+    pruned: called likewise before a directory is entered; True if it is not to be.
     Raises: TreeChanged, StorageUnusable, OSError.
     """
     levels = [_Level(os.dup(directory), "", _key(directory))]
@@ -84,6 +88,8 @@ def walk(
                 _leave(levels)
                 continue
             name = levels[-1].rest.pop()
+            if pruned and pruned(name):
+                continue
             try:
                 entered = _enter(levels, name)
             except StorageUnusable as error:

@@ -120,6 +120,9 @@ async def test_the_server_connects_only_where_it_may(living: Api, git: str, tmp_
         403,
         "build.source_address",
     )
+    await set_site(living, import_sources=[HOST, f"other.{HOST}:8443"])
+    by_key = await fetched(user, f"https://other.{HOST}:8443/lab.git", key="key")
+    assert status_and_code(by_key) == (403, "import.source_not_permitted")
     moved = await fetched(user, f"{git}/moved/lab.git")
     assert status_and_code(moved) == (422, "build.git_failed")
     for url in (

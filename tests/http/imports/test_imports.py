@@ -129,6 +129,11 @@ async def test_only_permitted_sources_are_imported_by_any_way_that_leads_there(a
     ):
         answer = await user.post("/imports/preview", {"url": url})
         assert answer.status_code == status, url
+    await set_site(api, import_sources=["git.example.org:8443"])
+    for credentials, status in (("token", 200), ("key", 403)):
+        address = "https://git.example.org:8443/a/b.git"
+        answer = await user.post("/imports/preview", {"url": address, "credentials": credentials})
+        assert answer.status_code == status, credentials
     # What the person says that it is does not matter.
     answer = await user.post("/imports/preview", {"url": "https://evil.org/acme/m", "kind": "model"})
     assert answer.json()["code"] == "import.source_not_permitted"

@@ -134,6 +134,7 @@ def test_what_is_given_takes_precedence_over_the_address() -> None:
     assert (mirror.url, mirror.repository) == ("http://hub.acme.org:8000", "a/b")
     alone = read("https://github.com/a/b/blob/main/n.ipynb", kind=SourceKind.NOTEBOOK)
     assert alone.url == "https://github.com/a/b/raw/main/n.ipynb"
+    assert read(f"https://{'a' * 63}.org/a/b").host == f"{'a' * 63}.org"
     assert by_ssh(read("https://host.org:8443/a/b.git")).url == "ssh://git@host.org/a/b.git"
 
 
@@ -153,6 +154,11 @@ def test_what_is_given_takes_precedence_over_the_address() -> None:
         ("https://host.org/a\\b", "bad_url"),
         ("https://-host.org/a/b", "bad_url"),
         ("ssh://-oProxyCommand=id/a/b", "bad_url"),
+        ("https://host..org/a/b", "bad_url"),
+        ("git@host..org:a/b", "bad_url"),
+        ("https://host-.org/a/b", "bad_url"),
+        (f"https://{'a' * 64}.org/a/b", "bad_url"),
+        (f"https://{'a.' * 126}org/a/b", "bad_url"),
         ("ssh://-oProxyCommand=id@host.org/a", "bad_url"),
         ("https://ho$(id)st.org/a/b", "bad_url"),
         ("https://host.org/a/../b/c", "bad_url"),
@@ -222,6 +228,19 @@ def test_rules_permit_hosts_and_what_is_below_a_path(place: str, rule: str, perm
 )
 def test_rules_are_about_where_a_source_is_whatever_way_leads_there(url: str, place: str) -> None:
     assert read(url).place == place
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("https://git.acme.org:8443/a/b.git", "git.acme.org/a/b"),
+        ("https://git.acme.org/a:80/b.git", "git.acme.org/a:80/b"),
+        ("https://[fd00::1]:8443/a/b.git", "[fd00::1]/a/b"),
+        ("https://www.github.com/acme/work", "github.com/acme/work"),
+    ],
+)
+def test_a_key_opens_another_port_than_that_of_the_address(url: str, place: str) -> None:
+    assert by_ssh(read(url, kind=SourceKind.GIT)).place == place
 
 
 def test_texts_of_the_request_are_only_in_quoted_assignments() -> None:

@@ -16,6 +16,10 @@ export const BUILD_PROBLEMS: Record<string, Sentences> = {
     detail: msg`The Dockerfile has an instruction that cannot be built here.`,
     hint: msg`See the documentation of environments for what is supported.`,
   },
+  "build.bad_ignore_file": {
+    detail: msg`The .dockerignore has a rule that is no pattern, or more than 1,000 rules or 64 KiB.`,
+    hint: msg`Correct the rule, or leave out whole directories by one rule.`,
+  },
   "build.bad_recipe": { detail: msg`The recipe cannot be read, or asks for nothing.` },
   "build.context_not_found": {
     detail: msg`The files of the build were not found.`,

@@ -11,8 +11,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from carrel_client import ignored
 from carrel_client.errors import CarrelError
+from carrel_client.ignored import FILE, LONGEST, BadIgnoreFile, IgnoreRules
 
 _LARGEST = 32 << 20
 
@@ -25,10 +25,7 @@ def pack(directory: Path) -> bytes:
     size = 0
     with io.BytesIO() as buffer:
         with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as archive:
-            for path in _paths(directory):
-                name = path.relative_to(directory).as_posix()
-                if name != ignored.FILE and ignored.is_ignored(name, rules):
-                    continue
+            for path, name in _paths(directory, rules):
                 size += path.lstat().st_size
                 if size > _LARGEST:
                     raise CarrelError(
@@ -83,18 +80,33 @@ def _git(*arguments: str) -> str:
     return ran.stdout
 
 
-def _paths(directory: Path) -> Iterator[Path]:
+def _paths(directory: Path, rules: IgnoreRules) -> Iterator[tuple[Path, str]]:
+    """Files and links, with their paths within the directory."""
     for root, directories, files in os.walk(directory):
-        directories[:] = sorted(name for name in directories if name != ".git")
+        above = Path(root).relative_to(directory)
         links = [name for name in directories if (Path(root) / name).is_symlink()]
+        directories[:] = sorted(
+            name for name in directories if name != ".git" and not rules.prunes((above / name).as_posix())
+        )
         for name in sorted([*files, *links]):
-            path = Path(root) / name
-            if path.is_file() or path.is_symlink():
-                yield path
+            path, inside = Path(root) / name, (above / name).as_posix()
+            if not rules.ignores(inside) and (path.is_file() or path.is_symlink()):
+                yield path, inside
 
 
-def _rules(directory: Path) -> list[str]:
+def _rules(directory: Path) -> IgnoreRules:
+    """Raises: CarrelError."""
     try:
-        return ignored.rules((directory / ignored.FILE).read_text())
+        with (directory / FILE).open(encoding="utf-8", errors="replace") as file:
+            text = file.read(LONGEST + 1)
     except OSError:
-        return []
+        text = ""
+    try:
+        return IgnoreRules(text)
+    except BadIgnoreFile as error:
+        raise CarrelError(
+            "build.bad_ignore_file",
+            str(error),
+            status=422,
+            hint="Correct the rule, or leave out whole directories by one rule.",
+        ) from None

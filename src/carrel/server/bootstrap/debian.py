@@ -1,15 +1,11 @@
 """A minimal Debian image built from packages, for machines where no image registry responds."""
 
 import asyncio
-import contextlib
-import fcntl
 import io
 import os
 import shutil
 import subprocess
 import tarfile
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -17,6 +13,7 @@ from carrel.core.errors import Unavailable
 from carrel.server.bootstrap import Consent, Say
 from carrel.server.bootstrap.packages import NEEDS_CONSENT, has_apt, install
 from carrel.server.bootstrap.progress import ProgressLines
+from carrel.storage import scratch
 
 RELEASE = "bookworm"
 _PREFIX = "carrel-debian-"
@@ -48,10 +45,10 @@ async def write_build_context(target: IO[bytes], *, mirror: str, shown: Progress
     Raises: Unavailable with the last output of mmdebstrap.
     """
     await asyncio.to_thread(remove_leftovers)
-    with tempfile.TemporaryDirectory(prefix=_PREFIX) as folder, _locked(Path(folder)) as lock:
+    with scratch.scratch(_PREFIX) as (folder, lock):
         # Without root, mmdebstrap has other user ids, which pass through it.
         os.chmod(folder, 0o711)
-        root = Path(folder) / "rootfs.tar"
+        root = folder / "rootfs.tar"
         shown.show("making a bare Debian from packages")
         await _mmdebstrap(root, mirror=mirror, lock=lock)
         with tarfile.open(fileobj=target, mode="w") as context:
@@ -67,25 +64,7 @@ def remove_leftovers(parent: Path | None = None) -> None:
 
     A build holds a lock, and so does its mmdebstrap. What it has mounted is in a mount namespace of its own.
     """
-    for folder in (parent or Path(tempfile.gettempdir())).glob(f"{_PREFIX}*"):
-        # Another process may delete it meanwhile.
-        with contextlib.suppress(OSError):
-            if folder.lstat().st_uid == os.geteuid():
-                with _locked(folder):
-                    subprocess.run(
-                        ["rm", "-rf", "--one-file-system", str(folder)], check=False, capture_output=True
-                    )
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[int]:
-    """A descriptor that keeps others from deleting this directory. Raises: OSError if another one does."""
-    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield lock
-    finally:
-        os.close(lock)
+    scratch.remove_leftovers(_PREFIX, parent)
 
 
 def _confined() -> list[str]:
