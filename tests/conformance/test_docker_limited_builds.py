@@ -27,9 +27,9 @@ async def build(
     limits: BuildLimits = _LIMITS,
     output: list[BuildOutput] | None = None,
 ) -> CommittedImage:
-    text = "\n".join(
-        (f"FROM {await ensure_tiny_image()}", engine.build_marks(group), "USER root", *lines)
-    ).encode()
+    marks = engine.build_marks(group, key)
+    image = await ensure_tiny_image()
+    text = "\n".join((f"FROM {image}", marks.stage, "USER root", *lines, marks.image)).encode()
     with io.BytesIO() as context:
         with tarfile.open(fileobj=context, mode="w") as archive:
             entry = tarfile.TarInfo("Dockerfile")

@@ -22,7 +22,7 @@ from carrel.engines.docker.container_config import (
 from carrel.engines.docker.image_building import report_build
 from carrel.engines.docker.network import Networks
 from carrel.engines.docker.pull import Pulls
-from carrel.engines.optional import BuildLimits, BuildOutput, BuildSink, CommittedImage, ImageInfo
+from carrel.engines.optional import BuildLimits, BuildMarks, BuildOutput, BuildSink, CommittedImage, ImageInfo
 from carrel.engines.port import EngineError, EngineUnavailable, Progress, PullCredentials
 
 LABEL_BUILD = "carrel.build"
@@ -44,12 +44,14 @@ class Builds:
         self._pulls = pulls
         self.networks: Networks | None = None
 
-    def marks(self, group: str) -> str:
+    def marks(self, group: str, key: str) -> BuildMarks:
         """Implements `LimitedBuilding.build_marks`."""
         labels = {LABEL_BUILD: group, LABEL_BUILD_OF: self._names.installation}
         # Not those of the image below, by which its own are found.
         labels |= dict.fromkeys((LABEL_COMMIT, LABEL_COMMIT_OF, LABEL_SCRATCH), "")
-        return "LABEL " + " ".join(f'{name}="{value}"' for name, value in labels.items())
+        # Never cached, so one line: for each label of a request, the daemon has a step.
+        own = {LABEL_COMMIT: key, LABEL_COMMIT_OF: self._names.installation, LABEL_SCRATCH: ""}
+        return BuildMarks(_line(labels), _line(own))
 
     async def build(
         self,
@@ -63,12 +65,10 @@ class Builds:
         output: BuildSink,
     ) -> CommittedImage:
         """Implements `LimitedBuilding.build`. Raises: DockerError."""
-        labels = {LABEL_COMMIT: key, LABEL_COMMIT_OF: self._names.installation, LABEL_SCRATCH: ""}
         async with self._network(key) as network:
             params = {
                 "t": reference,
                 "buildargs": json.dumps(dict(arguments)),
-                "labels": json.dumps(labels),
                 "rm": "1",
                 "forcerm": "1",
                 "networkmode": network,
@@ -188,6 +188,10 @@ def too_large(limits: BuildLimits) -> EngineError:
     """The error for a step that writes too much."""
     size = f"{limits.disk_bytes / (1 << 30):.0f} GiB"
     return EngineError(f"A step wrote more than {size}.", retriable=False, code="build_failed")
+
+
+def _line(labels: Mapping[str, str]) -> str:
+    return "LABEL " + " ".join(f'{name}="{value}"' for name, value in labels.items())
 
 
 def _ignored(_: Progress) -> None: ...
