@@ -20,10 +20,11 @@ class Follower:
         self._objects: dict[str, float] = {}
         self._news = asyncio.Condition()
 
-    async def reached(self, session: str, state: str) -> float:
+    async def reached(self, object_id: str, state: str) -> float:
+        """object_id: of a session, or a version of an environment."""
         async with self._news:
-            await self._news.wait_for(lambda: (session, state) in self._states)
-        return self._states[session, state]
+            await self._news.wait_for(lambda: (object_id, state) in self._states)
+        return self._states[object_id, state]
 
     async def saw(self, object_id: str) -> float:
         async with self._news:
@@ -41,6 +42,8 @@ class Follower:
             self._objects.setdefault(event["object"]["id"], now)
             if state := event["data"].get("state"):
                 self._states.setdefault((event["object"]["id"], state), now)
+            if version := event["data"].get("version"):
+                self._states.setdefault((version["id"], version["state"]), now)
             async with self._news:
                 self._news.notify_all()
 

@@ -16,6 +16,7 @@ NAMES = (
     "fifty_at_once",
     "cluster_start",
     "array",
+    "environment_build",
     "prompt",
     "session_logs",
     "log_flood",

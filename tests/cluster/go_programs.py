@@ -1,4 +1,4 @@
-"""Programs and files of published Go modules: Helm, Docker Compose, KWOK, and definitions of custom resources.
+"""Programs and files of published Go modules: Helm, Docker Compose, KWOK, runsc, and definitions of custom resources.
 
 They stay in a cache outside of the checkout, by version; CARREL_CLUSTER_CACHE names another place. A build takes
 minutes on a new machine. Without Go 1.26, it takes Go from the module proxy too.
@@ -20,6 +20,7 @@ from pathlib import Path
 _HELM = "3.22.0"
 _COMPOSE = "2.40.3"
 _KWOK = "0.8.0"
+_GVISOR = "0.0.0-20260905035102-160fafc42237"
 # Collecting garbage less often saves a tenth of the time.
 _ENVIRONMENT = {"CGO_ENABLED": "0", "GOGC": "400"}
 _OPTIONS = ("-p", "2", "-trimpath")
@@ -58,6 +59,14 @@ def kwok() -> Path:
     return cached(
         cache() / f"kwok-{_KWOK}/kwok",
         lambda made: compile_package("./cmd/kwok", made, cwd=source_of_kwok()),
+    )
+
+
+def runsc() -> Path:
+    """gVisor's runtime; see `helm`."""
+    return cached(
+        cache() / f"gvisor-{_GVISOR}/runsc",
+        lambda made: compile_package("./runsc", made, cwd=source("gvisor.dev/gvisor", _GVISOR)),
     )
 
 

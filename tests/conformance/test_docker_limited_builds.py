@@ -3,6 +3,7 @@
 import asyncio
 import io
 import tarfile
+from dataclasses import replace
 
 import aiodocker
 import pytest
@@ -27,9 +28,9 @@ async def build(
     limits: BuildLimits = _LIMITS,
     output: list[BuildOutput] | None = None,
 ) -> CommittedImage:
-    text = "\n".join(
-        (f"FROM {await ensure_tiny_image()}", engine.build_marks(group), "USER root", *lines)
-    ).encode()
+    marks = engine.build_marks(group, key)
+    image = await ensure_tiny_image()
+    text = "\n".join((f"FROM {image}", marks.stage, "USER root", *lines, marks.image)).encode()
     with io.BytesIO() as context:
         with tarfile.open(fileobj=context, mode="w") as archive:
             entry = tarfile.TarInfo("Dockerfile")
@@ -51,6 +52,16 @@ async def of_group(docker: aiodocker.Docker, group: str) -> tuple[list[object], 
     containers = await docker.containers.list(all=True, filters=chosen)
     images = await docker.images.list(filters={**chosen, "dangling": ["true"]})
     return list(containers), list(images)
+
+
+async def discarded(engine: DockerEngine, docker: aiodocker.Docker, group: str) -> None:
+    """Discard what there is of the group, once the daemon has ended its build."""
+
+    async def gone() -> bool:
+        await engine.discard_builds(group)
+        return await of_group(docker, group) == ([], []) and not await engine.builds()
+
+    await eventually(gone)
 
 
 async def test_a_build_is_limited_cached_for_its_group_and_discarded_as_a_commit(
@@ -110,13 +121,7 @@ async def test_nothing_goes_on_of_a_build_that_is_cancelled(
     building.cancel()
     with pytest.raises(asyncio.CancelledError):
         await building
-    await docker_engine.discard_builds(group)
-
-    async def gone() -> bool:
-        await docker_engine.discard_builds(group)
-        return await of_group(docker, group) == ([], []) and not await docker_engine.builds()
-
-    await eventually(gone)
+    await discarded(docker_engine, docker, group)
     assert not await docker_engine.commits()
 
 
@@ -143,6 +148,48 @@ async def test_a_step_that_fails_takes_too_long_or_too_much_memory_ends_the_buil
     assert error.code == "build_failed"
     await docker_engine.discard_builds(group)
     assert await of_group(docker, group) == ([], [])
+
+
+async def test_what_a_build_writes_is_limited_also_between_stages(
+    docker_engine: DockerEngine, docker: aiodocker.Docker
+) -> None:
+    group, key = new_id(), new_id()
+    reference = f"localhost/x/{key}:1"
+    image, marks = await ensure_tiny_image(), docker_engine.build_marks(group, key)
+    small = replace(_LIMITS, disk_bytes=80 << 20)
+    first = "RUN head -c 30m /dev/zero >/big"
+    copies = [f"COPY --from=0 /big /{number}" for number in range(2)]
+    stages = (first, f"FROM {image}", marks.stage, "USER root", *copies)
+    error = await refused(EngineError, build(docker_engine, reference, key, group, *stages, limits=small))
+    assert (error.code, error.retriable) == ("build_failed", False)
+    assert "The build wrote more than" in error.message
+    await docker_engine.discard_commit(key)
+    await discarded(docker_engine, docker, group)
+
+    await build(docker_engine, reference, key, group, *stages[:-1], limits=small)
+    # Steps of an image that is kept count in the quota, so not here too.
+    other = new_id()
+    again = f"localhost/x/{other}:1"
+    await build(docker_engine, again, other, group, *stages[:-1], first, limits=small)
+    for one in (key, other):
+        await docker_engine.discard_commit(one)
+    await docker_engine.discard_builds(group)
+    assert await of_group(docker, group) == ([], [])
+
+
+async def test_copies_are_stopped_while_a_later_step_runs(
+    docker_engine: DockerEngine, docker: aiodocker.Docker
+) -> None:
+    group, key = new_id(), new_id()
+    image, marks = await ensure_tiny_image(), docker_engine.build_marks(group, key)
+    small = replace(_LIMITS, disk_bytes=40 << 20)
+    stages = ("RUN head -c 30m /dev/zero >/big", f"FROM {image}", marks.stage, "USER root")
+    steps = (*stages, "COPY --from=0 /big /one", "RUN sleep 100", "RUN exit 1")
+    error = await refused(
+        EngineError, build(docker_engine, f"localhost/x/{key}:1", key, group, *steps, limits=small)
+    )
+    assert "The build wrote more than" in error.message
+    await discarded(docker_engine, docker, group)
 
 
 async def test_a_step_has_the_network_of_a_session(docker_engine: DockerEngine) -> None:

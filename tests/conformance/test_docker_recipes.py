@@ -49,8 +49,9 @@ async def base(docker_engine: DockerEngine) -> AsyncIterator[str]:
     """An image with the program."""
     key = new_id()
     reference = f"localhost/carrel/environments/{key}:1"
-    lines = [f"FROM {await ensure_tiny_image()}", docker_engine.build_marks(key), "USER root"]
-    lines += ["COPY micromamba /bin/micromamba", "RUN chmod 755 /bin/micromamba"]
+    marks = docker_engine.build_marks(key, key)
+    lines = [f"FROM {await ensure_tiny_image()}", marks.stage, "USER root"]
+    lines += ["COPY micromamba /bin/micromamba", "RUN chmod 755 /bin/micromamba", marks.image]
     with io.BytesIO() as context:
         with tarfile.open(fileobj=context, mode="w") as archive:
             for name, text in (("Dockerfile", "\n".join(lines)), ("micromamba", _MICROMAMBA)):
@@ -79,7 +80,7 @@ async def built(
     row = BuiltVersion(dockerfile=recipe.dockerfile, added={**recipe.files, **recipe.added})
     key = new_id()
     images = {name: name for name in (base, micromamba)}
-    given = input_of(row, None, BuildRules(), images=images, marks=engine.build_marks(key))
+    given = input_of(row, None, BuildRules(), images=images, marks=engine.build_marks(key, key))
     reference = f"localhost/carrel/environments/{key}:1"
     try:
         return await engine.build(

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.builds import contexts
 from carrel.builds import dockerfile as dockerfiles
 from carrel.builds.build_recipes import OWN
-from carrel.engines.optional import BuildLimits
+from carrel.engines.optional import BuildLimits, BuildMarks
 from carrel.environments import making
 from carrel.tables.builds import BuildContext, BuildLog, BuiltVersion
 from carrel.tables.environments import Environment, EnvironmentVersion, VersionState
@@ -152,7 +152,7 @@ def input_of(
     rules: BuildRules,
     *,
     images: Mapping[str, str],
-    marks: str,
+    marks: BuildMarks,
 ) -> BytesIO:
     """What an engine is given: the files, and the Dockerfile with images as they are pulled."""
     file = dockerfiles.read(build.dockerfile)

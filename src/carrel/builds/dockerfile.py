@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from carrel.core.errors import Invalid
+from carrel.engines.optional import BuildMarks
 
 SCRATCH = "scratch"
 FILE = "Dockerfile"
@@ -55,12 +56,12 @@ class Dockerfile:
         self,
         images: Mapping[str, str],
         *,
-        marks: str,
+        marks: BuildMarks,
         files: Sequence[str] = (),
         arguments: Sequence[str] = (),
     ) -> str:
-        """The text for an engine. images: references by name. marks, files: instructions at the beginning of each
-        stage on an image; arguments: of each stage.
+        """The text for an engine. images: references by name. files: instructions at the beginning of each stage on
+        an image; arguments: of each stage.
         """
         lines: list[str] = []
         stages: dict[str, str] = {}
@@ -72,7 +73,7 @@ class Dockerfile:
                 stage = _stage_name(next(numbers))
                 lines.append(f"FROM {stages.get(base) or images.get(base, base)} AS {stage}")
                 # A stage on another one has its files and its labels.
-                lines += [] if base in stages else [marks]
+                lines += [] if base in stages else [marks.stage]
                 lines += [] if base in stages or base == SCRATCH else files
                 lines += [] if base == SCRATCH else arguments
                 stages[name or stage] = stage
@@ -80,7 +81,7 @@ class Dockerfile:
                 lines.append(f"COPY {_with_source(one.rest, stages, images)}")
             else:
                 lines.append(f"{one.word} {one.rest}")
-        return "\n".join(lines) + "\n"
+        return "\n".join([*lines, marks.image]) + "\n"
 
 
 def read(text: str, *, name: str = FILE) -> Dockerfile:

@@ -78,6 +78,11 @@ class _BuildAttempt:
         lines, self.pending = self.pending, []
         return "".join(f"{line}\n" for line in lines)
 
+    def rest(self) -> str:
+        """What is to be stored at the end."""
+        tail = self.tail if self.stored >= _MOST_LOG else ()
+        return self.taken() + "".join(f"{line}\n" for line in tail)
+
     @property
     def progress(self) -> Progress | None:
         if self.step is None:
@@ -168,9 +173,10 @@ class EnvironmentBuilds:
         engine: LimitedBuilding,
         attempt: _BuildAttempt,
     ) -> None:
-        # The process may have been suspended since the transaction before.
-        await self._tools.confirm()
-        await in_time(engine.discard_commit(version.id))
+        if version.state == VersionState.RUNNING:  # before this attempt
+            # The process may have been suspended since the transaction before.
+            await self._tools.confirm()
+            await in_time(engine.discard_commit(version.id))
         work = asyncio.create_task(self._built(version, build, content, engine, attempt))
         storing = asyncio.Lock()
         reporter = asyncio.create_task(self._report(version, attempt, work, storing))
@@ -188,8 +194,8 @@ class EnvironmentBuilds:
                 await self._end(version, VersionState.FAILED, _TOO_LONG)
             return
         image = work.result()
-        await self._store(version, attempt, closing=True)
         async with self._tools.transaction() as tx:
+            await building.add_to_log(tx, version.id, attempt.rest())
             complete = await making.made(tx, version.id, image, self._tools.clock.now())
         if not complete:
             await self._end(version, VersionState.CANCELLED, None)
@@ -214,7 +220,7 @@ class EnvironmentBuilds:
             sizes[name] = await self._below(version, reference, source, engine, attempt)
         # 2. The build.
         rules = self._tools.builds
-        marks = engine.build_marks(version.environment_id)
+        marks = engine.build_marks(version.environment_id, version.id)
         given = await asyncio.to_thread(building.input_of, build, content, rules, images=images, marks=marks)
         made = await engine.build(
             given,
@@ -288,9 +294,7 @@ class EnvironmentBuilds:
         self, version: EnvironmentVersion, attempt: _BuildAttempt, *, closing: bool = False
     ) -> bool:
         """True if it is no longer to be built. closing: the log is complete."""
-        text = attempt.taken()
-        if closing and attempt.stored >= _MOST_LOG:
-            text += "".join(f"{line}\n" for line in attempt.tail)
+        text = attempt.rest() if closing else attempt.taken()
         async with self._tools.transaction() as tx:
             await building.add_to_log(tx, version.id, text)
             return await making.advanced(tx, version.id, attempt.progress)

@@ -12,6 +12,7 @@ from carrel.engines import fake_build
 from carrel.engines.fake_world import FakeContainer, FakeWorld
 from carrel.engines.optional import (
     BuildLimits,
+    BuildMarks,
     BuildOutput,
     BuildSink,
     CommittedImage,
@@ -149,8 +150,8 @@ class FakeAdjusting:
 
         await self.step("discard_commit", discard)
 
-    def build_marks(self, group: str) -> str:
-        return f"LABEL carrel.build={group}"
+    def build_marks(self, group: str, key: str) -> BuildMarks:
+        return BuildMarks(f"LABEL carrel.build={group}", f"LABEL carrel.commit={key}")
 
     async def build_base(
         self, image: str, credentials: PullCredentials | None, output: BuildSink, *, always: bool = False

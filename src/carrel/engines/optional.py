@@ -195,6 +195,14 @@ BUILDS = "builds"
 
 
 @dataclass(frozen=True, slots=True)
+class BuildMarks:
+    """Lines of a Dockerfile. stage: the first one of each stage, after FROM. image: the last one of all."""
+
+    stage: str
+    image: str
+
+
+@dataclass(frozen=True, slots=True)
 class BuildLimits:
     """cpu_millis, mem_bytes, disk_bytes: of each step. time_s: of the whole build."""
 
@@ -211,8 +219,8 @@ class LimitedBuilding(Committing, Protocol):
     group: of builds that share cached steps, and no others do.
     """
 
-    def build_marks(self, group: str) -> str:
-        """The line of a Dockerfile with which each of its stages begins after FROM, so that nothing of it is lost."""
+    def build_marks(self, group: str, key: str) -> BuildMarks:
+        """What `build` expects in the Dockerfile, so that nothing of it is lost."""
         ...
 
     async def build_base(

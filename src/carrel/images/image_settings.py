@@ -38,8 +38,7 @@ async def show(tx: AsyncSession, actor: Actor, ref: str) -> ImageDetail:
     own: dict[str, Any] = {name: getattr(image, name) for name in ("labels", "min_slots", "requires_cuda")}
     own |= {"settings": None, "cuda_nodes": (await cuda_nodes.counted(tx, actor, [image])).get(image.id)}
     if allows(actor, _UPDATE, Target()):
-        watch = (await updates.views(tx, [image])).get(image.id)
-        own |= {"settings": await _settings_view(tx, image), "update": watch}
+        own |= {"settings": await _settings_view(tx, image), "update": updates.view(image)}
     return ImageDetail.model_validate(_viewed(image) | own)
 
 
@@ -62,10 +61,7 @@ async def change(tx: AsyncSession, actor: Actor, ref: str, changes: ImageUpdate)
         details = {"before": {field: before[field] for field in changed}, "after": changed}
         audit.record(tx, actor, _UPDATE, image.id, name=image.shown_name, target=Target(), details=details)
         await updates.published(tx, image)
-    shown = image.id
-    # The settings were written past the objects that are loaded.
-    tx.expire_all()
-    return await show(tx, actor, shown)
+    return await show(tx, actor, image.id)
 
 
 async def to_change(tx: AsyncSession, actor: Actor, ref: str) -> Image:

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, any_, func, or_, select, true, tuple_
 from sqlalchemy.dialects.postgresql import distinct_on, insert
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import contains_eager
+from sqlalchemy.orm import contains_eager, joinedload
 
 from carrel.core.ids import DomainId, ImageId, ProjectId, new_id
 from carrel.db.search import has_part
@@ -113,12 +113,12 @@ async def page(tx: AsyncSession, actor: Actor, query: ImageQuery) -> ImageList:
         )
     if query.state:
         chosen = chosen.where(_STATES[query.state])
-    rows = await paging.page(tx, chosen.options(*_EAGER), _SORT, query)
+    rows = await paging.page(tx, chosen.options(*_EAGER, _WITH_WATCH), _SORT, query)
     images = [row.Image for row in rows.rows]
-    watched = await updates.views(tx, images) if allows(actor, "image.update", Target()) else {}
-    items = [
-        one.model_copy(update={"update": watched.get(one.id)}) for one in await _views(tx, actor, images)
-    ]
+    items = await _views(tx, actor, images)
+    if allows(actor, "image.update", Target()):
+        pairs = zip(items, images, strict=True)
+        items = [item.model_copy(update={"update": updates.view(image)}) for item, image in pairs]
     return ImageList(items=items, next_cursor=rows.next_cursor)
 
 
@@ -222,6 +222,8 @@ async def _listed(
 
 
 _EAGER = (contains_eager(Image.own_settings), contains_eager(Image.scanned_in))
+_WITH_WATCH = joinedload(Image.watched)
+"""In the same statement: an update that is taken changes both."""
 
 
 def _with_settings() -> Select[Image]:
@@ -282,5 +284,6 @@ def _nearest(ref: str) -> Sequence[Sortable]:
 
 
 async def _first(tx: AsyncSession, condition: ColumnElement[bool], order: Sequence[Sortable]) -> Image | None:
-    statement = _with_settings().options(*_EAGER).where(condition)
-    return (await tx.execute(statement.order_by(*order).limit(1))).scalar()
+    statement = _with_settings().options(*_EAGER, _WITH_WATCH).where(condition)
+    statement = statement.order_by(*order).limit(1).execution_options(populate_existing=True)
+    return (await tx.execute(statement)).scalar()

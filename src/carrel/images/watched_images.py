@@ -56,14 +56,9 @@ async def pinned(
     return {reference: pin for reference, pin in pins.items() if len(pin) <= _LONGEST_REFERENCE}
 
 
-async def views(tx: AsyncSession, images: Sequence[Image]) -> Mapping[ImageId, ImageWatchView]:
-    """Of those that are watched."""
-    watched = {one.id: one.settings.watch for one in images if watches(one)}
-    if not watched:
-        return {}
-    rows = (await tx.execute(select(ImageWatch).where(ImageWatch.image_id.in_(watched)))).scalars()
-    known = {row.image_id: row for row in rows}
-    return {one: _view(rule, known.get(one)) for one, rule in watched.items()}
+def view(image: Image) -> ImageWatchView | None:
+    """None if it is not watched."""
+    return _view(image.settings.watch, image.watched) if watches(image) else None
 
 
 async def counts(tx: AsyncSession) -> Mapping[WatchState, int]:

@@ -155,7 +155,7 @@ class Settings(BaseSettings):
         default=4096, ge=64, le=1 << 22, description="Memory that a step of a build may use, in MiB."
     )
     build_disk_mib: int = Field(
-        default=20480, ge=64, le=1 << 26, description="Disk space that a step of a build may write, in MiB."
+        default=20480, ge=64, le=1 << 26, description="Disk space that a build may write, in MiB."
     )
     build_minutes: int = Field(default=60, ge=1, le=10080, description="Minutes that a build may take.")
     build_micromamba: str = Field(

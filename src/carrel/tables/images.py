@@ -101,7 +101,8 @@ class Image(Table):
     declared_contents: what it contains by its labels and environment, by name -> version, such as python and cuda.
     package_contents: by its package databases, by name -> [version, database]; packages_digest: of the image that was
     read, packages_problem: why not all of it. digest: of the tag when it was scanned; of a watched image, when an
-    update was taken last. requires_cuda: of drivers, see `core.cuda.requirement_of`; None: not read yet.
+    update was taken last. watched: its row, only where a statement loads it with the image. requires_cuda: of drivers,
+    see `core.cuda.requirement_of`; None: not read yet.
     """
 
     __tablename__ = "images"
@@ -160,6 +161,7 @@ class Image(Table):
         viewonly=True,
     )
     scanned_in: Mapped[ImageRegistry | None] = relationship(lazy="joined", viewonly=True)
+    watched: Mapped["ImageWatch | None"] = relationship(lazy="raise", uselist=False, viewonly=True)
 
     @property
     def shown_name(self) -> str:

@@ -1,16 +1,24 @@
 """A watched tag that is pushed again: offered, taken, pulled, and what sessions start from meanwhile."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import psycopg
 from databases import scalar, sql
 from fake_registry import FakeRegistry
 from installation import Api, Caller
 from own_registry import PASSWORD, USERNAME, OwnRegistry
 from people import eventually
+from sqlalchemy import event, update
 
+from carrel.core.ids import ImageId
+from carrel.db.database import Database
 from carrel.images.schemas import WatchState
+from carrel.images.service import DEFAULT_MIN_SLOTS
+from carrel.tables.images import Image, ImageSettings, ImageWatch, WatchRule
 
 WHOLE_DAY = {"image_watch_start": "00:00", "image_watch_end": "00:00"}
 
@@ -119,7 +127,6 @@ async def test_an_offered_update_is_taken_with_one_request(living: Api, registry
     assert await decide(admin, "take", image, digest=first) == (409, "image.update_changed")
     assert await decide(admin, "take", image, digest=second) == (200, "taking")
     await until(admin, image, "current")
-    # An image and its watch are read one after the other: the first answer may have the former digest.
     taken = (await admin.get(f"/images/{image}")).json()
     assert (taken["digest"], taken["update"]["available"]) == (second, None)
     assert taken["update"]["taken_at"]
@@ -285,3 +292,45 @@ async def test_problems_of_the_registry_are_shown_and_lose_nothing(living: Api):
 
     await eventually(unreachable)
     assert await scalar(living.database, "SELECT offered FROM image_watches") == other
+
+
+@contextmanager
+def taken_meanwhile(database: Database, image: str, digest: str) -> Iterator[None]:
+    """An update is committed right after the first statement that reads images."""
+    engine = database._engine.sync_engine
+    taken: list[str] = []
+
+    def take(_connection, _cursor, statement: str, *_rest) -> None:  # type: ignore[no-untyped-def]
+        if taken or "FROM images" not in statement:
+            return
+        taken.append(statement)
+        with psycopg.connect(database.url) as other:
+            other.execute("UPDATE images SET digest = %s WHERE reference = %s", (digest, image))
+            other.execute("UPDATE image_watches SET offered = NULL, offered_at = NULL, checked_at = now()")
+
+    event.listen(engine, "after_cursor_execute", take)
+    yield
+    event.remove(engine, "after_cursor_execute", take)
+    assert taken
+
+
+async def test_an_image_and_its_watch_are_of_the_same_moment(api: Api):
+    admin = await api.as_("superadmin")
+    made = await admin.post("/registries", {"name": "moment", "url": "https://registry.example.org"})
+    assert made.status_code == 201, made.text
+    image, old, new = "registry.example.org/moment/a:1", "sha256:" + "1" * 64, "sha256:" + "2" * 64
+    async with api.database.transaction() as tx:
+        values = {"reference": image, "full_name": image, "digest": old, "registry_id": made.json()["id"]}
+        no_more = {"title": "", "description": "", "min_slots": DEFAULT_MIN_SLOTS, "apps": []}
+        tx.add(Image(id=ImageId("moment"), name="moment", **values, **no_more))
+        tx.add(ImageSettings(image=image, watch=WatchRule.OFFER))
+        await tx.flush()
+        tx.add(ImageWatch(image_id=ImageId("moment"), offered=new, offered_at=datetime.now(UTC)))
+    for path in ("/images/moment", "/images?registry=" + made.json()["id"]):
+        with taken_meanwhile(api.database, image, new):
+            answer = (await admin.get(path)).json()
+        [shown] = answer.get("items", [answer])
+        assert (shown["digest"], shown["update"]["state"]) == (old, "available")
+        async with api.database.transaction() as tx:
+            await tx.execute(update(Image).where(Image.id == "moment").values(digest=old))
+            await tx.execute(update(ImageWatch).values(offered=new, offered_at=datetime.now(UTC)))

@@ -4,14 +4,17 @@ import pytest
 
 from carrel.builds import dockerfile
 from carrel.core.errors import Invalid
+from carrel.engines.optional import BuildMarks
 
-MARKS = "LABEL mark"
+MARKS = BuildMarks("LABEL mark", "LABEL image")
 
 
 def rendered(text: str, images: dict[str, str] | None = None) -> list[str]:
     file = dockerfile.read(text)
     given = file.render(images or {}, marks=MARKS, files=["COPY ca /ca"], arguments=["ARG INDEX"])
-    return given.splitlines()
+    *lines, last = given.splitlines()
+    assert last == MARKS.image
+    return lines
 
 
 def test_each_instruction_becomes_one_line_and_images_are_named_as_they_were_resolved() -> None:
@@ -36,7 +39,7 @@ def test_each_instruction_becomes_one_line_and_images_are_named_as_they_were_res
         "ARG TAG=12",
         'ARG BASE="debian:${TAG}"',
         "FROM docker.io/library/debian:12 AS carrel-stage-0",
-        MARKS,
+        MARKS.stage,
         "COPY ca /ca",
         "ARG INDEX",
         "RUN apt-get update &&             apt-get install -y git",
@@ -51,7 +54,7 @@ def test_each_instruction_becomes_one_line_and_images_are_named_as_they_were_res
 def test_nothing_is_added_to_scratch_but_the_marks() -> None:
     file = dockerfile.read("FROM golang AS b\nFROM scratch\nCOPY --from=0 /x /x")
     assert (file.images, file.below) == (("golang",), None)
-    assert rendered("FROM scratch\nCOPY x /x") == ["FROM scratch AS carrel-stage-0", MARKS, "COPY x /x"]
+    assert rendered("FROM scratch\nCOPY x /x") == ["FROM scratch AS carrel-stage-0", MARKS.stage, "COPY x /x"]
 
 
 def test_a_stage_that_is_named_as_its_image_is_still_a_stage() -> None:

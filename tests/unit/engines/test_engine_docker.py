@@ -89,6 +89,13 @@ def test_podman_has_no_runtimes_to_choose_since_it_ignores_the_choice() -> None:
         assert runtimes.names(answers.node(info, version, (), frozenset()).capabilities) == names
     offered = answers.offered_runtimes(info, docker)
     assert attached.with_runtime(Attachment(), "runsc", offered).runtime == "runsc"
+    for described, resolver in (
+        ({"path": "/usr/local/bin/runsc"}, ["/etc/resolv.conf"]),
+        ({"runtimeType": "io.containerd.runsc.v1"}, ["/etc/resolv.conf"]),
+        ({"path": "/usr/bin/kata-runtime"}, []),
+    ):
+        made = attached.with_runtime(Attachment(), "other", {"other": described})
+        assert [path.source for path in made.paths] == resolver
     with pytest.raises(EngineError, match="does not have the runtime runsc; it has none"):
         attached.with_runtime(Attachment(), "runsc", answers.offered_runtimes(info, podman))
 

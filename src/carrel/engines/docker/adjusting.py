@@ -14,7 +14,14 @@ from carrel.engines.docker.image_building import DockerImages, build_errors
 from carrel.engines.docker.layers import LayerVolumes
 from carrel.engines.docker.limited_builds import Builds
 from carrel.engines.label_claim import LabelClaim
-from carrel.engines.optional import BuildLimits, BuildSink, CommittedImage, HostUsage, limits_below_use
+from carrel.engines.optional import (
+    BuildLimits,
+    BuildMarks,
+    BuildSink,
+    CommittedImage,
+    HostUsage,
+    limits_below_use,
+)
 from carrel.engines.port import ContainerGone, EngineError, ProgressSink, PullCredentials
 
 
@@ -56,8 +63,8 @@ class Adjusting(DockerImages):
             await self.claim.require()
             await self._commits.discard(key)
 
-    def build_marks(self, group: str) -> str:
-        return self._builds.marks(group)
+    def build_marks(self, group: str, key: str) -> BuildMarks:
+        return self._builds.marks(group, key)
 
     async def build_base(
         self, image: str, credentials: PullCredentials | None, output: BuildSink, *, always: bool = False

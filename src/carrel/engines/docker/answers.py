@@ -1,7 +1,7 @@
 """Conversion of the daemon's responses to port types. Pure: decoded JSON in, port types out."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -188,11 +188,11 @@ def node(
     )
 
 
-def offered_runtimes(info: Mapping[str, Any], version: Mapping[str, Any]) -> Collection[str]:
+def offered_runtimes(info: Mapping[str, Any], version: Mapping[str, Any]) -> Mapping[str, Any]:
     """The runtimes that containers can have. Podman's API ignores the choice, and lists runtimes that are not
     installed.
     """
-    return info.get("Runtimes") or () if _product(version) == "Docker" else ()
+    return info.get("Runtimes") or {} if _product(version) == "Docker" else {}
 
 
 def has_seccomp(info: Mapping[str, Any]) -> bool:

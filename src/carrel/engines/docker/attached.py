@@ -1,15 +1,18 @@
 """Accelerator attachments in container configurations."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from carrel.accelerators.port import Attachment
+from carrel.accelerators.port import Attachment, MachinePath
 from carrel.engines import runtimes
 from carrel.engines.accelerated import cannot_attach
 
 CDI = "cdi"
 """The capability of a node whose daemon injects devices by the Container Device Interface."""
+
+_RESOLVER = MachinePath("/etc/resolv.conf", "/etc/resolv.conf")
+"""Of the machine: the network of gVisor's kernel does not reach the name server that Docker has within a network."""
 
 
 def host_config(attachment: Attachment) -> dict[str, object]:
@@ -44,8 +47,8 @@ def binds(attachment: Attachment) -> list[dict[str, object]]:
     ]
 
 
-def with_runtime(attachment: Attachment, runtime: str, offered: Collection[str]) -> Attachment:
-    """With the runtime of the resource group. offered: those of the daemon.
+def with_runtime(attachment: Attachment, runtime: str, offered: Mapping[str, Any]) -> Attachment:
+    """With the runtime of the resource group. offered: those of the daemon, as it describes them.
 
     Raises: EngineError if the accelerators need another one, or if the daemon does not have it.
     """
@@ -56,7 +59,10 @@ def with_runtime(attachment: Attachment, runtime: str, offered: Collection[str])
             f"The accelerators need the runtime {attachment.runtime}, and sessions of the resource group have the "
             f"runtime {runtime}."
         )
-    return replace(attachment, runtime=runtime)
+    described = offered[runtime]
+    names = (str(described.get(key, "")) for key in ("path", "runtimeType"))
+    paths = (_RESOLVER,) if any("runsc" in one for one in names) else ()
+    return replace(attachment, runtime=runtime, paths=(*attachment.paths, *paths))
 
 
 def has_cdi(info: Mapping[str, Any]) -> bool:

@@ -18,7 +18,7 @@ from carrel.engines.port import EngineError, ImageUnusable, ProgressSink, PullCr
 _STEP = re.compile(r"^step (\d+)/(\d+)", re.IGNORECASE)
 _BUILD_SHARES = "128"
 """Of a contended CPU; a session has 1024 for each of its own."""
-_UNNAMED, _NO_DIGEST = "<none>:<none>", "<none>@<none>"
+UNNAMED, _NO_DIGEST = "<none>:<none>", "<none>@<none>"
 
 
 class DockerImages:
@@ -126,7 +126,7 @@ def _unusable(reference: str) -> ImageUnusable:
 
 
 def _stored(row: Any) -> StoredImage:
-    references = tuple(tag for tag in row.get("RepoTags") or () if tag != _UNNAMED)
+    references = tuple(tag for tag in row.get("RepoTags") or () if tag != UNNAMED)
     digests = tuple(name for name in row.get("RepoDigests") or () if name != _NO_DIGEST)
     return StoredImage(row["Id"], references, row["Size"], row.get("Labels") or {}, digests)
 

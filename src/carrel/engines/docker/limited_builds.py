@@ -6,7 +6,7 @@ Every stage is marked (`marks`): containers of its steps and cached steps are fo
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import IO, Any
 
@@ -19,11 +19,11 @@ from carrel.engines.docker.container_config import (
     LABEL_SCRATCH,
     Names,
 )
-from carrel.engines.docker.image_building import report_build
+from carrel.engines.docker.image_building import UNNAMED, report_build
 from carrel.engines.docker.network import Networks
 from carrel.engines.docker.pull import Pulls
 from carrel.engines.docker.push_names import PushNames
-from carrel.engines.optional import BuildLimits, BuildOutput, BuildSink, CommittedImage, ImageInfo
+from carrel.engines.optional import BuildLimits, BuildMarks, BuildOutput, BuildSink, CommittedImage, ImageInfo
 from carrel.engines.port import EngineError, EngineUnavailable, Progress, PullCredentials
 
 LABEL_BUILD = "carrel.build"
@@ -33,6 +33,8 @@ LABEL_BUILD_OF = "carrel.build.of"
 
 _PERIOD_US = 100_000
 _MEASURE_EVERY_S = 10.0
+_AFTER_STEP_S = 1.0
+"""So long after a step has begun, those before it are measured."""
 _PROCESSES = 4096
 
 
@@ -46,12 +48,14 @@ class Builds:
         self._push_names = push_names
         self.networks: Networks | None = None
 
-    def marks(self, group: str) -> str:
+    def marks(self, group: str, key: str) -> BuildMarks:
         """Implements `LimitedBuilding.build_marks`."""
         labels = {LABEL_BUILD: group, LABEL_BUILD_OF: self._names.installation}
         # Not those of the image below, by which its own are found.
         labels |= dict.fromkeys((LABEL_COMMIT, LABEL_COMMIT_OF, LABEL_SCRATCH), "")
-        return "LABEL " + " ".join(f'{name}="{value}"' for name, value in labels.items())
+        # Never cached, so one line: for each label of a request, the daemon has a step.
+        own = {LABEL_COMMIT: key, LABEL_COMMIT_OF: self._names.installation, LABEL_SCRATCH: ""}
+        return BuildMarks(_line(labels), _line(own))
 
     async def build(
         self,
@@ -65,12 +69,10 @@ class Builds:
         output: BuildSink,
     ) -> CommittedImage:
         """Implements `LimitedBuilding.build`. Raises: DockerError."""
-        labels = {LABEL_COMMIT: key, LABEL_COMMIT_OF: self._names.installation, LABEL_SCRATCH: ""}
         async with self._network(key) as network:
             params = {
                 "t": reference,
                 "buildargs": json.dumps(dict(arguments)),
-                "labels": json.dumps(labels),
                 "rm": "1",
                 "forcerm": "1",
                 "networkmode": network,
@@ -80,8 +82,9 @@ class Builds:
                 "memswap": str(limits.mem_bytes),
                 "ulimits": json.dumps([{"Name": "nproc", "Soft": _PROCESSES, "Hard": _PROCESSES}]),
             }
-            building = asyncio.create_task(self._run(context, params, output))
-            watching = asyncio.create_task(self._watch(group, limits))
+            stepped = asyncio.Event()
+            building = asyncio.create_task(self._run(context, params, _noting(output, stepped)))
+            watching = asyncio.create_task(self._watch(group, reference, limits, stepped))
             try:
                 async with asyncio.timeout(limits.time_s):
                     await asyncio.wait([building, watching], return_when=asyncio.FIRST_COMPLETED)
@@ -93,8 +96,15 @@ class Builds:
                     task.cancel()
                 await asyncio.wait([building, watching])
             if not watching.cancelled():
+                # What is kept of it counts in the next one.
+                await self.discard(group)
                 watching.result()
             building.result()
+        try:
+            await self._require_small(group, reference, limits)
+        except EngineError:
+            await self.discard(group)
+            raise
         return await self._made(reference)
 
     async def pull(
@@ -148,15 +158,30 @@ class Builds:
             async for line in lines:
                 report_build(params["t"], json.loads(line), output)
 
-    async def _watch(self, group: str, limits: BuildLimits) -> None:
+    async def _watch(self, group: str, reference: str, limits: BuildLimits, stepped: asyncio.Event) -> None:
         """Until cancelled. Raises: EngineError once its steps have written too much."""
         chosen = {**self._marked(group), "size": "true"}
         while True:
-            await asyncio.sleep(_MEASURE_EVERY_S)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stepped.wait(), _MEASURE_EVERY_S)
+                await asyncio.sleep(_AFTER_STEP_S)
+            stepped.clear()
             with suppress(EngineUnavailable, aiodocker.DockerError):
                 rows = await self._api.call("GET", "containers/json", params=chosen, timeout_s=START_S)
-                if sum(row.get("SizeRw", 0) for row in rows) > limits.disk_bytes:
-                    raise too_large(limits)
+                running = sum(row.get("SizeRw", 0) for row in rows)
+                await self._require_small(group, reference, limits, running=running)
+
+    async def _require_small(
+        self, group: str, reference: str, limits: BuildLimits, *, running: int = 0
+    ) -> None:
+        """Check what the steps of the group have written of which there is no other image. running: bytes of one that
+        runs.
+
+        The daemon copies files of stages and of the context without a container, so they are seen in its steps only.
+        """
+        rows = await self._api.call("GET", "images/json", params={**self._marked(group), "all": "true"})
+        if written(rows, reference) + running > limits.disk_bytes:
+            raise too_large(limits)
 
     async def _made(self, reference: str) -> CommittedImage:
         made = await self._api.call("GET", f"images/{reference}/json")
@@ -187,10 +212,40 @@ class Builds:
                 raise
 
 
+def written(steps: Sequence[Any], reference: str) -> int:
+    """The bytes of these images of the daemon, without steps of images with another reference. Pure."""
+    by_id = {one["Id"]: one for one in steps}
+    kept = set[str]()
+    for one in steps:
+        step = one["Id"] if set(one["RepoTags"] or ()) - {UNNAMED, reference} else ""
+        while step in by_id and step not in kept:
+            kept.add(step)
+            step = by_id[step]["ParentId"]
+    sizes = {key: one["Size"] for key, one in by_id.items()}
+    return sum(
+        one["Size"] - sizes.get(one["ParentId"], one["Size"]) for one in steps if one["Id"] not in kept
+    )
+
+
 def too_large(limits: BuildLimits) -> EngineError:
-    """The error for a step that writes too much."""
+    """The error for steps that write too much."""
     size = f"{limits.disk_bytes / (1 << 30):.0f} GiB"
-    return EngineError(f"A step wrote more than {size}.", retriable=False, code="build_failed")
+    return EngineError(f"The build wrote more than {size}.", retriable=False, code="build_failed")
+
+
+def _noting(output: BuildSink, stepped: asyncio.Event) -> BuildSink:
+    """An output that tells of each step."""
+
+    def noted(line: BuildOutput) -> None:
+        if line.step:
+            stepped.set()
+        output(line)
+
+    return noted
+
+
+def _line(labels: Mapping[str, str]) -> str:
+    return "LABEL " + " ".join(f'{name}="{value}"' for name, value in labels.items())
 
 
 def _ignored(_: Progress) -> None: ...

@@ -1,0 +1,95 @@
+"""Builds of an environment with a warm cache, against the daemon's builder alone: the same Dockerfile and files."""
+
+import asyncio
+import io
+import secrets
+import tarfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+import aiodocker
+import httpx2
+from tiny_image import docker_url
+
+from bench.control_plane import control_plane, created
+from bench.following import Follower, following
+from bench.load import median
+from bench.table import Line
+
+_ROUNDS = 15
+_STEPS = 8
+
+
+async def measure() -> list[Line]:
+    # By whether the last step is to run.
+    ours: dict[bool, list[float]] = {False: [], True: []}
+    bare: dict[bool, list[float]] = {False: [], True: []}
+    run = secrets.token_hex(3)
+    made: set[str] = set()
+    async with (
+        control_plane(app_layer=False) as own,
+        own.client() as client,
+        following(own) as follower,
+        aiodocker.Docker(docker_url()) as docker,
+    ):
+        try:
+            for turn in range(_ROUNDS + 1):
+                files = {"Dockerfile": _dockerfile(own.image), "changed.txt": f"{run} {turn}\n"}
+                made.add(f"carrel-bench-{run}:{turn}")
+                for changed in (True, False):
+                    took = await _built(client, follower, files)
+                    bare_took = await _built_alone(docker, f"carrel-bench-{run}:{turn}", files)
+                    if turn:  # the first one fills both caches
+                        ours[changed].append(took)
+                        bare[changed].append(bare_took)
+        finally:
+            for reference in made:
+                with suppress(aiodocker.DockerError):  # of a build that failed
+                    await docker.images.delete(reference, force=True)
+    return [
+        _line("environment build, all cached", ours[False], bare[False]),
+        _line("environment build, last step run", ours[True], bare[True]),
+    ]
+
+
+def _dockerfile(image: str) -> str:
+    steps = [f"RUN mkdir -p /made && echo {step} >/made/{step}" for step in range(_STEPS)]
+    return "\n".join([f"FROM {image}", "USER root", *steps, "COPY changed.txt /made/", "RUN cat /made/*"])
+
+
+async def _built(client: httpx2.AsyncClient, follower: Follower, files: Mapping[str, str]) -> float:
+    """Seconds from the request until the page sees that the version is ready."""
+    while True:
+        began = time.perf_counter()
+        answer = await client.post("/environments/builds", json={"name": "bench", "files": files})
+        if "build.no_engine" not in answer.text:
+            break
+        await asyncio.sleep(0.1)  # it has not been seen yet
+    created(answer)
+    return await follower.reached(answer.json()["versions"][0]["id"], "ready") - began
+
+
+async def _built_alone(docker: aiodocker.Docker, reference: str, files: Mapping[str, str]) -> float:
+    """Seconds from the request until the builder has answered."""
+    context = io.BytesIO()
+    with tarfile.open(fileobj=context, mode="w") as archive:
+        for name, text in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    context.seek(0)
+    began = time.perf_counter()
+    await docker.images.build(fileobj=context, tag=reference, encoding="identity", rm=True, forcerm=True)
+    return time.perf_counter() - began
+
+
+def _line(name: str, ours: Sequence[float], bare: Sequence[float]) -> Line:
+    return Line(
+        name,
+        f"{median(ours) * 1000:.0f} ms",
+        f"{_ROUNDS} by turns, one at a time, {_STEPS + 4} steps",
+        ratio=median(ours) / median(bare),
+        floor=f"{median(bare) * 1000:.0f} ms",
+        goal=1.2,
+    )
