@@ -72,8 +72,8 @@ export interface NewBuild extends EnvironmentBuild {
 const OF_FILES = ["files", "context"];
 
 /** Builds of one dialog. What the server has read for one is kept, so that the next try takes it again. */
-export function dialogBuilds() {
-  let last: { source: string; context: { context: string; source: string | null } } | undefined;
+function dialogBuilds() {
+  let last: { source: string; context: { context: string; source: string } } | undefined;
   const read = async ({ git, folder }: NewBuild, signal: AbortSignal) => {
     const source = JSON.stringify({ git, folder });
     if (last?.source === source) return last.context;

@@ -126,7 +126,7 @@ export function FolderFields({ form, folders }: Props & { folders: UseQueryResul
         withAsterisk
         searchable
         placeholder={t`Choose a folder`}
-        nothingFoundMessage={folders.isPending ? t`Loading` : t`No folder`}
+        nothingFoundMessage={folders.isPending ? t`Loading` : folders.data && t`No folder`}
         data={(folders.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
         {...form.getInputProps("folder")}
         value={form.values.folder || null}
