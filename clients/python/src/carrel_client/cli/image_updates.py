@@ -10,9 +10,11 @@ from carrel_client.cli.parser import Arguments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Literal
 
     from carrel_client import models
+
+    Rule = Literal["off", "offer", "take"]
 
 RULES = ("off", "offer", "take")
 _LOOKS = {
@@ -80,7 +82,7 @@ def watch(args: argparse.Namespace, context: Context) -> int:
     return 0
 
 
-def _watch(context: Context, name: str, rule: str | None, changes: dict[str, Any]) -> models.ImageDetail:
+def _watch(context: Context, name: str, rule: Rule | None, changes: dict[str, Any]) -> models.ImageDetail:
     """The image afterwards. rule: None: one that is watched keeps its rule."""
     images = context.client.images
     if rule is None:
