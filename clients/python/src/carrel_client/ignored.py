@@ -54,5 +54,5 @@ def _segments(rule: str) -> list[str]:
             segments.pop()
         elif segment not in ("", ".", ".."):
             negated = segment.replace("[^", "[!")
-            segments.append(re.sub(r"\\(.)", lambda found: f"[{found[1]}]", negated))
+            segments.append(re.sub(r"\\(.)", lambda escaped: f"[{escaped[1]}]", negated))
     return segments
