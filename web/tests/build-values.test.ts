@@ -38,6 +38,9 @@ test("a private repository is fetched with its token, at a directory", () => {
   expect(command(values)).toBe(
     "carrel environment build lab --git https://git.example.org/lab/tools --ref v1 --path sub --token-file token.txt",
   );
+  expect(command({ from: "git", url: "https://x/y.git", path: "/" })).toBe(
+    "carrel environment build lab --git https://x/y.git",
+  );
 });
 
 test("a directory of a folder is read, with a recipe that is chosen", () => {

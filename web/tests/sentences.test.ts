@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { CHECK_NOTES, checkNoteIn } from "@/features/resources/engine-words";
 import { messages as korean } from "@/i18n/locales/ko.po";
 import { CAUSES } from "@/sentences/causes";
+import { layerStep } from "@/sentences/layer-steps";
 import { PROBLEMS, UNTRANSLATED } from "@/sentences/problems";
 import { PHASES } from "@/sentences/progress";
 import { reasonIn } from "@/sentences/reasons";
@@ -63,6 +64,26 @@ test.each([...all(source, /\bcause="([a-z_]+)"/g), ...documented("In a session's
   "the cause %s in a history has words",
   (cause) => expect(CAUSES).toHaveProperty(cause),
 );
+
+describe("the step of an app layer", () => {
+  test.each([
+    ["trying it out in the cluster", "trying it out in the cluster"],
+    ["copying it to a volume", "copying it to a volume"],
+    ["Mounted as an image volume.", "Mounted as an image volume."],
+    ["Kept in {", "Kept in /var/lib/carrel on each node: image volumes do not work (No)."],
+    [
+      "Copied into each pod, which takes time and disk: {",
+      "Copied into each pod, which takes time and disk: No.",
+    ],
+  ])("%s is still the server's and known", (written, step) => {
+    expect(source).toContain(written);
+    expect(layerStep((message) => `known: ${i18n._(message)}`, step)).toBe(`known: ${step}`);
+  });
+
+  test("that is an instruction of its build stays", () => {
+    expect(layerStep(say, "RUN true")).toBe("RUN true");
+  });
+});
 
 test.each(Object.keys(PHASES))("the phase %s is still one of the server's", (phase) => {
   expect(source.includes(`Progress("${phase}"`), phase).toBe(true);

@@ -9,6 +9,7 @@ const texts = [...catalog.matchAll(/^msgid "(.+)"$/gm)].map(([, text]) => text ?
 const NAMED_BY_OTHERS = [
   "Accept a sign-in without auth_time as recent",
   "An access token with read_api and read_registry. A deploy token cannot list repositories.",
+  "An access token with read_api, read_registry and write_registry. A deploy token cannot list repositories.",
 ];
 
 describe("the page's texts", () => {

@@ -116,7 +116,7 @@ async def _require_git(git: "_Git", *, ssh: bool) -> None:
             "build.no_git",
             f"The server has no {missing[0]}." if missing else "The Git of the server is too old.",
             hint=f"Git {'.'.join(map(str, _OLDEST))} or newer, setpriv, and for keys OpenSSH, must be installed there. "
-            "Or clone it yourself: carrel environment build NAME --git URL",
+            "Or clone it yourself: `carrel environment build NAME --git URL`.",
         )
 
 
@@ -135,8 +135,8 @@ async def _resolved(host: str, port: int, *, private: bool) -> str:
         raise Forbidden(
             "build.source_address",
             f"The server does not fetch from {host}: it has a private address.",
-            hint="An administrator permits it by naming the host: carrel site set import_sources=HOST. "
-            "Or clone it yourself: carrel environment build NAME --git URL",
+            hint="An administrator permits it by naming the host: `carrel site set import_sources=HOST`. "
+            "Or clone it yourself: `carrel environment build NAME --git URL`.",
             field="url",
         ) from None
     return resolved[0]

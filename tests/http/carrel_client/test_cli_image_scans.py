@@ -29,6 +29,8 @@ async def test_an_image_is_scanned_shown_and_exempt(
         fixable = await admin.as_json("image", "vulnerabilities", "debian:12", "--fixable", "yes")
         assert [one["id"] for one in fixable["items"]] == ["CVE-2"]
         assert "9.8" in listed
+        both = await admin.run("image", "vulnerabilities", "debian:12", "--csv", "-o", "json")
+        assert (both.code, "exclude each other" in both.stderr) == (2, True), both
         exported = await admin.ok("image", "vulnerabilities", "debian:12", "--csv", "--fixable", "yes")
         assert [line.partition(",")[0] for line in exported.splitlines()] == ["id", "CVE-2"]
         assert "Apache-2.0" in await admin.ok("image", "packages", "debian:12", "--search", "ssl")

@@ -48,6 +48,9 @@ async def test_an_image_is_watched_and_its_update_is_skipped_and_taken(api: Api,
     await sql(api.database, "UPDATE images SET registry_id = :id, digest = 'sha256:1'", id=made["id"])
     await join(api.database, machine("n1"))
     assert "not checked yet" in await admin.ok("image", "watch", "torch", "--rule", "take", "--pull-to", "n1")
+    await admin.ok("image", "watch", "torch", "--pull-to", "n1", "--pull-to-group", "")
+    await admin.ok("image", "watch", "torch")
+    assert (await admin.as_json("image", "show", "torch"))["settings"]["watch"] == "take"
     assert "1 image will be checked" in await admin.ok("image", "check")
     assert "no update of torch" in (await admin.run("image", "take", "torch")).stderr.lower()
     offered = "UPDATE image_watches SET offered = 'sha256:2', offered_at = now()"
@@ -62,6 +65,8 @@ async def test_an_image_is_watched_and_its_update_is_skipped_and_taken(api: Api,
     await admin.ok("image", "edit", "torch", "--watch", "off", "--pull-to", "")
     settings = (await admin.as_json("image", "show", "torch"))["settings"]
     assert (settings["watch"], settings["pull_nodes"]) == ("off", [])
+    await admin.ok("image", "watch", "torch")
+    assert (await admin.as_json("image", "show", "torch"))["settings"]["watch"] == "offer"
 
 
 async def test_a_deprecated_image_is_warned_of(api: Api, tmp_path: Path) -> None:

@@ -44,6 +44,8 @@ async def test_a_directory_and_a_repository_are_built_shown_and_built_again(
     assert "lab:2 is built" in again, again
     source = json.loads(await command.ok("environment", "recipe", "lab:2", "-o", "json"))["source"]
     assert source.startswith(f"{directory}@")
+    wrong = await command.run("environment", "build", "lab", "--git", str(directory), "--path", "nope")
+    assert (wrong.code, "The repository has no directory nope." in wrong.stderr) == (1, True), wrong.stderr
     assert "lab:3 is built" in await command.ok("environment", "rebuild", "lab:2", "--wait")
     assert "unlimited" in await command.ok("environment", "quota")
 

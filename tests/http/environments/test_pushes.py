@@ -219,4 +219,6 @@ async def test_an_engine_that_cannot_push_says_so(living: Api) -> None:
     await sql(living.database, "UPDATE nodes SET capabilities = capabilities - 'pushes'")
     refused = await user.post("/environments/torch/versions/1/push", {})
     assert status_and_code(refused) == (409, "push.engine_cannot")
-    assert (await user.get("/environments/torch/push-targets")).json()["refusal"]
+    assert (await user.get("/environments/torch/push-targets")).json()["refusal"] == (
+        "Its engine cannot push images."
+    )

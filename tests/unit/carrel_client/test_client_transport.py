@@ -10,6 +10,9 @@ from carrel_client.wire import Connection, ServerAddress
 from people import wait_until
 from scripted_server import answer, api_server, wire_server
 
+from carrel.builds import git_fetch
+from carrel.folders.files.folder_access import LONG_S
+
 
 def _transport(url: str, *, timeout_s: float = 5.0, pauses: list[float] | None = None) -> Transport:
     return Transport(
@@ -190,6 +193,18 @@ def test_silence_is_a_timeout() -> None:
         with pytest.raises(CarrelError) as raised:
             _transport(url, timeout_s=0.05).call("GET", "/x")
     assert (raised.value.code, raised.value.status) == ("client.timeout", 504)
+
+
+def test_what_the_server_reads_first_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[float] = []
+    monkeypatch.setattr(Transport, "call", lambda transport, *_, **__: limits.append(transport.timeout_s))
+    with ApiClient("http://127.0.0.1:9") as client:
+        client.environments.fetch_context(url="https://git.example.org/lab")
+        client.environments.read_context(folder="data")
+        client.environments.quotas()
+    assert limits[0] > git_fetch.LONGEST_S
+    assert limits[1] > LONG_S
+    assert limits[2] == 60
 
 
 def test_a_proxy_is_asked_for_a_tunnel_and_shown_its_password(monkeypatch: pytest.MonkeyPatch) -> None:

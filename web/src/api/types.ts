@@ -115,7 +115,7 @@ export type {
   ProviderUpdate,
   ProviderView as Provider,
   PushCreate as PushRequest,
-  PushTargetList as PushTargets,
+  PushTarget,
   PushView as EnvironmentPush,
   QueuedView as Queued,
   QueueView as Queue,

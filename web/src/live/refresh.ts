@@ -77,7 +77,7 @@ const TOUCHED: Readonly<Record<string, readonly string[]>> = {
   preset: ["presets", "check"],
   policy: ["policies", "over", "check", "why", "quotas"],
   storage_host: ["hosts"],
-  registry: ["registries"],
+  registry: ["registries", "environments"],
   image: ["images", "check"],
   registry_scan: ["registry-scans", "images", "rescans"],
   image_scan: ["image-scans", "check", "rescans"],

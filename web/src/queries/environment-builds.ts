@@ -1,4 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
 import {
   environmentsBuild,
   environmentsFetchContext,
@@ -8,6 +9,7 @@ import {
   environmentsRebuild,
   environmentsRecipe,
 } from "@/api/generated/sdk.gen";
+import { toProblem } from "@/api/problem";
 import type {
   Environment,
   EnvironmentBuild,
@@ -66,14 +68,46 @@ export interface NewBuild extends EnvironmentBuild {
   folder?: FolderContext;
 }
 
-export const useBuildEnvironment = () =>
-  useChange<NewBuild, Environment>(async ({ git, folder, ...body }) => {
-    const read =
-      (git && (await environmentsFetchContext({ body: git })).data) ??
-      (folder && (await environmentsReadContext({ body: folder })).data);
-    const context = read && { context: read.id, source: read.source };
-    return (await environmentsBuild({ body: { ...body, ...context } })).data;
-  }, TOUCHED);
+/** Of which a failed build says that they are at fault: the source may be mended, and is read again. */
+const OF_FILES = ["files", "context"];
+
+/** Builds of one dialog. What the server has read for one is kept, so that the next try takes it again. */
+function dialogBuilds() {
+  let last: { source: string; context: { context: string; source: string } } | undefined;
+  const read = async ({ git, folder }: NewBuild, signal: AbortSignal) => {
+    const source = JSON.stringify({ git, folder });
+    if (last?.source === source) return last.context;
+    const made =
+      (git && (await environmentsFetchContext({ body: git, signal })).data) ??
+      (folder && (await environmentsReadContext({ body: folder, signal })).data);
+    if (!made) return {};
+    last = { source, context: { context: made.id, source: made.source } };
+    return last.context;
+  };
+  return async (wanted: NewBuild, signal: AbortSignal): Promise<Environment> => {
+    const { git: _git, folder: _folder, ...body } = wanted;
+    const context = await read(wanted, signal);
+    signal.throwIfAborted();
+    try {
+      return (await environmentsBuild({ body: { ...body, ...context } })).data;
+    } catch (error) {
+      if (OF_FILES.includes(toProblem(error).field ?? "")) last = undefined;
+      throw error;
+    }
+  };
+}
+
+/** Builds from a dialog; nothing is built any more once it is closed. */
+export function useBuildEnvironment() {
+  const [build] = useState(dialogBuilds);
+  const open = useRef(new AbortController());
+  useEffect(() => {
+    const opened = new AbortController();
+    open.current = opened;
+    return () => opened.abort();
+  }, []);
+  return useChange<NewBuild, Environment>((wanted) => build(wanted, open.current.signal), TOUCHED);
+}
 
 export const useRebuild = () =>
   useChange<{ id: string; version: string }, Environment>(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from carrel_client import operations
 from carrel_client.errors import not_carrel
+from carrel_client.operations import UNSET
 from carrel_client.transport import Opened, segment
 from carrel_client.wire import FilePart
 
@@ -18,6 +19,10 @@ _API = "/api/v1"
 _OFFSETS = {"Content-Type": "application/offset+octet-stream"}
 _TUS = {"Tus-Resumable": "1.0.0"}
 _JOIN_TIMEOUT_S = 1800.0
+_FETCH_TIMEOUT_S = 150.0
+"""More than the two minutes after which the server gives up."""
+_READ_TIMEOUT_S = 930.0
+"""More than the quarter of an hour after which the server gives up."""
 
 
 class Environments(operations.Environments):
@@ -31,6 +36,18 @@ class Environments(operations.Environments):
         )
         sent: models.BuildContextView = json.loads(text)
         return sent
+
+    def fetch_context(
+        self, *, url: str, key: str = UNSET, path: str = UNSET, ref: str = UNSET, token: str = UNSET
+    ) -> models.BuildContextView:
+        """The server fetches one commit, which takes at most two minutes."""
+        patient = operations.Environments(self._transport.patient(_FETCH_TIMEOUT_S))
+        return patient.fetch_context(url=url, key=key, path=path, ref=ref, token=token)
+
+    def read_context(self, *, folder: str, path: str = UNSET) -> models.BuildContextView:
+        """A directory of a folder as it is now, without what its .dockerignore names."""
+        patient = operations.Environments(self._transport.patient(_READ_TIMEOUT_S))
+        return patient.read_context(folder=folder, path=path)
 
 
 class Files(operations.Files):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from urllib.parse import quote, urlencode
 
 from carrel_client import __version__
@@ -50,6 +51,12 @@ class Transport:
         self._idle: list[Connection] = []
         self.waiting: Callable[[], AbstractContextManager[object]] = _Silence
         """Entered while a response is awaited, so that commands can show progress."""
+
+    def patient(self, timeout_s: float) -> Transport:
+        """This transport with another limit; the connections are shared."""
+        other = copy(self)
+        other.timeout_s = timeout_s
+        return other
 
     def call(
         self,

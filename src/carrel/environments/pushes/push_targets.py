@@ -66,7 +66,7 @@ def closed(registry: ImageRegistry) -> Forbidden | None:
         "push.not_permitted",
         f"Nobody may push to the registry {registry.name}.",
         hint="Choose another registry, or ask whoever administers it to permit it: "
-        f"carrel registry set {registry.name} --push members --push-repository 'team/*'.",
+        f"`carrel registry set {registry.name} --push members --push-repository 'team/*'`.",
         field="registry",
     )
 

@@ -26,7 +26,7 @@ Tag = Annotated[
 
 class PushCreate(BaseModel):
     """registry: id or name; omitted: the only one to which you may push. repository: without the registry's namespace;
-    omitted: the name of the environment where you may push to. tag: omitted: the name of the version.
+    omitted: the name of the environment, or the first one that is permitted. tag: omitted: the name of the version.
     """
 
     model_config = {"extra": "forbid"}

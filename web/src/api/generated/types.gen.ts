@@ -8081,7 +8081,7 @@ export type PurgeOne = {
  * PushCreate
  *
  * registry: id or name; omitted: the only one to which you may push. repository: without the registry's namespace;
- * omitted: the name of the environment where you may push to. tag: omitted: the name of the version.
+ * omitted: the name of the environment, or the first one that is permitted. tag: omitted: the name of the version.
  */
 export type PushCreate = {
     /**

@@ -49,7 +49,7 @@ function BuildForm({ onCancel, onBuilt }: { onCancel: () => void; onBuilt: (id: 
   const build = useBuildEnvironment();
   const own = (useQuery(environmentsChoiceQuery).data ?? []).filter(({ may_change }) => may_change);
   const images = useQuery(imagesListQuery).data ?? [];
-  const folders = useQuery(foldersChoiceQuery).data ?? [];
+  const folders = useQuery(foldersChoiceQuery);
   const needed = (from: BuildValues["from"], message: string) => (value: string, values: BuildValues) =>
     values.from !== from || value.trim() ? null : message;
   const form = useProblemForm(
@@ -81,7 +81,19 @@ function BuildForm({ onCancel, onBuilt }: { onCancel: () => void; onBuilt: (id: 
       onCancel={onCancel}
       busy={build.isPending}
       problem={build.error}
-      command={buildCommand(form.values, folders, me.projects)}
+      notice={
+        build.isPending &&
+        from !== "recipe" && (
+          <Text size="sm" role="status">
+            {from === "git" ? (
+              <Trans>The server fetches the repository. This can take two minutes.</Trans>
+            ) : (
+              <Trans>The server reads the folder. This can take some minutes.</Trans>
+            )}
+          </Text>
+        )
+      }
+      command={buildCommand(form.values, folders.data ?? [], me.projects)}
     >
       <Autocomplete
         label={t`Name of the environment`}

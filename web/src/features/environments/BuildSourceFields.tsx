@@ -1,7 +1,10 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { FileInput, PasswordInput, Select, Text, Textarea, TextInput } from "@mantine/core";
+import { FileInput, Select, Text, Textarea, TextInput } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
+import type { UseQueryResult } from "@tanstack/react-query";
 import type { Folder } from "@/api/types";
+import { CredentialFields } from "@/ui/form/CredentialFields";
+import { ProblemAlert } from "@/ui/ProblemAlert";
 import { type BuildValues, RECIPES } from "./build-values";
 
 interface Props {
@@ -21,10 +24,19 @@ const EXAMPLES: Record<(typeof RECIPES)[number], string> = {
 /** A recipe that is written, pasted or uploaded. */
 export function RecipeFields({ form }: Props) {
   const { t } = useLingui();
-  const { recipe } = form.values;
+  const { recipe, textFile, lockFile } = form.values;
   return (
     <>
-      <Select label={t`Recipe`} allowDeselect={false} data={[...RECIPES]} {...form.getInputProps("recipe")} />
+      <Select
+        label={t`Recipe`}
+        allowDeselect={false}
+        data={[...RECIPES]}
+        {...form.getInputProps("recipe")}
+        onChange={(value) => {
+          const chosen = RECIPES.find((one) => one === value);
+          if (chosen) form.setValues({ recipe: chosen, textFile: null, lock: "", lockFile: null });
+        }}
+      />
       <Textarea
         label={recipe}
         withAsterisk
@@ -39,8 +51,10 @@ export function RecipeFields({ form }: Props) {
       <FileInput
         label={t`Or upload the file`}
         placeholder={t`Choose a file`}
-        clearable
-        onChange={(file) => void file?.text().then((content) => form.setFieldValue("text", content))}
+        value={textFile}
+        onChange={async (file) =>
+          form.setValues({ textFile: file, ...(file && { text: await file.text() }) })
+        }
       />
       {recipe === "pyproject.toml" && (
         <FileInput
@@ -48,7 +62,8 @@ export function RecipeFields({ form }: Props) {
           description={t`With it, exactly what it locks is installed.`}
           placeholder={t`Choose a file`}
           clearable
-          onChange={async (file) => form.setFieldValue("lock", (await file?.text()) ?? "")}
+          value={lockFile}
+          onChange={async (file) => form.setValues({ lockFile: file, lock: (await file?.text()) ?? "" })}
         />
       )}
     </>
@@ -58,7 +73,7 @@ export function RecipeFields({ form }: Props) {
 /** A Git repository, which the server fetches. */
 export function GitFields({ form }: Props) {
   const { t } = useLingui();
-  const { credentials, url } = form.values;
+  const { credentials, secret, url } = form.values;
   return (
     <>
       <TextInput
@@ -84,46 +99,24 @@ export function GitFields({ form }: Props) {
         {...form.getInputProps("ref")}
       />
       <DirectoryFields form={form} />
-      <Select
-        label={t`Private source`}
-        data={[
-          { value: "", label: t`No, everybody can read it` },
-          { value: "token", label: t`Access token` },
-          { value: "key", label: t`SSH key, such as a deploy key` },
-        ]}
-        allowDeselect={false}
-        {...form.getInputProps("credentials")}
-        onChange={(value) =>
-          form.setValues({ credentials: value === "token" || value === "key" ? value : "", secret: "" })
-        }
+      <CredentialFields
+        kind={credentials}
+        onKind={(kind) => form.setFieldValue("credentials", kind)}
+        secret={secret}
+        onSecret={(value) => form.setFieldValue("secret", value)}
+        secretError={form.errors.secret}
+        descriptions={{
+          token: t`Or user:password. It is used once, and not kept.`,
+          key: t`Without a passphrase. It is used once, and not kept.`,
+        }}
+        required
       />
-      {credentials === "token" && (
-        <PasswordInput
-          label={t`Token`}
-          description={t`Or user:password. It is used once, and not kept.`}
-          withAsterisk
-          autoComplete="off"
-          {...form.getInputProps("secret")}
-        />
-      )}
-      {credentials === "key" && (
-        <Textarea
-          label={t`Private key`}
-          description={t`Without a passphrase. It is used once, and not kept.`}
-          withAsterisk
-          autoComplete="off"
-          spellCheck={false}
-          rows={4}
-          styles={MONOSPACE}
-          {...form.getInputProps("secret")}
-        />
-      )}
     </>
   );
 }
 
 /** A directory of a folder, which the server reads. */
-export function FolderFields({ form, folders }: Props & { folders: readonly Folder[] }) {
+export function FolderFields({ form, folders }: Props & { folders: UseQueryResult<Folder[]> }) {
   const { t } = useLingui();
   return (
     <>
@@ -133,12 +126,13 @@ export function FolderFields({ form, folders }: Props & { folders: readonly Fold
         withAsterisk
         searchable
         placeholder={t`Choose a folder`}
-        nothingFoundMessage={t`No folder`}
-        data={folders.map(({ id, name }) => ({ value: id, label: name }))}
+        nothingFoundMessage={folders.isPending ? t`Loading` : folders.data && t`No folder`}
+        data={(folders.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
         {...form.getInputProps("folder")}
         value={form.values.folder || null}
         onChange={(folder) => form.setFieldValue("folder", folder ?? "")}
       />
+      {folders.isError && <ProblemAlert problem={folders.error} onRetry={() => void folders.refetch()} />}
       <DirectoryFields form={form} />
     </>
   );

@@ -13,7 +13,7 @@ import { MainButton } from "@/ui/MainButton";
 import { SLOTS_JOINT, slotsWords } from "@/ui/slots";
 import { ImageSecurity } from "./ImageSecurity";
 import { ImageUpdates } from "./ImageUpdates";
-import { CudaNodesBadge, ImageBadge } from "./image-columns";
+import { CudaNodesCount, ImageBadge } from "./image-columns";
 import { contentsBySource } from "./image-contents";
 
 interface Props {
@@ -87,15 +87,14 @@ function ImageSettingFacts({ image }: { image: ImageDetail }) {
   );
 }
 
-/** "cuda>=12.4": of each line the first alternative. */
-const requirementWords = (lines: string) =>
-  lines
-    .split("\n")
-    .map((line) => line.split(" ")[0])
-    .join(", ");
-
 function ImageFacts({ image }: { image: ImageDetail }) {
   const { t } = useLingui();
+  // Of each line the first alternative, such as "cuda>=12.4".
+  const needed = image.requires_cuda?.split("\n").map((line) => line.split(" ")[0] ?? "") ?? [];
+  const drivers = needed.map((one) => {
+    const [, cuda] = /^cuda>=([\d.]+)$/.exec(one) ?? [];
+    return cuda ? t`CUDA ${cuda} or newer` : one;
+  });
   const sources = contentsBySource(image).map(({ source, names }) =>
     source === "image" ? t`labels and environment` : `${source} (${names.join(", ")})`,
   );
@@ -125,13 +124,13 @@ function ImageFacts({ image }: { image: ImageDetail }) {
               .join(", "),
           ],
           [t`Read from`, sources.join(", ")],
-          [t`Packages not read`, image.packages_problem],
+          [t`Package databases`, image.packages_problem],
           [t`Architectures`, image.architectures.join(", ")],
           [t`Accelerators`, image.accelerators.join(", ")],
-          [t`Requires of NVIDIA drivers`, image.requires_cuda ? requirementWords(image.requires_cuda) : null],
+          [t`Required NVIDIA driver`, drivers.join(", ")],
           [
             t`Runs on NVIDIA nodes`,
-            image.cuda_nodes ? <CudaNodesBadge key="nodes" nodes={image.cuda_nodes} /> : null,
+            image.cuda_nodes?.total ? <CudaNodesCount key="nodes" nodes={image.cuda_nodes} /> : null,
           ],
           [t`Size`, image.size_bytes === null ? "" : formatSize(image.size_bytes)],
           [t`Layers`, image.layers === null ? "" : String(image.layers)],

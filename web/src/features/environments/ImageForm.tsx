@@ -7,6 +7,7 @@ import { ImageField } from "@/features/sessions/launcher/ImageField";
 import { domainsChoiceQuery } from "@/queries/domains";
 import { groupsChoiceQuery } from "@/queries/groups";
 import { imagesShowQuery, useUpdateImage } from "@/queries/images";
+import { nodesAllQuery } from "@/queries/nodes";
 import { projectsChoiceQuery } from "@/queries/projects";
 import { Form } from "@/ui/form/Form";
 import { FormDrawer } from "@/ui/form/FormDrawer";
@@ -70,10 +71,14 @@ function ImageForm({ image: latest, onDone }: { image: ImageDetail; onDone: () =
     if (nothing) return onDone();
     update.mutate({ id: image.id, ...changes }, { onSuccess: onDone });
   }, focusFirst(form));
+  const nodes = useQuery({ ...nodesAllQuery({}), enabled: values.watch !== "off" }).data ?? [];
+  const known = [...(image.settings?.pull_groups ?? []), ...(image.settings?.pull_nodes ?? []), ...nodes];
   const nameOf = (id: string) =>
     Object.values(scopes)
       .flat()
-      .find(({ value }) => value === id)?.name ?? id;
+      .find(({ value }) => value === id)?.name ??
+    known.find((one) => one.id === id)?.name ??
+    id;
   return (
     <Form
       onSubmit={save}

@@ -106,7 +106,10 @@ function ScanButtons({ image, scan }: { image: string; scan: ImageScan | undefin
           size="xs"
           loading={start.isPending}
           disabled={open}
-          onClick={() => start.mutate(image)}
+          onClick={() => {
+            cancel.reset();
+            start.mutate(image);
+          }}
         >
           <Trans>Scan now</Trans>
         </Button>
@@ -116,7 +119,10 @@ function ScanButtons({ image, scan }: { image: string; scan: ImageScan | undefin
             size="xs"
             loading={cancel.isPending}
             disabled={scan.cancel}
-            onClick={() => cancel.mutate(scan.id)}
+            onClick={() => {
+              start.reset();
+              cancel.mutate(scan.id);
+            }}
           >
             <Trans>Cancel scan</Trans>
           </Button>

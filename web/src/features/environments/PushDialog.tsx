@@ -1,8 +1,9 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Alert, Select, Skeleton, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { Environment, EnvironmentVersion, PushTargets } from "@/api/types";
+import type { Environment, EnvironmentVersion, PushTarget } from "@/api/types";
 import { environmentPushTargetsQuery, usePushVersion } from "@/queries/environments";
+import { PROBLEMS } from "@/sentences/problems";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { FormModal } from "@/ui/form/FormDrawer";
@@ -29,8 +30,10 @@ export function PushDialog({ environment, version, opened, onClose }: Props) {
       title={t`Push ${environment.name}:${version.name}`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
-      {targets.data ? (
-        <PushForm environment={environment} version={version} targets={targets.data} onDone={onClose} />
+      {targets.data && (targets.data.refusal || targets.data.items.length === 0) ? (
+        <NoTarget able={!targets.data.refusal} />
+      ) : targets.data ? (
+        <PushForm environment={environment} version={version} targets={targets.data.items} onDone={onClose} />
       ) : targets.isError ? (
         <ProblemAlert problem={targets.error} onRetry={() => void targets.refetch()} />
       ) : (
@@ -40,19 +43,30 @@ export function PushDialog({ environment, version, opened, onClose }: Props) {
   );
 }
 
+/** able: the engine of the version can push images, but there is no registry. */
+function NoTarget({ able }: { able: boolean }) {
+  const { i18n } = useLingui();
+  const words = PROBLEMS[able ? "push.no_registry" : "push.engine_cannot"];
+  return (
+    <Alert color="yellow">
+      {[words?.detail, words?.hint].map((sentence) => sentence && i18n._(sentence)).join(" ")}
+    </Alert>
+  );
+}
+
 function PushForm({
   environment,
   version,
-  targets: { items, refusal },
+  targets,
   onDone,
-}: Omit<Props, "opened" | "onClose"> & { targets: PushTargets; onDone: () => void }) {
+}: Omit<Props, "opened" | "onClose"> & { targets: PushTarget[]; onDone: () => void }) {
   const { t } = useLingui();
   const push = usePushVersion();
   const form = useProblemForm(
     {
       initialValues: {
-        registry: items[0]?.id ?? "",
-        repository: items[0]?.repository ?? "",
+        registry: targets[0]?.id ?? "",
+        repository: targets[0]?.repository ?? "",
         tag: version.name,
       },
       validate: {
@@ -65,26 +79,15 @@ function PushForm({
     push.error,
   );
   const { registry, repository, tag } = form.values;
-  const target = items.find((one) => one.id === registry);
+  const target = targets.find((one) => one.id === registry);
   const reference = target ? `${target.prefix}/${repository}:${tag}` : "";
   const permitted = target?.repositories.join(", ") ?? "";
-  const none = items.length === 0 ? t`There is no registry to which you may push.` : null;
+  const named = targets.filter(({ name }) => name === target?.name);
   const submit = form.onSubmit(
     (body) =>
       push.mutate({ id: environment.id, version: version.name, ...body }, { onSuccess: () => onDone() }),
     focusFirst(form),
   );
-  if (none || refusal)
-    return (
-      <Alert color="yellow">
-        {refusal ?? none}{" "}
-        {!refusal && (
-          <Trans>
-            Whoever administers a registry of your project or domain, or a superadmin, can permit it there.
-          </Trans>
-        )}
-      </Alert>
-    );
   return (
     <Form
       onSubmit={submit}
@@ -94,17 +97,22 @@ function PushForm({
       problem={push.error}
       command={commandLine(
         ...["carrel", "environment", "push", `${environment.id}:${version.name}`],
-        ...["--registry", target?.name ?? "", "--as", `${repository}:${tag}`],
+        ...[
+          "--registry",
+          (named.length > 1 ? target?.id : target?.name) ?? "",
+          "--as",
+          `${repository}:${tag}`,
+        ],
       )}
     >
       <Select
         label={t`Registry`}
         allowDeselect={false}
         data-autofocus
-        data={items.map((one) => ({ value: one.id, label: `${one.name} (${one.prefix})` }))}
+        data={targets.map((one) => ({ value: one.id, label: `${one.name} (${one.prefix})` }))}
         {...form.getInputProps("registry")}
         onChange={(id) => {
-          const chosen = items.find((one) => one.id === id);
+          const chosen = targets.find((one) => one.id === id);
           if (chosen) form.setValues({ registry: chosen.id, repository: chosen.repository });
         }}
       />

@@ -80,6 +80,7 @@ function RegistryForm({
   );
   const { values } = form;
   const kind = REGISTRY_KINDS[values.kind];
+  const secret = (values.push === "members" && kind.pushSecret) || kind.secret;
   const changes = registry ? changed(registry, values) : {};
   const nothing = registry !== undefined && Object.keys(changes).length === 0;
   const save = form.onSubmit((given) => {
@@ -146,7 +147,7 @@ function RegistryForm({
       />
       <PasswordInput
         label={t`Password or token`}
-        description={kind.secret && i18n._(kind.secret)}
+        description={secret && i18n._(secret)}
         autoComplete="new-password"
         placeholder={registry?.has_secret ? t`Set. Leave empty to keep it` : undefined}
         {...form.getInputProps("secret")}

@@ -41,7 +41,10 @@ export function ScanPanel({ registry }: { registry: Registry }) {
           variant="default"
           loading={scan.isPending}
           disabled={open}
-          onClick={() => scan.mutate(registry.id)}
+          onClick={() => {
+            cancel.reset();
+            scan.mutate(registry.id);
+          }}
         >
           <Trans>Scan now</Trans>
         </Button>
@@ -50,7 +53,10 @@ export function ScanPanel({ registry }: { registry: Registry }) {
             variant="default"
             loading={cancel.isPending}
             disabled={latest.data?.cancel}
-            onClick={() => cancel.mutate(registry.id)}
+            onClick={() => {
+              scan.reset();
+              cancel.mutate(registry.id);
+            }}
           >
             <Trans>Cancel scan</Trans>
           </Button>

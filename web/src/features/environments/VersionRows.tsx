@@ -5,6 +5,7 @@ import { useState } from "react";
 import type { Environment, EnvironmentVersion } from "@/api/types";
 import { useCancelVersion } from "@/queries/environments";
 import { formatInstant, formatSize } from "@/ui/format";
+import { ProblemAlert } from "@/ui/ProblemAlert";
 import { RowTool } from "@/ui/table/RowTool";
 import { BuildDetails } from "./BuildDetails";
 import { PushDialog } from "./PushDialog";
@@ -34,7 +35,7 @@ export function VersionRows({ environment, onStart }: Props) {
 function VersionRow({ environment, version, onStart }: Props & { version: EnvironmentVersion }) {
   const { t, i18n } = useLingui();
   const removals = useRemovals();
-  const { mutate: cancel } = useCancelVersion();
+  const cancel = useCancelVersion();
   const [pushing, setPushing] = useState(false);
   const { base, session, node, engine } = version;
   const at = formatInstant(version.created_at, i18n.locale);
@@ -84,6 +85,7 @@ function VersionRow({ environment, version, onStart }: Props & { version: Enviro
           )}
         </Text>
         {version.recipe && <BuildDetails version={version} mayChange={environment.may_change} />}
+        {cancel.error && <ProblemAlert problem={cancel.error} />}
       </Stack>
       <Group gap={0} wrap="nowrap">
         {version.state === "ready" && environment.may_start && (
@@ -115,7 +117,7 @@ function VersionRow({ environment, version, onStart }: Props & { version: Enviro
             label={t`Cancel`}
             row={version.name}
             icon={IconPlayerStop}
-            onClick={() => cancel({ id: environment.id, version: version.name })}
+            onClick={() => cancel.mutate({ id: environment.id, version: version.name })}
           />
         )}
         {environment.may_change && (

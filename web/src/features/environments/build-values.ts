@@ -2,7 +2,6 @@ import type { Folder } from "@/api/types";
 import type { NewBuild } from "@/queries/environment-builds";
 import { commandLine } from "@/ui/command";
 
-export const SOURCES = ["recipe", "git", "folder"] as const;
 export const RECIPES = [
   "requirements.txt",
   "environment.yml",
@@ -17,10 +16,13 @@ export const EMPTY_BUILD = {
   version: "",
   note: "",
   project: "",
-  from: "recipe" as (typeof SOURCES)[number],
+  from: "recipe" as "recipe" | "git" | "folder",
   recipe: "requirements.txt" as (typeof RECIPES)[number],
   text: "",
+  /** The files that `text` and `lock` were read from. */
+  textFile: null as File | null,
   lock: "",
+  lockFile: null as File | null,
   url: "",
   ref: "",
   folder: "",
@@ -87,16 +89,16 @@ export function buildCommand(
 function sourceOptions(values: BuildValues, folders: readonly Folder[]): string[] {
   const { from, recipe, url, ref, folder, path, credentials, file } = values;
   const chosen = file ? ["-f", file] : [];
+  const inside = slashless(path);
   if (from === "recipe") return recipe === "apt.txt" ? ["."] : ["-f", recipe];
   if (from === "folder") {
     const name = folders.find(({ id }) => id === folder)?.name ?? "FOLDER";
-    const inside = slashless(path);
     return ["--folder", inside ? `${name}:${inside}` : name, ...chosen];
   }
   return [
     ...["--git", url.trim() || "URL"],
     ...(ref.trim() ? ["--ref", ref.trim()] : []),
-    ...(path.trim() ? ["--path", slashless(path)] : []),
+    ...(inside ? ["--path", inside] : []),
     ...(credentials === "token" ? ["--token-file", "token.txt"] : []),
     ...(credentials === "key" ? ["--key-file", "key"] : []),
     ...chosen,

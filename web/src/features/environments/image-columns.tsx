@@ -87,8 +87,9 @@ export const IMAGE_COLUMNS: readonly Column<Image>[] = [
     key: "cuda_nodes",
     title: msg`NVIDIA nodes`,
     width: "9rem",
+    shown: "chosen",
     value: (image) => image.cuda_nodes?.able ?? null,
-    cell: (image) => (image.cuda_nodes ? <CudaNodesBadge nodes={image.cuda_nodes} /> : "–"),
+    cell: (image) => (image.cuda_nodes?.total ? <CudaNodesCount nodes={image.cuda_nodes} /> : "–"),
   },
   {
     key: "built_at",
@@ -101,7 +102,7 @@ export const IMAGE_COLUMNS: readonly Column<Image>[] = [
 ];
 
 /** "2 of 3": nodes whose driver runs the image. */
-export function CudaNodesBadge({ nodes }: { nodes: NonNullable<Image["cuda_nodes"]> }) {
+export function CudaNodesCount({ nodes }: { nodes: NonNullable<Image["cuda_nodes"]> }) {
   return (
     <Trans>
       {nodes.able} of {nodes.total}

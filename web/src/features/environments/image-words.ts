@@ -27,7 +27,7 @@ export const WATCH_STATES: Record<ImageWatch["state"], { title: MessageDescripto
   taking: { title: msg`taking an update`, look: "working" },
   skipped: { title: msg`update skipped`, look: "off" },
   missing: { title: msg`tag is gone`, look: "warning" },
-  failed: { title: msg`not checked`, look: "failed" },
+  failed: { title: msg`check failed`, look: "failed" },
 };
 
 export const WATCH_RULES: Record<ImageWatch["rule"], MessageDescriptor> = {

@@ -9,6 +9,8 @@ interface RegistryKindWords {
   username?: string;
   /** What lists private repositories. */
   secret?: MessageDescriptor;
+  /** What lists them and pushes too. */
+  pushSecret?: MessageDescriptor;
 }
 
 /** Product names, which are the same in every language, and the address that needs not be given. */
@@ -18,17 +20,24 @@ export const REGISTRY_KINDS: Record<Registry["kind"], RegistryKindWords> = {
     title: "Docker Hub",
     url: "https://registry-1.docker.io",
     secret: msg`The password of the account, or an access token.`,
+    pushSecret: msg`The password of the account, or an access token that may read and write.`,
   },
-  harbor: { title: "Harbor", secret: msg`Of a robot account that may list and pull repositories.` },
+  harbor: {
+    title: "Harbor",
+    secret: msg`Of a robot account that may list and pull repositories.`,
+    pushSecret: msg`Of a robot account that may list, pull and push repositories.`,
+  },
   ghcr: {
     title: "GitHub (GHCR)",
     url: "https://ghcr.io",
     secret: msg`A classic token with read:packages. Any user name.`,
+    pushSecret: msg`A classic token with write:packages. Any user name.`,
   },
   gitlab: {
     title: "GitLab",
     url: "https://registry.gitlab.com",
     secret: msg`An access token with read_api and read_registry. A deploy token cannot list repositories.`,
+    pushSecret: msg`An access token with read_api, read_registry and write_registry. A deploy token cannot list repositories.`,
   },
   ngc: { title: "NVIDIA NGC", url: "https://nvcr.io", username: "$oauthtoken" },
   ecr: { title: "Amazon ECR", username: "AWS" },
@@ -37,6 +46,7 @@ export const REGISTRY_KINDS: Record<Registry["kind"], RegistryKindWords> = {
     url: "https://quay.io",
     username: "$oauthtoken",
     secret: msg`An OAuth token for the user name $oauthtoken. A robot account cannot list private repositories.`,
+    pushSecret: msg`An OAuth token with repo:write for the user name $oauthtoken. A robot account cannot list private repositories.`,
   },
 };
 

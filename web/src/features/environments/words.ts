@@ -28,6 +28,18 @@ export const PUSH_STATES: Record<EnvironmentPush["state"], { title: MessageDescr
   cancelled: { title: msg`cancelled`, look: "cancelled" },
 };
 
+/** Why a push failed, or is tried again, by its code. The server's text has the details. */
+export const PUSH_PROBLEMS: Record<string, MessageDescriptor> = {
+  push_denied: msg`The account of the registry may not write there.`,
+  push_failed: msg`The image could not be pushed.`,
+  push_immutable: msg`The registry does not let the tag be replaced. Choose another tag.`,
+  push_no_repository: msg`The registry has no such repository, and does not create it. Create it there first.`,
+  push_quota: msg`The registry has no room for the image.`,
+  push_tls: msg`The engine does not trust the certificate of the registry.`,
+  registry_busy: msg`The registry takes no more requests for now.`,
+  registry_unavailable: msg`The engine cannot reach the registry.`,
+};
+
 export const SAVE_PHASES: Record<string, MessageDescriptor> = {
   copy: msg`Copying its files`,
   read: msg`Leaving out caches and secrets`,

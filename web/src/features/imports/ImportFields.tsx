@@ -1,20 +1,12 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import {
-  PasswordInput,
-  SegmentedControl,
-  Select,
-  Stack,
-  Switch,
-  Text,
-  Textarea,
-  TextInput,
-} from "@mantine/core";
+import { SegmentedControl, Select, Stack, Switch, Text, TextInput } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import type { Problem } from "@/api/problem";
 import type { Folder } from "@/api/types";
-import { IMPORT_CREDENTIALS, IMPORT_KINDS, type ImportLink } from "@/routing/import-link";
+import { IMPORT_KINDS, type ImportLink } from "@/routing/import-link";
 import type { ChangeAddress } from "@/routing/use-address";
 import { useProblemText } from "@/sentences/use-problem-text";
+import { CredentialFields } from "@/ui/form/CredentialFields";
 import { KIND_NAMES } from "./words";
 
 interface Props {
@@ -109,42 +101,17 @@ export function ImportFields({ link, onChange, problem, secret, onSecret, ...pro
           onChange={(event) => onChange({ install: event.currentTarget.checked || undefined }, true)}
         />
       )}
-      <Select
-        label={t`Private source`}
-        data={[
-          { value: "", label: t`No, everybody can read it` },
-          { value: "token", label: t`Access token` },
-          { value: "key", label: t`SSH key, such as a deploy key` },
-        ]}
-        allowDeselect={false}
-        value={link.credentials ?? ""}
-        error={errorOf("credentials")}
-        onChange={(value) => {
-          onSecret("");
-          onChange({ credentials: IMPORT_CREDENTIALS.find((one) => one === value) }, true);
+      <CredentialFields
+        kind={link.credentials ?? ""}
+        onKind={(kind) => onChange({ credentials: kind || undefined }, true)}
+        kindError={errorOf("credentials")}
+        secret={secret}
+        onSecret={onSecret}
+        descriptions={{
+          token: t`Or user:password. A variable of this session only, encrypted.`,
+          key: t`Without a passphrase. A variable of this session only, encrypted.`,
         }}
       />
-      {link.credentials === "token" && (
-        <PasswordInput
-          label={t`Token`}
-          description={t`Or user:password. A variable of this session only, encrypted.`}
-          autoComplete="off"
-          value={secret}
-          onChange={(event) => onSecret(event.currentTarget.value)}
-        />
-      )}
-      {link.credentials === "key" && (
-        <Textarea
-          label={t`Private key`}
-          description={t`Without a passphrase. A variable of this session only, encrypted.`}
-          autoComplete="off"
-          spellCheck={false}
-          rows={4}
-          styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
-          value={secret}
-          onChange={(event) => onSecret(event.currentTarget.value)}
-        />
-      )}
     </Stack>
   );
 }

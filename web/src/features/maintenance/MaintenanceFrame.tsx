@@ -13,11 +13,13 @@ interface Props<T> {
   text: ReactNode;
   query: UseQueryResult<T>;
   actions?: ReactNode;
+  /** Leaves out the button: events keep the page up to date. */
+  live?: boolean;
   children: (data: T) => ReactNode;
 }
 
-/** A maintenance page: what a query returned, and a button that repeats it. */
-export function MaintenanceFrame<T>({ title, text, query, actions, children }: Props<T>) {
+/** A maintenance page: what a query returned, and usually a button that repeats it. */
+export function MaintenanceFrame<T>({ title, text, query, actions, live, children }: Props<T>) {
   return (
     <div className={list.page}>
       <MaintenanceTabs />
@@ -31,15 +33,17 @@ export function MaintenanceFrame<T>({ title, text, query, actions, children }: P
           </div>
           <Group gap="xs">
             {actions}
-            <Button
-              size="xs"
-              variant="default"
-              leftSection={<IconRefresh size={16} aria-hidden />}
-              loading={query.isFetching}
-              onClick={() => void query.refetch()}
-            >
-              <Trans>Run again</Trans>
-            </Button>
+            {!live && (
+              <Button
+                size="xs"
+                variant="default"
+                leftSection={<IconRefresh size={16} aria-hidden />}
+                loading={query.isFetching}
+                onClick={() => void query.refetch()}
+              >
+                <Trans>Run again</Trans>
+              </Button>
+            )}
           </Group>
         </Group>
         {query.isPending && [1, 2, 3].map((key) => <Skeleton key={key} height={48} aria-busy />)}

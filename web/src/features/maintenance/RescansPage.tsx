@@ -27,6 +27,7 @@ export function RescansPage() {
         </Trans>
       }
       query={query}
+      live
     >
       {(items) => (
         <Stack gap="xl">
@@ -62,7 +63,10 @@ function RescanPanel({ kind, latest }: { kind: Rescan["kind"]; latest: Rescan | 
           leftSection={<IconRefresh size={16} aria-hidden />}
           loading={start.isPending}
           disabled={open}
-          onClick={() => start.mutate(kind)}
+          onClick={() => {
+            cancel.reset();
+            start.mutate(kind);
+          }}
         >
           {i18n._(words.start)}
         </Button>
@@ -71,7 +75,10 @@ function RescanPanel({ kind, latest }: { kind: Rescan["kind"]; latest: Rescan | 
             variant="default"
             loading={cancel.isPending}
             disabled={latest.cancel}
-            onClick={() => cancel.mutate(kind)}
+            onClick={() => {
+              start.reset();
+              cancel.mutate(kind);
+            }}
           >
             <Trans>Cancel scan</Trans>
           </Button>

@@ -1,12 +1,15 @@
-import { Trans } from "@lingui/react/macro";
+import { Trans, useLingui } from "@lingui/react/macro";
 import type { Engine } from "@/api/types";
+import { layerStep } from "@/sentences/layer-steps";
 
 /** What sessions of any image get from this engine's app layer. */
 export function AppLayerText({ layer }: { layer: Engine["app_layer"] }) {
+  const { i18n } = useLingui();
   if (!layer) {
     return <Trans>None: sessions have only the programs of their images</Trans>;
   }
-  const { state, step, error } = layer;
+  const { state, error } = layer;
+  const step = layerStep((message) => i18n._(message), layer.step);
   if (state === "READY") {
     return (
       <>

@@ -41,6 +41,7 @@ export function ImageScansSection({ form }: { form: UseFormReturnType<SiteValues
           form={form}
           name="image_scan_min_epss_percent"
           label={t`Least EPSS, in percent`}
+          text={t`Vulnerabilities without an EPSS count as well.`}
           min={0}
           max={100}
         />

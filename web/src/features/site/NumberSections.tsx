@@ -19,16 +19,22 @@ interface Given {
 interface NumberProps extends Given {
   name: NumberSetting;
   label: string;
+  /** Shown before the default. */
+  text?: string;
   min: number;
   max: number;
 }
 
 /** A number field with its default. */
-export function NumberField({ form, name, label, min, max }: NumberProps) {
+export function NumberField({ form, name, label, text, min, max }: NumberProps) {
   return (
     <NumberInput
       label={label}
-      description={<DefaultHint form={form} name={name} text={SITE_DEFAULTS[name]} />}
+      description={
+        <>
+          {text} <DefaultHint form={form} name={name} text={SITE_DEFAULTS[name]} />
+        </>
+      }
       inputWrapperOrder={BELOW}
       min={min}
       max={max}

@@ -151,6 +151,8 @@ def _inside(directory: Path, path: str) -> Path:
     below = (directory / path).resolve()
     if not below.is_relative_to(directory.resolve()):
         raise CarrelError("client.no_directory", f"{path} is outside of the repository.", status=422)
+    if not below.is_dir():
+        raise CarrelError("client.no_directory", f"The repository has no directory {path}.", status=422)
     return below
 
 

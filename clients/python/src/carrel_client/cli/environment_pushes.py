@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import argparse
 import time
+from fnmatch import fnmatchcase
 
 from carrel_client.cli.context import Context
 from carrel_client.cli.environments import parts
 from carrel_client.cli.output import Column, print_table, print_text
-from carrel_client.cli.parser import Arguments
+from carrel_client.cli.parser import Arguments, reading, whole_number
+from carrel_client.cli.people import listed
 from carrel_client.cli.progress import ProgressLine
 from carrel_client.cli.times import local_time
 from carrel_client.errors import CarrelError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from carrel_client import models
 
 _STATES = {"done": "green", "failed": "red"}
@@ -31,17 +36,22 @@ def push_arguments(parser: Arguments) -> None:
         "--registry",
         dest="push_registry",
         metavar="REGISTRY",
-        help="name or id (default: the only one to which you may push)",
+        help="name or id (default: the only one to which you may push; all for --cancel and --list)",
     )
     parser.add_argument(
         "--as",
         dest="target",
         metavar="REPOSITORY[:TAG]",
-        help="repository, without the registry's namespace, and tag (default: names of environment and version)",
+        help="repository, without the registry's namespace, and tag (default: named after environment "
+        "and version, or the first repository that is permitted)",
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--wait", action="store_true", help="wait until it is pushed; exit code 1 if it fails")
-    what.add_argument("--cancel", action="store_true", help="cancel the pushes that have not ended")
+    what.add_argument(
+        "--cancel",
+        action="store_true",
+        help="cancel the pushes that have not ended, with --registry or --as only those to it",
+    )
     what.add_argument("--list", action="store_true", help="list the registries to which you may push it")
     parser.explain(
         "Push a version of an environment to a registry that permits it, with the registry's credentials. A tag that\n"
@@ -51,6 +61,7 @@ def push_arguments(parser: Arguments) -> None:
         "carrel environment push torch --list",
         "carrel environment push torch:2 --registry ours --as team/torch:2026-11 --wait",
         "carrel environment push torch --cancel",
+        "carrel environment push torch --registry ours --cancel",
     )
 
 
@@ -58,12 +69,9 @@ def push(args: argparse.Namespace, context: Context) -> int:
     """Push a version of an environment to a registry."""
     name, version = parts(args.environment)
     environments = context.client.environments
-    if args.list:
-        response = environments.push_targets(name)
-        context.answer(response, lambda: _print_targets(response))
+    if args.list or args.cancel:
+        (_list_targets if args.list else _cancel)(args, context)
         return 0
-    if args.cancel:
-        return _cancel(context, name, version)
     version = version or environments.show(name)["default_version"]
     if version is None:
         raise CarrelError("environment.no_version", f"{name} has no version that is ready.", status=404)
@@ -78,13 +86,14 @@ def push(args: argparse.Namespace, context: Context) -> int:
 
 def pushes_arguments(parser: Arguments) -> None:
     parser.add_argument("environment", metavar="ENVIRONMENT", help="id or name of an environment")
+    parser.add_argument("--limit", type=reading(whole_number), default=100, help="maximum number; 0 for all")
     parser.watches("environment")
     parser.example("carrel environment pushes torch", "carrel environment pushes torch -o json")
 
 
 def pushes(args: argparse.Namespace, context: Context) -> int:
     """List pushes of an environment."""
-    response = context.client.environments.pushes(args.environment)
+    response = _pages(context, args.environment, limit=args.limit)
     columns = [Column("STATE", _STATES)]
     columns += [Column(title) for title in ("VERSION", "REFERENCE", "DIGEST", "BY", "REQUESTED", "PROBLEM")]
     rows = [
@@ -103,20 +112,60 @@ def pushes(args: argparse.Namespace, context: Context) -> int:
     return 0
 
 
-def _cancel(context: Context, name: str, version: str | None) -> int:
-    environments = context.client.environments
-    running = [
-        environments.cancel_push(name, one["id"])
-        for one in environments.pushes(name)["items"]
-        if one["ended_at"] is None and version in (None, one["version"])
+def _pages(context: Context, name: str, *, limit: int) -> dict[str, Any]:
+    def page(*, sort: str | None, q: str | None, **query: Any) -> Any:
+        return context.client.environments.pushes(name, **query)
+
+    return listed(argparse.Namespace(sort=None, search=None, limit=limit), page)
+
+
+def _list_targets(args: argparse.Namespace, context: Context) -> None:
+    name, _ = parts(args.environment)
+    repository = (args.target or "").partition(":")[0]
+    response = context.client.environments.push_targets(name)
+    response["items"] = [
+        one
+        for one in response["items"]
+        if args.push_registry in (None, one["id"], one["name"])
+        and (not repository or any(fnmatchcase(repository, glob) for glob in one["repositories"]))
     ]
-    if not running:
-        raise CarrelError("push.ended", f"No version of {name} is being pushed.", status=409)
+    context.answer(response, lambda: _print_targets(response))
+
+
+def _cancel(args: argparse.Namespace, context: Context) -> None:
+    name, version = parts(args.environment)
+    environments = context.client.environments
+    prefixes: dict[str, str] = {}
+    if args.target:
+        prefixes = {one["id"]: one["prefix"] for one in environments.push_targets(name)["items"]}
+    cancelled = []
+    for one in _pages(context, name, limit=0)["items"]:
+        if one["ended_at"] or version not in (None, one["version"]) or not _is_chosen(args, one, prefixes):
+            continue
+        try:
+            cancelled.append(environments.cancel_push(name, one["id"]))
+        except CarrelError as error:
+            if error.code != "push.ended":
+                raise
+    if not cancelled:
+        raise CarrelError("push.ended", f"No such version of {name} is being pushed.", status=409)
     context.answer(
-        {"items": running},
-        lambda: print_text("\n".join(f"{one['reference']} is being canceled" for one in running)),
+        {"items": cancelled},
+        lambda: print_text("\n".join(f"{one['reference']} is being canceled" for one in cancelled)),
     )
-    return 0
+
+
+def _is_chosen(args: argparse.Namespace, one: models.PushView, prefixes: Mapping[str, str]) -> bool:
+    """True if --registry and --as are its own, or not given. prefixes: of references, by registry."""
+    registry = one["registry"]
+    names = (registry["id"], registry["name"]) if registry else ()
+    if args.push_registry and args.push_registry not in names:
+        return False
+    repository, _, tag = (args.target or "").partition(":")
+    pushed, _, pushed_tag = one["reference"].rpartition(":")
+    prefix = prefixes.get(registry["id"]) if registry else None
+    there = pushed == f"{prefix}/{repository}" if prefix else pushed.endswith(f"/{repository}")
+    return not repository or (there and tag in ("", pushed_tag))
 
 
 def _ended(context: Context, one: models.PushView) -> models.PushView:

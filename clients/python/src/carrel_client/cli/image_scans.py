@@ -98,6 +98,8 @@ def vulnerabilities(args: argparse.Namespace, context: Context) -> int:
     scans, scan_id = context.client.image_scans, _scan_of(context, args.image)["id"]
     chosen = given(args, "severity", "fixable")
     if args.csv:
+        if context.structured:
+            raise CarrelError("usage", "--csv and -o exclude each other.", status=422, hint="Give one.")
         write_bytes(b"".join(scans.export_vulnerabilities(scan_id, q=args.search, **chosen)))
         return 0
     response = _pages(args, partial(scans.vulnerabilities, scan_id, **chosen))

@@ -10,9 +10,11 @@ from carrel_client.cli.parser import Arguments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Literal
 
     from carrel_client import models
+
+    Rule = Literal["off", "offer", "take"]
 
 RULES = ("off", "offer", "take")
 _LOOKS = {
@@ -22,7 +24,7 @@ _LOOKS = {
     "taking": "taking an update",
     "skipped": "update skipped",
     "missing": "the tag is gone",
-    "failed": "not checked",
+    "failed": "check failed",
 }
 
 
@@ -33,9 +35,8 @@ def watch_arguments(parser: Arguments) -> None:
     parser.add_argument(
         "--rule",
         choices=RULES,
-        default="offer",
-        help="off: do not watch; offer: administrators take or skip updates (default); take: in the daily hours, "
-        "without asking",
+        help="off: do not watch; offer: administrators take or skip updates; take: in the daily hours, without asking. "
+        "Default: as it is, offer for an image that is not watched",
     )
     pull_arguments(parser)
     parser.explain(
@@ -67,11 +68,11 @@ def pull_arguments(parser: Arguments) -> None:
 
 def watch(args: argparse.Namespace, context: Context) -> int:
     """Watch images for updates."""
-    changes: dict[str, Any] = {"watch": args.rule}
+    changes: dict[str, Any] = {}
     for field in ("pull_nodes", "pull_groups"):
         if getattr(args, field) is not None:
             changes[field] = [one for one in getattr(args, field) if one]
-    images = [context.client.images.update(name, **changes) for name in args.catalogue_images]
+    images = [_watch(context, name, args.rule, changes) for name in args.catalogue_images]
 
     def show() -> None:
         for image in images:
@@ -79,6 +80,16 @@ def watch(args: argparse.Namespace, context: Context) -> int:
 
     context.answer(images[0] if len(images) == 1 else {"items": images}, show)
     return 0
+
+
+def _watch(context: Context, name: str, rule: Rule | None, changes: dict[str, Any]) -> models.ImageDetail:
+    """The image afterwards. rule: None: one that is watched keeps its rule."""
+    images = context.client.images
+    if rule is None:
+        image = images.show(name)
+        if image["update"] is not None:
+            return images.update(name, **changes) if changes else image
+    return images.update(name, **changes, watch=rule or "offer")
 
 
 def take_arguments(parser: Arguments) -> None:
