@@ -122,9 +122,12 @@ async def test_a_push_fails_if_something_unexpected_happens(
     own = tools(database, leader)
     engine = await own.engines.of(LOCAL_ENGINE)
     assert isinstance(engine, FakeEngine)
+    [(image,)] = await sql(database, "SELECT reference FROM environment_versions WHERE name = '1'")
+    engine.world.local_images.add(image)
     engine.world.fail_next("push_image", RuntimeError("unheard of"))
     await run(own)
-    assert await states(database) == [("failed", 1)]
+    [(state, problem)] = await sql(database, "SELECT state, problem FROM environment_pushes")
+    assert (state, problem.partition(";")[0]) == ("failed", "Something unexpected happened")
 
 
 @pytest.mark.parametrize(
