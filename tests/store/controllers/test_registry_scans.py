@@ -33,10 +33,9 @@ async def fake() -> AsyncIterator[FakeRegistry]:
     async with FakeRegistry() as running:
         for name in ("a", "b"):
             running.answers(f"/v2/{name}/tags/list", {"tags": ["1"]})
-            digest = "sha256:" + name * 64
+            digest = running.blob(name, CONFIG)
             manifest = {"schemaVersion": 2, "config": {"digest": digest}, "layers": [{"size": 7}]}
             running.answers(f"/v2/{name}/manifests/1", manifest)
-            running.answers(f"/v2/{name}/blobs/{digest}", CONFIG)
         yield running
 
 
@@ -126,10 +125,9 @@ async def test_an_image_with_impossible_facts_is_stored_without_them(
             }
             config = {"architecture": "a\0" * 64, "config": {"Labels": labels}}
             layers = [{"size": (1 << 63) - 1}] * 2
-            digest = "sha256:" + name * 64
+            digest = fake.blob(name, config)
             fake.answers(f"/v2/{name}/tags/list", {"tags": ["1"]})
             fake.answers(f"/v2/{name}/manifests/1", {"config": {"digest": digest}, "layers": layers})
-            fake.answers(f"/v2/{name}/blobs/{digest}", config)
         await request(database, people, fake)
         await scan(database, leader)
     assert await row(database) == ("done", 2, 2, 2)

@@ -79,17 +79,11 @@ class ManifestReader:
 
     async def described(self, digest: str) -> ImageDescription:
         """The image with this digest. Raises: RegistryError."""
-        response = await self._manifest(digest)
-        if _digest_of(response) != digest:
-            raise broken(response.host, "a manifest with another digest")
-        return await self._described(digest, response)
+        return await self._described(digest, await self._manifest_of(digest))
 
     async def layers(self, digest: str) -> list[Layer]:
         """Those of the image with this digest, the lowest first. Raises: RegistryError."""
-        response = await self._manifest(digest)
-        if _digest_of(response) != digest:
-            raise broken(response.host, "a manifest with another digest")
-        response, manifest, _ = await self._preferred_of(response)
+        response, manifest, _ = await self._preferred_of(await self._manifest_of(digest))
         return [
             Layer(str(one.get("digest")), max(0, size) if isinstance(size := one.get("size"), int) else 0)
             for one in _layers(response, manifest)
@@ -106,7 +100,7 @@ class ManifestReader:
             digests = {name: at for name, at in _platforms(response, manifest)}
             architectures = tuple(sorted(digests))
             first = next((name for name in self._preferred if name in digests), architectures[0])
-            response = await self._manifest(digests[first])
+            response = await self._manifest_of(digests[first])
             manifest = _object(response)
         return response, manifest, architectures
 
@@ -127,6 +121,12 @@ class ManifestReader:
             env=_variables(settings.get("Env")),
         )
 
+    async def _manifest_of(self, digest: str) -> RegistryResponse:
+        response = await self._manifest(digest)
+        if _digest_of(response) != digest:
+            raise broken(response.host, "a manifest with another digest")
+        return response
+
     async def _manifest(self, reference: str, method: str = "GET") -> RegistryResponse:
         path = f"v2/{quote(self._repository)}/manifests/{reference}"
         return await self._client.get(path, accept=ACCEPT, scope=pull(self._repository), method=method)
@@ -138,7 +138,10 @@ class ManifestReader:
             # Schema 1, which engines no longer pull, and artifacts.
             raise broken(response.host, "a manifest without a configuration")
         path = f"v2/{quote(self._repository)}/blobs/{digest}"
-        return _object(await self._client.get(path, scope=pull(self._repository)))
+        blob = await self._client.get(path, scope=pull(self._repository))
+        if f"sha256:{hashlib.sha256(blob.body).hexdigest()}" != digest:
+            raise broken(blob.host, "a configuration with another digest")
+        return _object(blob)
 
 
 def _layers(response: RegistryResponse, manifest: dict[str, Any]) -> list[dict[str, Any]]:
