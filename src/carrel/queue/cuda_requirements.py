@@ -66,6 +66,4 @@ def _with_devices(row: Any) -> set[ProjectImage]:
     """The images of its containers that have devices of NVIDIA."""
     images = row.images or [row.image]
     sizes = row.mixed or [row.slots] * len(images)
-    return {
-        (row.project_id, image) for image, slots in zip(images, sizes, strict=True) if uses_cuda(slots)
-    }
+    return {(row.project_id, image) for image, slots in zip(images, sizes, strict=True) if uses_cuda(slots)}
