@@ -5,10 +5,12 @@ a crash is what the catalogue does not know yet.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import aiohttp
+import structlog
+from sqlalchemy.exc import DBAPIError
 
 from carrel.controllers.active_tasks import side_by_side
 from carrel.controllers.loop import Tools
@@ -16,13 +18,24 @@ from carrel.core.ids import ScanId
 from carrel.images import layer_packages
 from carrel.images.registries import layer_reading, scans
 from carrel.images.registries.client import RegistryClient
-from carrel.images.registries.layer_reading import LayerDatabases, LayerUnreadable, OtherDigest
+from carrel.images.registries.layer_reading import (
+    MOST_DATABASES,
+    LayerDatabases,
+    LayerUnreadable,
+    OtherDigest,
+)
 from carrel.images.registries.manifests import Layer, ManifestReader
+from carrel.images.registries.package_databases import Packages, contents_of
 from carrel.images.registries.registry_errors import ENDS_ALL, RegistryError, broken
 from carrel.images.registries.repositories import pull
 from carrel.tables.registries import ImageRegistry
 
+log = structlog.get_logger()
+
+UNEXPECTED = "Something unexpected happened; see the log of the server."
 _IMAGES_AT_ONCE = 2
+_MOST_LAYERS = 512
+"""Of an image; engines have fewer."""
 _MOST_BYTES = 16 << 30
 """Of the layers of an image that are still to be downloaded."""
 
@@ -55,34 +68,66 @@ class PackageReader:
                     raise
                 # Another scan tries it again.
                 problem = error.message
+            except DBAPIError:
+                # What the layers have cannot be stored.
+                log.exception("registry.packages_not_stored", scan=self._scan, repository=repository)
+                problem = UNEXPECTED
             if problem:
                 async with self._tools.transaction() as tx:
                     await scans.note_problem(tx, self._scan, f"{repository}: {problem}")
 
     async def _layers(self, repository: str, digest: str, layers: Sequence[Layer]) -> str | None:
         """Read and describe an image; the problem if not all of it could be read. Raises: RegistryError."""
+        if len(layers) > _MOST_LAYERS:
+            problem = f"Packages are not read: it has more than {_MOST_LAYERS} layers."
+            return await self._describe(repository, digest, {}, problem)
         digests = [layer.digest for layer in layers]
-        async with self._tools.transaction() as tx:
-            known = await layer_packages.known(tx, digests)
+        known = await self._known(digests)
         missing = {layer.digest: layer.size_bytes for layer in layers if layer.digest not in known}
         if sum(missing.values()) > _MOST_BYTES:
             gib = _MOST_BYTES >> 30
             problem = f"Packages are not read: layers of more than {gib} GiB would have to be downloaded."
-            async with self._tools.transaction() as tx:
-                await layer_packages.give_up(tx, self._registry.id, repository, digest, problem)
-            return problem
+            return await self._describe(repository, digest, {}, problem)
         for layer, size_bytes in missing.items():
             # Images that are read side by side may share it.
             async with self._locks.setdefault(layer, asyncio.Lock()):
-                await self._layer(repository, layer, size_bytes)
+                if not await self._known([layer]):
+                    await self._layer(repository, layer, size_bytes)
+        databases, problem = await self._combined(digests)
+        contents = await asyncio.to_thread(contents_of, databases)
+        return await self._describe(repository, digest, contents, problem)
+
+    async def _known(self, layers: Sequence[str]) -> set[str]:
         async with self._tools.transaction() as tx:
-            now = self._tools.clock.now()
-            return await layer_packages.describe(tx, self._registry.id, repository, digest, digests, now=now)
+            return await layer_packages.known(tx, layers, self._tools.clock.now())
+
+    async def _combined(self, layers: Sequence[str]) -> tuple[Mapping[str, Packages], str | None]:
+        """The databases of an image from its layers, the lowest first; the problem if some are not read."""
+        databases: dict[str, Packages] = {}
+        problem = None
+        # One at a time, in a thread: each of them may have much.
+        for layer in layers:
+            async with self._tools.transaction() as tx:
+                stored = await layer_packages.stored(tx, layer)
+            if stored is None:
+                raise broken(self._client.host, "a layer that is not read")
+            read, unreadable = stored
+            databases = await asyncio.to_thread(read.over, databases)
+            if len(databases) > MOST_DATABASES:
+                return {}, f"Packages are not read: it has more than {MOST_DATABASES} package databases."
+            if unreadable:
+                problem = f"Layer {layer[:19]} is not read: {unreadable}."
+        return databases, problem
+
+    async def _describe(
+        self, repository: str, digest: str, contents: Mapping[str, Sequence[str]], problem: str | None
+    ) -> str | None:
+        async with self._tools.transaction() as tx:
+            registry = self._registry.id
+            await layer_packages.describe(tx, registry, repository, digest, contents, problem)
+        return problem
 
     async def _layer(self, repository: str, digest: str, size_bytes: int) -> None:
-        async with self._tools.transaction() as tx:
-            if await layer_packages.known(tx, [digest]):
-                return
         download = _Download(digest, size_bytes, self._client.host)
         path = f"v2/{repository}/blobs/{digest}"
         await self._client.get(path, accept="*/*", scope=pull(repository), take=download.take)

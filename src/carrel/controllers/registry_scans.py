@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from carrel.controllers.active_tasks import ActiveTasks, side_by_side
 from carrel.controllers.loop import Tools, beside
-from carrel.controllers.registry_packages import PackageReader
+from carrel.controllers.registry_packages import UNEXPECTED, PackageReader
 from carrel.core.errors import Unavailable
 from carrel.core.ids import ScanId
 from carrel.db.encryption import SecretUnreadable
@@ -34,7 +34,6 @@ _SCANS_AT_ONCE = 2
 _REPOSITORIES_AT_ONCE = 4
 _REQUESTS_AT_ONCE = 8
 _LONGEST_S = 6 * 3600.0
-_UNEXPECTED = "Something unexpected happened; see the log of the server."
 
 
 class RegistryScans:
@@ -108,7 +107,7 @@ class _Scan:
             return f"It took more than {_LONGEST_S / 3600:.0f} hours."
         except Exception:
             log.exception("registry.scan_broken", scan=self._id, registry=registry.id)
-            return _UNEXPECTED
+            return UNEXPECTED
         return None
 
     async def _scan(self, registry: ImageRegistry) -> None:
@@ -164,7 +163,7 @@ class _Scan:
             except (DBAPIError, ValueError, ArithmeticError, RecursionError):
                 # What the registry sent cannot be stored.
                 log.exception("registry.not_stored", scan=self._id, repository=repository)
-                await self._give_up(repository, f"{repository}: {_UNEXPECTED}")
+                await self._give_up(repository, f"{repository}: {UNEXPECTED}")
 
     async def _give_up(self, repository: str, problem: str) -> None:
         async with self._tools.transaction() as tx:

@@ -1,27 +1,29 @@
 """A scan continues after its leader was killed, and ends when it is cancelled or whatever goes wrong."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
-from hashlib import sha256
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from controller_kit import tools
 from databases import sql
-from fake_registry import FakeRegistry
+from fake_registry import FakeRegistry, digest_of, written
+from layer_kit import layer, metadata
 from people import People, eventually
 from sqlalchemy import select
 
-from carrel.controllers import registry_scans
+from carrel.controllers import registry_packages, registry_scans
 from carrel.controllers.registry_scans import RegistryScans
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
 from carrel.db.encryption import SecretBox
 from carrel.db.leader import Leader, lead
-from carrel.images import scanned
+from carrel.images import layer_packages, scanned
 from carrel.images.image_facts import ImageFacts, facts_of
-from carrel.images.registries import repositories, scans, service
+from carrel.images.registries import layer_reading, repositories, scans, service
+from carrel.images.registries.layer_reading import LayerDatabases
 from carrel.images.registries.schemas import RegistryCreate
 from carrel.tables.registries import ImageRegistry
 
@@ -215,19 +217,30 @@ async def test_a_scan_that_takes_too_long_fails(
     assert (state, "It took more than" in problem) == ("failed", True)
 
 
+def serve(fake: FakeRegistry, repository: str, *layers: bytes, size_bytes: int = 10_000) -> None:
+    """An image with these layers."""
+    served = [{"digest": fake.blob(repository, one), "size": size_bytes} for one in layers]
+    manifest = written({"config": {"digest": fake.blob(repository, CONFIG)}, "layers": served})
+    fake.answers(f"/v2/{repository}/tags/list", {"tags": ["1"]})
+    for reference in ("1", digest_of(manifest)):
+        fake.answers(f"/v2/{repository}/manifests/{reference}", manifest)
+
+
+async def contents(database: Database) -> dict[str, list[str]]:
+    rows = await sql(
+        database, "SELECT repository, package_contents FROM images WHERE packages_digest IS NOT NULL"
+    )
+    return {repository: list(read) for repository, read in rows}
+
+
 @pytest.mark.parametrize(("size_bytes", "problem"), [(100, "another digest"), (2, "more of a layer")])
 async def test_a_layer_that_is_another_one_is_not_kept(
     database: Database, people: People, leader: Leader, size_bytes: int, problem: str
 ):
-    config, layer = "sha256:" + "c" * 64, "sha256:" + "e" * 64
-    layers = [{"digest": layer, "size": size_bytes}]
-    manifest = json.dumps({"config": {"digest": config}, "layers": layers}).encode()
     async with FakeRegistry() as fake:
-        fake.answers("/v2/a/tags/list", {"tags": ["1"]})
-        fake.answers("/v2/a/manifests/1", manifest)
-        fake.answers(f"/v2/a/manifests/sha256:{sha256(manifest).hexdigest()}", manifest)
-        fake.answers(f"/v2/a/blobs/{config}", CONFIG)
-        fake.answers(f"/v2/a/blobs/{layer}", b"other")
+        # The first answer is given once.
+        fake.answers(f"/v2/a/blobs/{digest_of(b'right')}", b"other")
+        serve(fake, "a", b"right", size_bytes=size_bytes)
         await request(database, people, fake, "a", read_packages=True)
         await scan(database, leader)
     [(state, why, read)] = await sql(database, "SELECT state, problem, layers FROM registry_scans")
@@ -235,3 +248,50 @@ async def test_a_layer_that_is_another_one_is_not_kept(
     assert await sql(database, "SELECT count(*) FROM layer_packages") == [(0,)]
     [(digest,)] = await sql(database, "SELECT packages_digest FROM images WHERE repository = 'a'")
     assert digest is None
+
+
+async def test_an_image_whose_layers_cannot_be_stored_fails_alone(
+    database: Database, people: People, leader: Leader, monkeypatch: pytest.MonkeyPatch
+):
+    torch, impossible = layer(metadata("torch", "2.0")), layer(metadata("jax", "1.0"))
+    read_layer = layer_reading.read_layer
+
+    def reading(digest: str, more: Callable[[], bytes]) -> LayerDatabases:
+        read = read_layer(digest, more)
+        return LayerDatabases({"\0": {}}) if digest == digest_of(impossible) else read
+
+    monkeypatch.setattr(layer_reading, "read_layer", reading)
+    async with FakeRegistry() as fake:
+        serve(fake, "a", impossible)
+        serve(fake, "b", torch)
+        await request(database, people, fake, read_packages=True)
+        await scan(database, leader)
+    assert await sql(database, "SELECT state FROM registry_scans") == [("done",)]
+    assert await contents(database) == {"b": ["pytorch"]}
+
+
+async def test_packages_of_images_with_too_many_layers_or_databases_are_not_read(
+    database: Database, people: People, leader: Leader, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(registry_packages, "MOST_DATABASES", 2)
+    many = [layer(metadata(name, "1.0")) for name in ("torch", "jax", "vllm")]
+    async with FakeRegistry() as fake:
+        serve(fake, "a", *[many[0]] * 513)
+        serve(fake, "b", *many)
+        await request(database, people, fake, read_packages=True)
+        await scan(database, leader)
+        assert f"/v2/a/blobs/{digest_of(many[0])}" not in fake.paths
+    assert await contents(database) == {"a": [], "b": []}
+    problems = await sql(
+        database, "SELECT packages_problem FROM images WHERE repository <> '' ORDER BY tag, repository"
+    )
+    assert ["512 layers" in problems[0][0], "2 package databases" in problems[1][0]] == [True, True]
+
+
+async def test_a_layer_is_kept_while_images_are_described_by_it(database: Database, people: People):
+    now = SystemClock().now()
+    async with database.transaction() as tx:
+        await layer_packages.keep(tx, "sha256:a", LayerDatabases(), None, now - timedelta(days=200))
+        assert await layer_packages.known(tx, ["sha256:a", "sha256:b"], now) == {"sha256:a"}
+        await layer_packages.forget(tx, now)
+        assert await layer_packages.stored(tx, "sha256:a") == (LayerDatabases(), None)
