@@ -33,7 +33,9 @@ from carrel.tables.registries import ImageRegistry
 log = structlog.get_logger()
 
 UNEXPECTED = "Something unexpected happened; see the log of the server."
-_IMAGES_AT_ONCE = 2
+IMAGES_AT_ONCE, _IMAGES_OF_A_SCAN = 4, 2
+_LONGEST_S = 3600.0
+_LEAST_BYTES_PER_S, _SLACK_S = 100 << 10, 60.0
 _MOST_LAYERS = 512
 """Of an image; engines have fewer."""
 _MOST_BYTES = 16 << 30
@@ -41,40 +43,61 @@ _MOST_BYTES = 16 << 30
 
 
 class PackageReader:
-    """Reads what one scan has found."""
+    """Reads what one scan has found. slots: for an image each, of all scans."""
 
-    def __init__(self, tools: Tools, scan: ScanId, client: RegistryClient, registry: ImageRegistry) -> None:
+    def __init__(
+        self,
+        tools: Tools,
+        scan: ScanId,
+        client: RegistryClient,
+        registry: ImageRegistry,
+        slots: asyncio.Semaphore,
+    ) -> None:
         self._tools = tools
         self._scan = scan
         self._client = client
         self._registry = registry
-        self._slots = asyncio.Semaphore(_IMAGES_AT_ONCE)
+        self._slots = slots
         self._locks: dict[str, asyncio.Lock] = {}
 
     async def read(self, preferred: Sequence[str]) -> None:
-        """Raises: RegistryError if the registry as a whole does not work."""
+        """Read what is not known, as far as time suffices. Raises: RegistryError if the registry as a whole fails."""
         async with self._tools.transaction() as tx:
             await layer_packages.forget(tx, self._tools.clock.now())
             unread = await layer_packages.unread(tx, self._registry.id)
-        await side_by_side(self._image(repository, digest, preferred) for repository, digest in unread)
+        images = iter(unread)
+
+        async def work() -> None:
+            for repository, digest in images:
+                async with self._slots:
+                    await self._image(repository, digest, preferred)
+
+        try:
+            async with asyncio.timeout(_LONGEST_S):
+                await side_by_side(work() for _ in range(_IMAGES_OF_A_SCAN))
+        except TimeoutError:
+            hours = f"{_LONGEST_S / 3600:.0f} h"
+            await self._note(f"Packages of some images are not read after {hours}; the next scan continues.")
 
     async def _image(self, repository: str, digest: str, preferred: Sequence[str]) -> None:
-        async with self._slots:
-            try:
-                layers = await ManifestReader(self._client, repository, preferred).layers(digest)
-                problem = await self._layers(repository, digest, layers)
-            except RegistryError as error:
-                if error.code in ENDS_ALL:
-                    raise
-                # Another scan tries it again.
-                problem = error.message
-            except DBAPIError:
-                # What the layers have cannot be stored.
-                log.exception("registry.packages_not_stored", scan=self._scan, repository=repository)
-                problem = UNEXPECTED
-            if problem:
-                async with self._tools.transaction() as tx:
-                    await scans.note_problem(tx, self._scan, f"{repository}: {problem}")
+        try:
+            layers = await ManifestReader(self._client, repository, preferred).layers(digest)
+            problem = await self._layers(repository, digest, layers)
+        except RegistryError as error:
+            if error.code in ENDS_ALL:
+                raise
+            # Another scan tries it again.
+            problem = error.message
+        except DBAPIError:
+            # What the layers have cannot be stored.
+            log.exception("registry.packages_not_stored", scan=self._scan, repository=repository)
+            problem = UNEXPECTED
+        if problem:
+            await self._note(f"{repository}: {problem}")
+
+    async def _note(self, problem: str) -> None:
+        async with self._tools.transaction() as tx:
+            await scans.note_problem(tx, self._scan, problem)
 
     async def _layers(self, repository: str, digest: str, layers: Sequence[Layer]) -> str | None:
         """Read and describe an image; the problem if not all of it could be read. Raises: RegistryError."""
@@ -130,7 +153,11 @@ class PackageReader:
     async def _layer(self, repository: str, digest: str, size_bytes: int) -> None:
         download = _Download(digest, size_bytes, self._client.host)
         path = f"v2/{repository}/blobs/{digest}"
-        await self._client.get(path, accept="*/*", scope=pull(repository), take=download.take)
+        try:
+            async with asyncio.timeout(size_bytes / _LEAST_BYTES_PER_S + _SLACK_S):
+                await self._client.get(path, accept="*/*", scope=pull(repository), take=download.take)
+        except TimeoutError:
+            raise broken(self._client.host, "a layer too slowly") from None
         async with self._tools.transaction() as tx:
             now = self._tools.clock.now()
             await layer_packages.keep(tx, digest, download.layer, download.problem, now)

@@ -49,7 +49,8 @@ async def leader(database: Database) -> AsyncIterator[Leader]:
 
 
 async def request(database: Database, people: People, fake: FakeRegistry, *names: str, **fields: Any) -> None:
-    body = RegistryCreate(name="fake", url=fake.url, repositories=list(names or ("a", "b")), **fields)
+    fields = {"name": "fake", "url": fake.url, "repositories": list(names or ("a", "b")), **fields}
+    body = RegistryCreate(**fields)
     clock, admin = SystemClock(), people.superadmin
     async with database.transaction() as tx:
         registry = await service.create(tx, SecretBox(b"0" * 32), clock, admin, body)
@@ -295,3 +296,60 @@ async def test_a_layer_is_kept_while_images_are_described_by_it(database: Databa
         assert await layer_packages.known(tx, ["sha256:a", "sha256:b"], now) == {"sha256:a"}
         await layer_packages.forget(tx, now)
         assert await layer_packages.stored(tx, "sha256:a") == (LayerDatabases(), None)
+
+
+async def test_registries_are_scanned_while_packages_of_another_one_are_read(
+    database: Database,
+    people: People,
+    fake: FakeRegistry,
+    leader: Leader,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(registry_scans, "_SCANS_AT_ONCE", 1)
+    torch = layer(metadata("torch", "2.0"))
+    path = f"/v2/c/blobs/{digest_of(torch)}"
+    serve(fake, "c", torch)
+    hanging = fake.block(path)
+    await request(database, people, fake, "c", name="slow", read_packages=True)
+    await request(database, people, fake)
+    controller = RegistryScans(tools(database, leader))
+
+    async def states() -> tuple[str, ...]:
+        await controller.step()
+        rows = (
+            "SELECT s.state FROM registry_scans s JOIN registries r ON r.id = s.registry_id ORDER BY r.name"
+        )
+        return tuple(state for (state,) in await sql(database, rows))
+
+    async def one_done() -> bool:
+        return await states() == ("done", "running") and path in fake.paths
+
+    await eventually(one_done)
+    hanging.set()
+    await controller.drain()
+    assert await states() == ("done", "done")
+    assert await contents(database) == {"c": ["pytorch"]}
+
+
+@pytest.mark.parametrize(
+    ("limit", "problem"), [("_SLACK_S", "too slowly"), ("_LONGEST_S", "the next scan continues")]
+)
+async def test_layers_that_come_too_slowly_are_left_to_another_scan(
+    database: Database,
+    people: People,
+    fake: FakeRegistry,
+    leader: Leader,
+    monkeypatch: pytest.MonkeyPatch,
+    limit: str,
+    problem: str,
+):
+    monkeypatch.setattr(registry_packages, limit, 0.1)
+    torch = layer(metadata("torch", "2.0"))
+    serve(fake, "c", torch, size_bytes=1)
+    hanging = fake.block(f"/v2/c/blobs/{digest_of(torch)}")
+    await request(database, people, fake, "c", read_packages=True)
+    await scan(database, leader)
+    hanging.set()
+    [(state, why)] = await sql(database, "SELECT state, problem FROM registry_scans")
+    assert (state, problem in why) == ("done", True)
+    assert await contents(database) == {}
