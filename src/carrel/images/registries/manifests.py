@@ -20,7 +20,7 @@ OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json"
 DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 ACCEPT = ", ".join((OCI_INDEX, OCI_MANIFEST, DOCKER_LIST, DOCKER_MANIFEST))
-_MOST_LABELS = 200
+_MOST_LABELS, _MOST_VARIABLES = 200, 100
 _LONGEST_NAME, _LONGEST_LABEL, _LONGEST_VARIABLE = 200, 20_000, 8_000
 _MOST_BYTES = (1 << 63) - 1
 _HEADER = "Docker-Content-Digest"
@@ -199,7 +199,8 @@ def _labels(value: object) -> dict[str, str]:
 def _variables(value: object) -> dict[str, str]:
     lines = value if isinstance(value, list) else []
     pairs = (line.partition("=") for line in lines if isinstance(line, str))
-    return {name: text[:_LONGEST_VARIABLE] for name, _, text in pairs if is_read(name)}
+    used = ((name, text[:_LONGEST_VARIABLE]) for name, _, text in pairs if is_read(name))
+    return {name[:_LONGEST_NAME]: text for name, text in islice(used, _MOST_VARIABLES)}
 
 
 def _time(value: object) -> datetime | None:
