@@ -22,6 +22,7 @@ from carrel.images.registries.layer_reading import (
     MOST_DATABASES,
     LayerDatabases,
     LayerUnreadable,
+    LayerUnsupported,
     OtherDigest,
 )
 from carrel.images.registries.manifests import Layer, ManifestReader
@@ -111,20 +112,26 @@ class PackageReader:
             gib = _MOST_BYTES >> 30
             problem = f"Packages are not read: layers of more than {gib} GiB would have to be downloaded."
             return await self._describe(repository, digest, {}, problem)
+        unsupported: dict[str, str] = {}
         for layer, size_bytes in missing.items():
-            # Images that are read side by side may share it.
-            async with self._locks.setdefault(layer, asyncio.Lock()):
-                if not await self._known([layer]):
-                    await self._layer(repository, layer, size_bytes)
-        databases, problem = await self._combined(digests)
+            try:
+                # Images that are read side by side may share it.
+                async with self._locks.setdefault(layer, asyncio.Lock()):
+                    if not await self._known([layer]):
+                        await self._layer(repository, layer, size_bytes)
+            except LayerUnsupported as error:
+                unsupported[layer] = str(error)
+        databases, problem = await self._combined(digests, unsupported)
         contents = await asyncio.to_thread(contents_of, databases)
-        return await self._describe(repository, digest, contents, problem)
+        return await self._describe(repository, digest, contents, problem, again=bool(unsupported))
 
     async def _known(self, layers: Sequence[str]) -> set[str]:
         async with self._tools.transaction() as tx:
             return await layer_packages.known(tx, layers, self._tools.clock.now())
 
-    async def _combined(self, layers: Sequence[str]) -> tuple[Mapping[str, Packages], str | None]:
+    async def _combined(
+        self, layers: Sequence[str], unsupported: Mapping[str, str]
+    ) -> tuple[Mapping[str, Packages], str | None]:
         """The databases of an image from its layers, the lowest first; the problem if some are not read."""
         databases: dict[str, Packages] = {}
         problem = None
@@ -132,9 +139,7 @@ class PackageReader:
         for layer in layers:
             async with self._tools.transaction() as tx:
                 stored = await layer_packages.stored(tx, layer)
-            if stored is None:
-                raise broken(self._client.host, "a layer that is not read")
-            read, unreadable = stored
+            read, unreadable = stored or (LayerDatabases(), unsupported.get(layer, "it is not known"))
             databases = await asyncio.to_thread(read.over, databases)
             if len(databases) > MOST_DATABASES:
                 return {}, f"Packages are not read: it has more than {MOST_DATABASES} package databases."
@@ -143,11 +148,17 @@ class PackageReader:
         return databases, problem
 
     async def _describe(
-        self, repository: str, digest: str, contents: Mapping[str, Sequence[str]], problem: str | None
+        self,
+        repository: str,
+        digest: str,
+        contents: Mapping[str, Sequence[str]],
+        problem: str | None,
+        *,
+        again: bool = False,
     ) -> str | None:
         async with self._tools.transaction() as tx:
-            registry = self._registry.id
-            await layer_packages.describe(tx, registry, repository, digest, contents, problem)
+            image = self._registry.id, repository, digest
+            await layer_packages.describe(tx, image, contents, problem, again=again)
         return problem
 
     async def _layer(self, repository: str, digest: str, size_bytes: int) -> None:

@@ -61,16 +61,16 @@ async def stored(tx: AsyncSession, digest: str) -> tuple[LayerDatabases, str | N
 
 async def describe(
     tx: AsyncSession,
-    registry: RegistryId,
-    repository: str,
-    digest: str,
+    image: tuple[RegistryId, str, str],
     contents: Mapping[str, Sequence[str]],
     problem: str | None,
+    *,
+    again: bool,
 ) -> None:
-    """Write the contents of an image. problem: why not all of it is read, ever."""
+    """Write the contents of an image. image: its registry, repository and digest. problem: why not all of it is read.
+    again: the next scan tries it once more.
+    """
+    registry, repository, digest = image
     of_it = Image.registry_id == registry, Image.repository == repository, Image.digest == digest
-    await tx.execute(
-        update(Image)
-        .where(*of_it)
-        .values(package_contents=dict(contents), packages_digest=digest, packages_problem=problem)
-    )
+    values = {"package_contents": dict(contents), "packages_problem": problem}
+    await tx.execute(update(Image).where(*of_it).values(**values, packages_digest=None if again else digest))

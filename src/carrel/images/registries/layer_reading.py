@@ -29,6 +29,10 @@ class LayerUnreadable(Exception):
     """It never will be: its digest is right."""
 
 
+class LayerUnsupported(Exception):
+    """Another version of this program may read it."""
+
+
 class OtherDigest(Exception):
     """What came is not the layer."""
 
@@ -67,7 +71,7 @@ def _directories(path: str) -> Iterator[str]:
 def read_layer(digest: str, more: Callable[[], bytes]) -> LayerDatabases:
     """The databases of a layer. more: the next bytes; empty at the end. Blocks.
 
-    Raises: LayerUnreadable, OtherDigest, and what `more` raises.
+    Raises: LayerUnreadable, LayerUnsupported, OtherDigest, and what `more` raises.
     """
     blob = _Blob(more)
     layer, problem = LayerDatabases(), ""
@@ -158,7 +162,7 @@ class _Expanded:
         while len(self._input) < len(_ZSTD) and (piece := blob.read()):
             self._input += piece
         if self._input.startswith(_ZSTD):
-            raise LayerUnreadable("it is compressed by zstd")
+            raise LayerUnsupported("it is compressed by zstd")
         self._plain = not self._input.startswith(_GZIP)
         self._inflater = zlib.decompressobj(wbits=31)
 

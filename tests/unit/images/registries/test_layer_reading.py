@@ -12,7 +12,13 @@ from contextlib import suppress
 import pytest
 from layer_kit import dpkg, layer, metadata
 
-from carrel.images.registries.layer_reading import LayerDatabases, LayerUnreadable, OtherDigest, read_layer
+from carrel.images.registries.layer_reading import (
+    LayerDatabases,
+    LayerUnreadable,
+    LayerUnsupported,
+    OtherDigest,
+    read_layer,
+)
 from carrel.images.registries.package_databases import contents_of, packages_of
 
 
@@ -118,13 +124,19 @@ def hostile() -> Iterator[tuple[bytes, str]]:
     yield gzip.compress(header.tobuf(tarfile.USTAR_FORMAT)), "headers of more than 1 MiB"
     yield gzip.compress(b"no archive" * 1000), "no archive"
     yield layer({"a": "x" * 100_000})[:-20], "no archive"
-    yield b"\x28\xb5\x2f\xfd" + bytes(100), "zstd"
 
 
 def test_hostile_and_unknown_layers_are_refused_within_limits():
     for content, problem in hostile():
         with pytest.raises(LayerUnreadable, match=problem):
             read(content, 1 << 16)
+
+
+def test_a_layer_in_another_compression_is_not_read_to_its_end():
+    pieces = iter([b"\x28\xb5\x2f\xfd", b"more"])
+    with pytest.raises(LayerUnsupported, match="zstd"):
+        read_layer(digest(b"any"), lambda: next(pieces, b""))
+    assert next(pieces) == b"more"
 
 
 def _header(kind: bytes, size: int, name: str = "a") -> bytes:
