@@ -1,11 +1,24 @@
 """A registry whose every response a test decides, for what no real one does on request."""
 
 import asyncio
+import hashlib
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
 from aiohttp import web
+
+
+def written(body: object) -> bytes:
+    """As the registry sends it."""
+    content = body if isinstance(body, bytes) else web.json_response(body).body
+    assert isinstance(content, bytes)
+    return content
+
+
+def digest_of(body: object) -> str:
+    """Of what the registry sends."""
+    return f"sha256:{hashlib.sha256(written(body)).hexdigest()}"
 
 
 class FakeRegistry:
@@ -27,9 +40,13 @@ class FakeRegistry:
         headers: Mapping[str, str] | None = None,
     ) -> None:
         """Add a response for a path with its query, or for a path with any query."""
-        written = body if isinstance(body, bytes) else web.json_response(body).body
-        assert isinstance(written, bytes)
-        self._answers.setdefault(path, []).append((status, written, headers or {}))
+        self._answers.setdefault(path, []).append((status, written(body), headers or {}))
+
+    def blob(self, repository: str, body: object) -> str:
+        """Add a blob; its digest."""
+        digest = digest_of(body)
+        self.answers(f"/v2/{repository}/blobs/{digest}", body)
+        return digest
 
     def block(self, path: str) -> asyncio.Event:
         """Requests of the path get no response until the event is set."""

@@ -52,8 +52,8 @@ class ImageScanning:
         targets: Mapping[str, ScanTarget] = {}
         if self._tools.scanner:
             async with self._tools.transaction() as tx:
-                catalogue = await catalogue_digests.read(tx)
-                there = await scan_tasks.present(tx, catalogue)
+                there = await scan_tasks.present(tx)
+                catalogue = await catalogue_digests.read(tx, there)
             stored = await self._stored(set(there.values()))
             targets = {
                 reference: stored[engine_id].target(reference, catalogue.get(reference))

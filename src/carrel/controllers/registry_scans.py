@@ -14,9 +14,10 @@ from sqlalchemy.exc import DBAPIError
 
 from carrel.controllers.active_tasks import ActiveTasks, side_by_side
 from carrel.controllers.loop import Tools, beside
-from carrel.controllers.registry_packages import PackageReader
+from carrel.controllers.registry_packages import IMAGES_AT_ONCE, UNEXPECTED, PackageReader
 from carrel.core.errors import Unavailable
 from carrel.core.ids import ScanId
+from carrel.db.database import notify
 from carrel.db.encryption import SecretUnreadable
 from carrel.db.leader import LeadershipLost
 from carrel.images import scanned
@@ -34,11 +35,10 @@ _SCANS_AT_ONCE = 2
 _REPOSITORIES_AT_ONCE = 4
 _REQUESTS_AT_ONCE = 8
 _LONGEST_S = 6 * 3600.0
-_UNEXPECTED = "Something unexpected happened; see the log of the server."
 
 
 class RegistryScans:
-    """At most two scans at once, each of another registry."""
+    """At most two scans at once, each of another registry; those that have come to packages do not count."""
 
     name = "registry_scans"
     topics: Sequence[str] = (TOPIC,)
@@ -47,6 +47,7 @@ class RegistryScans:
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
         self._active = ActiveTasks[ScanId]()
+        self._reading = _Reading()
 
     async def step(self) -> None:
         """Start the open scans, and stop those that were cancelled."""
@@ -57,7 +58,8 @@ class RegistryScans:
                 await self._active.stop(scan.id)
                 async with self._tools.transaction() as tx:
                     await scans.finish(tx, scan.id, ScanState.CANCELLED, self._tools.clock.now(), requests=0)
-        for scan in [one for one in opened if not one.cancel][:_SCANS_AT_ONCE]:
+        waiting = [one for one in opened if not one.cancel and one.id not in self._reading.scans]
+        for scan in waiting[:_SCANS_AT_ONCE]:
             self._active.begin(scan.id, partial(self._work, scan))
 
     async def drain(self) -> None:
@@ -69,15 +71,26 @@ class RegistryScans:
         await self._active.close()
 
     async def _work(self, scan: RegistryScan) -> None:
-        await beside("scan of a registry", partial(_Scan(self._tools, scan.id).run), scan=scan.id)
+        await beside(
+            "scan of a registry", partial(_Scan(self._tools, scan.id, self._reading).run), scan=scan.id
+        )
+
+
+class _Reading:
+    """The scans that have come to packages, and what they share."""
+
+    def __init__(self) -> None:
+        self.scans = set[ScanId]()
+        self.slots = asyncio.Semaphore(IMAGES_AT_ONCE)
 
 
 class _Scan:
     """One attempt at a scan."""
 
-    def __init__(self, tools: Tools, scan: ScanId) -> None:
+    def __init__(self, tools: Tools, scan: ScanId, reading: _Reading) -> None:
         self._tools = tools
         self._id = scan
+        self._reading = reading
         self._sent = 0
         self._slots = asyncio.Semaphore(_REPOSITORIES_AT_ONCE)
         self._requests = asyncio.Semaphore(_REQUESTS_AT_ONCE)
@@ -108,7 +121,7 @@ class _Scan:
             return f"It took more than {_LONGEST_S / 3600:.0f} hours."
         except Exception:
             log.exception("registry.scan_broken", scan=self._id, registry=registry.id)
-            return _UNEXPECTED
+            return UNEXPECTED
         return None
 
     async def _scan(self, registry: ImageRegistry) -> None:
@@ -120,9 +133,23 @@ class _Scan:
                 names = await self._listed(client, registry)
                 await side_by_side(self._read(client, registry, name, preferred) for name in names)
                 if registry.read_packages:
-                    await PackageReader(self._tools, self._id, client, registry).read(preferred)
+                    await self._read_packages(client, registry, preferred)
             finally:
                 self._sent = client.requests
+
+    async def _read_packages(
+        self, client: RegistryClient, registry: ImageRegistry, preferred: Sequence[str]
+    ) -> None:
+        """Raises: RegistryError if the registry as a whole does not work."""
+        self._reading.scans.add(self._id)
+        try:
+            async with self._tools.transaction() as tx:
+                # The next scan can begin.
+                await notify(tx, TOPIC)
+            reader = PackageReader(self._tools, self._id, client, registry, self._reading.slots)
+            await reader.read(preferred)
+        finally:
+            self._reading.scans.discard(self._id)
 
     async def _listed(self, client: RegistryClient, registry: ImageRegistry) -> list[str]:
         """The repositories that are left. Raises: RegistryError."""
@@ -164,7 +191,7 @@ class _Scan:
             except (DBAPIError, ValueError, ArithmeticError, RecursionError):
                 # What the registry sent cannot be stored.
                 log.exception("registry.not_stored", scan=self._id, repository=repository)
-                await self._give_up(repository, f"{repository}: {_UNEXPECTED}")
+                await self._give_up(repository, f"{repository}: {UNEXPECTED}")
 
     async def _give_up(self, repository: str, problem: str) -> None:
         async with self._tools.transaction() as tx:

@@ -77,6 +77,7 @@ _VERSION = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6}){0,3}")
 _COMPARISON = re.compile(
     r"(?P<name>[a-z]+)(?P<operator>=|!=|<|<=|>|>=)(?P<value>[A-Za-z0-9._-]+)", re.IGNORECASE
 )
+_MOST_LINES, _LONGEST = 8, 4000
 _KNOWN = frozenset(["cuda", "driver", "arch", "brand"])
 
 _REQUIRE, _JETPACK, _DISABLE = "NVIDIA_REQUIRE_", "NVIDIA_REQUIRE_JETPACK", "NVIDIA_DISABLE_REQUIRE"
@@ -156,10 +157,12 @@ def requirement_of(env: Mapping[str, str], labels: Mapping[str, str]) -> str:
         branches = _FORWARD.get(contained[0], ()) if env.get(_COMPAT) else ()
         words = [f"cuda>={text_of(contained)}", *(f"driver>={one},driver<{one + 1}" for one in branches)]
         lines[_CUDA_VERSION] = " ".join(words)
-    return "\n".join(" ".join(line.split()) for line in lines.values())
+    kept = [" ".join(line.split()) for line in lines.values()]
+    # What is longer is no requirement of NVIDIA's, and cut it would be another one.
+    return "\n".join(kept) if len(kept) <= _MOST_LINES and sum(map(len, kept)) <= _LONGEST else ""
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def parse(requirement: str) -> Alternatives:
     """One line of a requirement; empty if it is none, or cannot be understood: such an image is not refused."""
     alternatives = []

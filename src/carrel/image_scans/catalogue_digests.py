@@ -3,12 +3,13 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import ARRAY, String, any_, cast, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.engines.references import canonical, repository_of
 from carrel.images.watched_images import is_watched
 from carrel.tables.images import Image, ImageSettings, shown_name
+from carrel.tables.registries import ImageRegistry
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,17 +20,23 @@ class CatalogueDigest:
     pinned: bool
 
 
-async def read(tx: AsyncSession, references: Collection[str] | None = None) -> Mapping[str, CatalogueDigest]:
-    """Those of images of registries. references: canonical; None: all."""
+async def read(tx: AsyncSession, references: Collection[str]) -> Mapping[str, CatalogueDigest]:
+    """Those of images of registries in the repositories of these references, which are canonical."""
+    repositories = sorted({repository_of(one) for one in references})
     statement = (
         select(Image.reference, Image.digest, is_watched())
         .outerjoin(ImageSettings, ImageSettings.image == shown_name())
-        .where(Image.digest.is_not(None))
-        # Of several registries with the same image, a pin counts, and else what was read last.
-        .order_by(is_watched().is_(True), Image.scanned_at.nulls_first())
+        .outerjoin(ImageRegistry, ImageRegistry.id == Image.registry_id)
+        .where(Image.digest.is_not(None), Image.repository == any_(cast(repositories, ARRAY(String))))
+        # Of several registries with the same image, one of the installation counts, then of a domain, and the oldest:
+        # what others write into theirs changes nothing.
+        .order_by(
+            ImageRegistry.project_id.is_(None),
+            ImageRegistry.domain_id.is_(None),
+            ImageRegistry.id.desc(),
+            Image.scanned_at.nulls_first(),
+        )
     )
-    if references is not None:
-        statement = statement.where(Image.repository.in_({repository_of(one) for one in references}))
     return {
         canonical(reference): CatalogueDigest(digest, bool(pinned))
         for reference, digest, pinned in await tx.execute(statement)

@@ -13,7 +13,7 @@ from carrel.core.errors import Conflict
 from carrel.core.ids import ImageScanId, RescanId, ScanId, new_id
 from carrel.db.database import notify
 from carrel.events import service as events
-from carrel.image_scans import catalogue_digests, scan_tasks
+from carrel.image_scans import scan_tasks
 from carrel.image_scans.schemas import RescanList, RescanView
 from carrel.permissions.decide import Actor, Target, require
 from carrel.tables import image_scans, registries
@@ -73,7 +73,7 @@ async def cancel(tx: AsyncSession, actor: Actor, kind: RescanKind) -> RescanView
 
 
 async def _add_images(tx: AsyncSession, rescan: Rescan, now: datetime) -> None:
-    there = list(await scan_tasks.present(tx, await catalogue_digests.read(tx)))
+    there = list(await scan_tasks.present(tx))
     for start in range(0, len(there), 1000):
         new = [
             {"id": ImageScanId(new_id()), "reference": one, "requested_at": now}

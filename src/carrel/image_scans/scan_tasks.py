@@ -13,7 +13,7 @@ from carrel.core.ids import EngineId, ImageScanId, new_id
 from carrel.db.database import notify
 from carrel.engines.references import canonical, with_digest
 from carrel.events import service as events
-from carrel.image_scans.catalogue_digests import CatalogueDigest
+from carrel.image_scans import catalogue_digests
 from carrel.image_scans.scan_targets import ScanTarget
 from carrel.image_scans.stored_reports import Documents
 from carrel.images import rescan_progress
@@ -45,33 +45,38 @@ class BegunScan:
     before: bytes | None
 
 
-async def present(tx: AsyncSession, catalogue: Mapping[str, CatalogueDigest]) -> dict[str, EngineId]:
+async def present(tx: AsyncSession) -> dict[str, EngineId]:
     """The images that sessions use or can use and that a node has, with an engine of each: those of the catalogue and
-    of environments, those of live sessions, and those that were scanned before.
-
-    catalogue: a node has a pinned image only if it has this digest.
+    of environments, those of live sessions, and those that were scanned before. A node has a pinned image only if it
+    has this digest.
     """
-    used = select(Image.reference).union(
-        select(EnvironmentVersion.reference).where(EnvironmentVersion.state == VersionState.READY),
-        select(Container.image).where(Container.state.not_in(ENDED)),
-        select(ImageScan.reference),
-    )
-    names = {canonical(reference) for reference in (await tx.execute(used)).scalars()}
-    pins = {
-        canonical(with_digest(reference, one.digest)): reference
-        for reference, one in catalogue.items()
-        if one.pinned and reference in names
-    }
-    names -= set(pins.values())
-    there: dict[str, EngineId] = {}
+    on_nodes: dict[str, EngineId] = {}
     for engine, images in await tx.execute(
         select(Node.engine_id, Node.images).where(IS_KNOWN).order_by(Node.id)
     ):
         for reference in map(canonical, images):
-            if engine and reference in names:
-                there.setdefault(reference, engine)
-            if engine and (pinned := pins.get(reference)):
-                there.setdefault(pinned, engine)
+            if engine:
+                on_nodes.setdefault(reference, engine)
+    catalogue = await catalogue_digests.read(tx, on_nodes)
+    without_digest = select(Image.reference).where(Image.digest.is_(None))
+    used = without_digest.union(
+        select(EnvironmentVersion.reference).where(EnvironmentVersion.state == VersionState.READY),
+        select(Container.image).where(Container.state.not_in(ENDED)),
+        select(ImageScan.reference),
+    )
+    names = {canonical(reference) for reference in (await tx.execute(used)).scalars()} | catalogue.keys()
+    pins = {
+        canonical(with_digest(reference, one.digest)): reference
+        for reference, one in catalogue.items()
+        if one.pinned
+    }
+    names -= set(pins.values())
+    there: dict[str, EngineId] = {}
+    for reference, engine in on_nodes.items():
+        if reference in names:
+            there.setdefault(reference, engine)
+        if pinned := pins.get(reference):
+            there.setdefault(pinned, engine)
     return there
 
 

@@ -1,6 +1,6 @@
 """What is known of packages: by layer, and of the images that have these layers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 
@@ -10,7 +10,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import RegistryId
 from carrel.images.registries.layer_reading import LayerDatabases
-from carrel.images.registries.package_databases import Packages, contents_of
 from carrel.tables.images import Image, LayerPackages
 
 _KEPT = timedelta(days=180)
@@ -31,10 +30,14 @@ async def unread(tx: AsyncSession, registry: RegistryId) -> list[tuple[str, str]
     return [(repository, digest) for repository, digest in rows if digest]
 
 
-async def known(tx: AsyncSession, digests: Iterable[str]) -> set[str]:
-    """Those layers that have been read."""
+async def known(tx: AsyncSession, digests: Iterable[str], now: datetime) -> set[str]:
+    """Those layers that have been read; they are kept while an image is described by them."""
     among = LayerPackages.digest == any_(cast(list(digests), ARRAY(String)))
-    return set((await tx.execute(select(LayerPackages.digest).where(among))).scalars())
+    # In order, since images that are read side by side share layers.
+    locked = select(LayerPackages.digest).where(among).order_by(LayerPackages.digest).with_for_update()
+    found = set((await tx.execute(locked)).scalars())
+    await tx.execute(update(LayerPackages).where(among).values(used_at=now))
+    return found
 
 
 async def keep(
@@ -50,49 +53,24 @@ async def forget(tx: AsyncSession, now: datetime) -> None:
     await tx.execute(delete(LayerPackages).where(LayerPackages.used_at < now - _KEPT))
 
 
+async def stored(tx: AsyncSession, digest: str) -> tuple[LayerDatabases, str | None] | None:
+    """What a layer has, and why it cannot be read; None: it has not been read."""
+    row = await tx.get(LayerPackages, digest)
+    return (LayerDatabases(row.databases, row.removed, row.opaque), row.problem) if row else None
+
+
 async def describe(
     tx: AsyncSession,
-    registry: RegistryId,
-    repository: str,
-    digest: str,
-    layers: Sequence[str],
-    *,
-    now: datetime,
-) -> str | None:
-    """Write the contents of an image from its layers, the lowest first; the problem if some are not known."""
-    among = LayerPackages.digest == any_(cast(list(layers), ARRAY(String)))
-    # In order, since images that are described side by side share layers.
-    locked = select(LayerPackages).where(among).order_by(LayerPackages.digest).with_for_update()
-    rows = {row.digest: row for row in (await tx.execute(locked)).scalars()}
-    databases: dict[str, Packages] = {}
-    problem = None
-    for layer in layers:
-        row = rows[layer]
-        row.used_at = now
-        databases = LayerDatabases(row.databases, row.removed, row.opaque).over(databases)
-        if row.problem:
-            problem = f"Layer {layer[:19]} is not read: {row.problem}."
-    contents = {name: list(read) for name, read in contents_of(databases).items()}
-    await _write(tx, registry, repository, digest, contents, problem)
-    return problem
-
-
-async def give_up(tx: AsyncSession, registry: RegistryId, repository: str, digest: str, problem: str) -> None:
-    """Keep why an image is never read."""
-    await _write(tx, registry, repository, digest, {}, problem)
-
-
-async def _write(
-    tx: AsyncSession,
-    registry: RegistryId,
-    repository: str,
-    digest: str,
-    contents: dict[str, list[str]],
+    image: tuple[RegistryId, str, str],
+    contents: Mapping[str, Sequence[str]],
     problem: str | None,
+    *,
+    again: bool,
 ) -> None:
+    """Write the contents of an image. image: its registry, repository and digest. problem: why not all of it is read.
+    again: the next scan tries it once more.
+    """
+    registry, repository, digest = image
     of_it = Image.registry_id == registry, Image.repository == repository, Image.digest == digest
-    await tx.execute(
-        update(Image)
-        .where(*of_it)
-        .values(package_contents=contents, packages_digest=digest, packages_problem=problem)
-    )
+    values = {"package_contents": dict(contents), "packages_problem": problem}
+    await tx.execute(update(Image).where(*of_it).values(**values, packages_digest=None if again else digest))

@@ -98,8 +98,9 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
         pending = replace(pending, image=canonical(pins.get(possible.image, possible.image)))
     # Without devices, those that a preset adds.
     devices = {one.image for one in possible.container_requests if uses_cuda(one.slots)} or references
-    required = await cuda_requirements.of_images(tx, devices)
-    pending = replace(pending, cuda=cuda_requirements.together(required, devices))
+    requiring = {(project, image) for image in devices}
+    required = await cuda_requirements.of_images(tx, requiring)
+    pending = replace(pending, cuda=cuda_requirements.together(required, requiring))
     snapshot = await loading.snapshot(
         tx, clock.now(), [*await loading.waiting(tx, clock.now()), pending], running=True
     )

@@ -1,7 +1,7 @@
 """The client of registries, against what no real registry does on request."""
 
 import pytest
-from fake_registry import FakeRegistry
+from fake_registry import FakeRegistry, digest_of
 from own_registry import PASSWORD, USERNAME, OwnRegistry
 
 from carrel.images.registries import client as registry_client
@@ -82,7 +82,7 @@ async def test_broken_and_endless_responses_are_errors(fake: FakeRegistry):
 
 
 async def test_endless_pages_and_requests_are_errors(fake: FakeRegistry, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(registry_client, "_MOST_PAGES", 3)
+    monkeypatch.setattr(registry_client, "MOST_PAGES", 3)
     for number in range(10):
         link = {"Link": f'</v2/a/tags/list?last={number}>; rel="next"'}
         fake.answers("/v2/a/tags/list", {"tags": ["1"]}, headers=link)
@@ -106,17 +106,34 @@ async def test_a_check_ends(fake: FakeRegistry, monkeypatch: pytest.MonkeyPatch)
 
 
 async def test_of_labels_and_variables_only_what_is_used_is_kept(fake: FakeRegistry):
-    digest = "sha256:" + "a" * 64
     labels = {"other": "x", "carrel.title": "t" * 30_000} | {f"carrel.{n}": "x" for n in range(300)}
-    config = {"Labels": labels, "Env": ["A=1", "PYTHON_VERSION=3", f"CUDA_VERSION={'1' * 9000}", "odd"]}
+    variables = ["A=1", "PYTHON_VERSION=3", f"CUDA_VERSION={'1' * 9000}", "odd"]
+    variables += [f"NVIDIA_REQUIRE_{n}=cuda>=1" for n in range(200)]
+    config = {"Labels": labels, "Env": variables}
+    digest = fake.blob("a", {"architecture": "amd64", "config": config})
     fake.answers("/v2/a/manifests/1", {"config": {"digest": digest}, "layers": []})
-    fake.answers(f"/v2/a/blobs/{digest}", {"architecture": "amd64", "config": config})
     async with connected(to(fake)) as client:
         described = await ManifestReader(client, "a", []).changed("1", None)
     assert described is not None
     assert (len(described.labels), len(described.labels["carrel.title"])) == (200, 20_000)
     assert "other" not in described.labels
-    assert described.env == {"PYTHON_VERSION": "3", "CUDA_VERSION": "1" * 8000}
+    assert (described.env["PYTHON_VERSION"], described.env["CUDA_VERSION"]) == ("3", "1" * 8000)
+    assert len(described.env) == 100
+
+
+@pytest.mark.parametrize("what", ["manifest", "configuration"])
+async def test_parts_of_an_image_with_another_digest_are_refused(fake: FakeRegistry, what: str):
+    config = {"architecture": "amd64", "config": {"Env": ["NVIDIA_REQUIRE_CUDA=cuda>=99"]}}
+    declared = fake.blob("a", config) if what == "manifest" else "sha256:" + "a" * 64
+    fake.answers(f"/v2/a/blobs/{declared}", config)
+    manifest = {"config": {"digest": declared}, "layers": []}
+    child = digest_of(manifest) if what == "configuration" else "sha256:" + "b" * 64
+    platform = {"os": "linux", "architecture": "amd64"}
+    fake.answers("/v2/a/manifests/1", {"manifests": [{"digest": child, "platform": platform}]})
+    fake.answers(f"/v2/a/manifests/{child}", manifest)
+    async with connected(to(fake)) as client:
+        with pytest.raises(RegistryError, match=f"{what} with another digest"):
+            await ManifestReader(client, "a", []).changed("1", None)
 
 
 async def test_credentials_do_not_follow_a_redirect_to_another_server(fake: FakeRegistry):

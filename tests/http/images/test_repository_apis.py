@@ -3,7 +3,7 @@
 import pytest
 from fake_registry import FakeRegistry
 
-from carrel.images.registries import repositories
+from carrel.images.registries import repositories, repository_apis
 from carrel.images.registries.client import RegistryConnection, connected
 from carrel.images.registries.registry_errors import NotListed, RegistryError
 from carrel.images.registries.repository_apis import github_api
@@ -155,6 +155,23 @@ async def test_harbor_lists_the_projects_that_patterns_begin_with(fake: FakeRegi
     fake.answers("/api/v2.0/projects/closed/repositories", status=403)
     code, message = await problem(fake, RegistryKind.HARBOR, ["closed/*"], **robot)
     assert (code, "must be permitted to list" in message) == ("registry.denied", True)
+
+
+async def test_harbor_lists_no_more_than_a_registry_has(fake: FakeRegistry, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(repository_apis, "MOST_PAGES", 3)
+    page = [{"name": f"ml{number}"} for number in range(100)]
+    fake.answers("/api/v2.0/projects", page)
+    fake.answers("/api/v2.0/projects/ml/repositories", page)
+    for pattern in ("ml*", "ml/*"):
+        _, message = await problem(fake, RegistryKind.HARBOR, [pattern])
+        assert "more than 3 pages" in message
+    monkeypatch.setattr(repository_apis, "_MOST_PROJECTS", 50)
+    _, message = await problem(fake, RegistryKind.HARBOR, ["ml*"])
+    assert "more than 50 projects" in message
+    assert len(fake.seen) == 7
+    async with FakeRegistry() as other:
+        other.answers("/api/v2.0/projects", [{"name": "m" * 256}])
+        assert await names(other, RegistryKind.HARBOR, ["ml/a", "m*"]) == ["ml/a"]
 
 
 async def test_quay_lists_private_repositories_by_an_oauth_token_only(fake: FakeRegistry):

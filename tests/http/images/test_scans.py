@@ -222,12 +222,14 @@ async def test_package_databases_are_read_from_layers_once_each(living: Api, reg
     assert (await scanned(admin, made["id"]))["layers"] == 0
     registry.push("packages/c", "1", layers=[below, b"\x28\xb5\x2f\xfdzstd"])
     third = await scanned(admin, made["id"])
-    assert (third["state"], third["layers"]) == ("done", 1)
+    assert (third["state"], third["layers"]) == ("done", 0)
     assert "compressed by zstd" in third["problem"]
     [unread] = await images(admin, family="c")
     assert unread["contents"] == {"python": "3.11.2", "cudnn": "9.1.0.70"}
     assert "compressed by zstd" in unread["packages_problem"]
-    assert (await scanned(admin, made["id"]))["layers"] == 0
+    # A later version may read it: each scan tries it.
+    again = await scanned(admin, made["id"])
+    assert (again["layers"], "compressed by zstd" in again["problem"]) == (0, True)
 
 
 async def test_layers_are_not_downloaded_unless_the_registry_says_so(living: Api, registry: OwnRegistry):

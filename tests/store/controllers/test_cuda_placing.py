@@ -8,7 +8,8 @@ from node_kit import cuda_image, gpu_machine, join, machine
 from session_kit import SMALL, enqueue
 
 from carrel.core.cuda import CUDA_LABEL
-from carrel.queue import loading
+from carrel.core.ids import ProjectId
+from carrel.queue import cuda_requirements, loading
 from carrel.scheduling.plan import plan
 from carrel.sessions.spec import ClusterRole
 
@@ -122,3 +123,34 @@ async def test_pinned_images_and_environments_require_what_is_below_them(databas
     assert {one.id: one.cuda for one in snapshot.waiting} == dict.fromkeys(
         (pinned, exact, saved), "cuda>=12.4"
     )
+
+
+_ELSEWHERE = """
+    INSERT INTO domains (id, name) VALUES ('d2', 'elsewhere');
+    INSERT INTO projects (id, domain_id, name) VALUES ('p2', 'd2', 'elsewhere'), ('p3', 'd2', 'another');
+    INSERT INTO registries (id, name, kind, url, host, domain_id, project_id) VALUES
+        ('r2', 'r2', 'generic', 'https://x', 'x', NULL, 'p2'), ('r3', 'r3', 'generic', 'https://x', 'x', 'd2', NULL);
+    INSERT INTO images (id, name, reference, title, description, min_slots, apps, present, registry_id, digest,
+        requires_cuda) VALUES
+        ('i2', 'i2', 'plain:1', '', '', '{}', '[]', true, 'r2', 'sha256:' || repeat('b', 64), 'cuda>=99.1'),
+        ('i3', 'i3', 'plain:1', '', '', '{}', '[]', true, 'r3', 'sha256:' || repeat('b', 64), 'cuda>=99.2')
+"""
+
+
+@pytest.mark.usefixtures("catalogue")
+async def test_what_registries_of_others_say_of_an_image_does_not_count(database, people, clock):
+    await join(database, NEW)
+    exact = f"plain@sha256:{'b' * 64}"
+    tag = await enqueue(database, people.user, image="plain:1", slots=SHARES)
+    digest = await enqueue(database, people.user, image=exact, slots=SHARES)
+    await sql(database, "UPDATE images SET digest = 'sha256:' || repeat('b', 64) WHERE name = 'plain'")
+    await sql(database, _ELSEWHERE)
+    snapshot, places, _ = await decided(database, clock)
+    assert {one.id: one.cuda for one in snapshot.waiting} == {tag: "", digest: ""}
+    assert len(places) == 2
+    async with database.transaction() as tx:
+        asked = [(ProjectId(project), image) for project in ("p2", "p3") for image in ("plain:1", exact)]
+        required = await cuda_requirements.of_images(tx, asked)
+    assert {one: text.split() for one, text in required.items()} == {
+        one: ["cuda>=99.1", "cuda>=99.2"] if one[0] == "p2" else ["cuda>=99.2"] for one in asked
+    }

@@ -20,7 +20,8 @@ from carrel.core.ids import ImageScanId
 from carrel.db.database import Database
 from carrel.db.leader import Leader, lead
 from carrel.engines.fake import FakeEngine
-from carrel.image_scans import service
+from carrel.image_scans import catalogue_digests, service
+from carrel.image_scans.catalogue_digests import CatalogueDigest
 from carrel.images import service as images
 from carrel.scanners.scanner import Scanner
 
@@ -172,6 +173,38 @@ async def test_a_pinned_image_is_scanned_by_its_digest(
     await pin(database, NEW)
     await step(controller)
     assert await scalar(database, scan) == f"docker.io/library/debian@{NEW} fake:debian:12"
+
+
+async def test_what_others_have_in_their_registries_redirects_no_scan(
+    database: Database, people: People, engine: FakeEngine
+):
+    await pin(database, OLD)
+    await sql(
+        database,
+        """
+        INSERT INTO registries (id, name, kind, url, host, domain_id, project_id) VALUES
+            ('d', 'd', 'generic', 'https://x', 'docker.io', :domain, NULL),
+            ('p', 'p', 'generic', 'https://x', 'docker.io', NULL, :project),
+            ('q', 'q', 'generic', 'https://x', 'docker.io', NULL, :project)
+        """,
+        domain=people.domain,
+        project=people.project,
+    )
+    for registry in "dpq":
+        await sql(
+            database,
+            "INSERT INTO images (id, name, full_name, reference, host, repository, tag, title, description, present,"
+            " min_slots, apps, registry_id, digest, scanned_at) SELECT :r, :r, full_name, reference, host, repository,"
+            " tag, '', '', false, '{}', '[]', :r, :digest, now() + interval '1 hour' FROM images"
+            " WHERE registry_id = 'r'",
+            r=registry,
+            digest=f"sha256:{registry * 64}",
+        )
+    for registry, digest in (("r", OLD), ("d", f"sha256:{'d' * 64}"), ("p", f"sha256:{'p' * 64}")):
+        async with database.transaction() as tx:
+            known = await catalogue_digests.read(tx, [DEBIAN])
+        assert known == {DEBIAN: CatalogueDigest(digest, pinned=True)}
+        await sql(database, "DELETE FROM registries WHERE id = :id", id=registry)
 
 
 async def test_references_of_one_image_share_its_report(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from controller_kit import tools
 from databases import sql
-from fake_registry import FakeRegistry
+from fake_registry import FakeRegistry, digest_of
 from node_kit import join, machine
 from people import People, eventually
 from sqlalchemy import event
@@ -30,8 +30,8 @@ from carrel.site import service as site
 from carrel.site.schemas import SiteUpdate
 from carrel.tables.images import WatchRule
 
-CONFIG = "sha256:" + "c" * 64
-MANIFEST = json.dumps({"schemaVersion": 2, "config": {"digest": CONFIG}, "layers": [{"size": 7}]}).encode()
+CONFIG = {"architecture": "amd64", "os": "linux", "config": {}}
+MANIFEST = json.dumps({"config": {"digest": digest_of(CONFIG)}, "layers": [{"size": 7}]}).encode()
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ async def watched(
 def answers(fake: FakeRegistry, name: str, digest: str) -> None:
     fake.answers(f"/v2/{name}/manifests/1", headers={"Docker-Content-Digest": digest})
     fake.answers(f"/v2/{name}/manifests/{digest}", MANIFEST)
-    fake.answers(f"/v2/{name}/blobs/{CONFIG}", {"architecture": "amd64", "os": "linux", "config": {}})
+    fake.blob(name, CONFIG)
 
 
 async def rows(database: Database, columns: str) -> list[tuple[Any, ...]]:

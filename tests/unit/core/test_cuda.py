@@ -225,3 +225,14 @@ def test_any_text_is_read_or_ignored(text, installed):
     mismatch(text, installed)
     requirement_of({"NVIDIA_REQUIRE_CUDA": text, "CUDA_VERSION": text}, {"com.nvidia.cuda.version": text})
     driver_of({DRIVER_LABEL: text, CUDA_LABEL: text})
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        {f"NVIDIA_REQUIRE_{number}": "cuda>=12.4" for number in range(9)},
+        {"NVIDIA_REQUIRE_CUDA": "cuda>=12.4 " * 400},
+    ],
+)
+def test_longer_requirements_than_images_have_are_ignored(env):
+    assert requirement_of(env, {}) == ""

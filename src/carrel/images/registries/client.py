@@ -26,7 +26,7 @@ from carrel.tables.registries import RegistryKind
 
 MAX_BYTES = 8 << 20
 """Of one response. Manifests are at most 4 MiB by the specification."""
-_MOST_PAGES = 2000
+MOST_PAGES = 2000
 _MOST_REQUESTS = 200_000
 _TIMEOUT = aiohttp.ClientTimeout(total=60, sock_connect=10, sock_read=30)
 _TIMEOUT_OF_STREAMS = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=30)
@@ -171,8 +171,8 @@ class RegistryClient:
         seen = set[str]()
         while url is not None and url not in seen:
             seen.add(url)
-            if len(seen) > _MOST_PAGES:
-                raise broken(self.host, f"more than {_MOST_PAGES} pages")
+            if len(seen) > MOST_PAGES:
+                raise broken(self.host, f"more than {MOST_PAGES} pages")
             response = await self.get(url, scope=scope, authorization=authorization)
             yield response
             url = following(response)

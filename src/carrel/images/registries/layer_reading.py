@@ -7,18 +7,19 @@ each read into memory, and for the number of databases. Its digest is checked, s
 import hashlib
 import tarfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from carrel.images.registries.package_databases import Packages, kind_of, most_bytes, packages_of
+from carrel.images.registries.package_databases import Packages, kind_of, packages_of
 
-_MOST_DATABASES = 10_000
-_LONGEST_PATH = 1000
+MOST_DATABASES = 10_000
+_LONGEST_PATH, _DEEPEST = 1000, 64
 _MOST_EXPANDED = 64 << 30
 _LEAST_EXPANDED, _RATIO = 64 << 20, 100
 """Of a layer of n bytes come at most this and n times the ratio: deflate could have ten times as much."""
 _AT_ONCE = 1 << 20
-_MOST_AT_ONCE = 32 << 20
+_MOST_METADATA = 1 << 20
+"""Of the headers of one file, with its long names and extended attributes: as Go's archive/tar, which engines use."""
 _WHITEOUT, _OPAQUE = ".wh.", ".wh..wh..opq"
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _BROKEN = (tarfile.TarError, zlib.error, ValueError, ArithmeticError, RecursionError, EOFError)
@@ -26,6 +27,10 @@ _BROKEN = (tarfile.TarError, zlib.error, ValueError, ArithmeticError, RecursionE
 
 class LayerUnreadable(Exception):
     """It never will be: its digest is right."""
+
+
+class LayerUnsupported(Exception):
+    """Another version of this program may read it."""
 
 
 class OtherDigest(Exception):
@@ -44,22 +49,29 @@ class LayerDatabases:
 
     def over(self, below: dict[str, Packages]) -> dict[str, Packages]:
         """The databases of this layer on those below."""
-        hidden = tuple(f"{path}/" for path in (*self.removed, *self.opaque))
         # An opaque root hides everything.
-        everything = "" in self.opaque
+        if "" in self.opaque:
+            return dict(self.databases)
         gone = set(self.removed)
+        hidden = gone.union(self.opaque)
         kept = {
             path: packages
             for path, packages in below.items()
-            if not everything and path not in gone and not path.startswith(hidden)
+            if path not in gone and hidden.isdisjoint(_directories(path))
         }
         return kept | self.databases
+
+
+def _directories(path: str) -> Iterator[str]:
+    """Those that it is in."""
+    while path := path.rpartition("/")[0]:
+        yield path
 
 
 def read_layer(digest: str, more: Callable[[], bytes]) -> LayerDatabases:
     """The databases of a layer. more: the next bytes; empty at the end. Blocks.
 
-    Raises: LayerUnreadable, OtherDigest, and what `more` raises.
+    Raises: LayerUnreadable, LayerUnsupported, OtherDigest, and what `more` raises.
     """
     blob = _Blob(more)
     layer, problem = LayerDatabases(), ""
@@ -80,31 +92,43 @@ def read_layer(digest: str, more: Callable[[], bytes]) -> LayerDatabases:
 
 def _read_archive(expanded: "_Expanded", layer: LayerDatabases) -> None:
     with tarfile.open(fileobj=expanded, mode="r:") as archive:  # type: ignore[call-overload]
-        while (member := archive.next()) is not None:
-            archive.members.clear()
+        while (member := _next(archive, expanded)) is not None:
             path = (
                 member.name.removeprefix("./").strip("/").replace("\0", "").encode(errors="replace").decode()
             )
-            if len(path) > _LONGEST_PATH:
+            if len(path) > _LONGEST_PATH or path.count("/") > _DEEPEST:
                 continue
             folder, _, name = path.rpartition("/")
             if name == _OPAQUE:
-                layer.opaque.append(folder)
+                _note(layer.opaque, folder)
             elif name.startswith(_WHITEOUT):
-                _note_removed(layer, f"{folder}/{name.removeprefix(_WHITEOUT)}".lstrip("/"))
+                _note(layer.removed, f"{folder}/{name.removeprefix(_WHITEOUT)}".lstrip("/"))
             elif member.isreg() and (kind := kind_of(path)):
-                if len(layer.databases) >= _MOST_DATABASES:
-                    raise LayerUnreadable(f"it has more than {_MOST_DATABASES} package databases")
-                limit = most_bytes(kind)
-                stream = archive.extractfile(member)
-                content = stream.read(limit) if stream and limit else b""
+                if len(layer.databases) >= MOST_DATABASES:
+                    raise LayerUnreadable(f"it has more than {MOST_DATABASES} package databases")
+                if member.issparse():
+                    # Its map may lead `tarfile` in circles.
+                    raise LayerUnreadable("a package database in it is a sparse file")
+                content = archive.extractfile(member)
+                assert content
                 layer.databases[path] = packages_of(kind, path, content)
 
 
-def _note_removed(layer: LayerDatabases, path: str) -> None:
+def _next(archive: tarfile.TarFile, expanded: "_Expanded") -> tarfile.TarInfo | None:
+    """The next file; nothing of those before stays in memory."""
+    archive.members.clear()
+    # Global headers, which engines ignore.
+    archive.pax_headers.clear()
+    expanded.metadata_left = _MOST_METADATA
+    member = archive.next()
+    expanded.metadata_left = None
+    return member
+
+
+def _note(paths: list[str], path: str) -> None:
     """As many as an image can have without being an attack."""
-    if len(layer.removed) < _MOST_DATABASES:
-        layer.removed.append(path)
+    if len(paths) < MOST_DATABASES:
+        paths.append(path)
 
 
 class _Blob:
@@ -123,9 +147,14 @@ class _Blob:
 
 
 class _Expanded:
-    """A file that is read forwards only, as `tarfile` needs it: it seeks to what it reads next."""
+    """A file that is read forwards only, as `tarfile` needs it: it seeks to what it reads next.
+
+    metadata_left: how much may still be read while `tarfile` looks for the next file; None: it is not looking.
+    """
 
     def __init__(self, blob: _Blob) -> None:
+        # It looks for the first file when the archive is opened.
+        self.metadata_left: int | None = _MOST_METADATA
         self._blob = blob
         self._position = 0
         self._ready, self._taken = b"", 0
@@ -133,7 +162,7 @@ class _Expanded:
         while len(self._input) < len(_ZSTD) and (piece := blob.read()):
             self._input += piece
         if self._input.startswith(_ZSTD):
-            raise LayerUnreadable("it is compressed by zstd")
+            raise LayerUnsupported("it is compressed by zstd")
         self._plain = not self._input.startswith(_GZIP)
         self._inflater = zlib.decompressobj(wbits=31)
 
@@ -148,8 +177,11 @@ class _Expanded:
         return self._position
 
     def read(self, size: int) -> bytes:
-        if size > _MOST_AT_ONCE:
-            raise LayerUnreadable(f"it has a header of {size} bytes")
+        if self.metadata_left is not None:
+            # Sizes of headers may be negative.
+            self.metadata_left -= max(size, 0)
+            if self.metadata_left < 0:
+                raise LayerUnreadable(f"it has headers of more than {_MOST_METADATA >> 20} MiB")
         pieces = bytearray()
         while len(pieces) < size and (piece := self._take(size - len(pieces))):
             pieces += piece

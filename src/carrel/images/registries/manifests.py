@@ -20,7 +20,7 @@ OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json"
 DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 ACCEPT = ", ".join((OCI_INDEX, OCI_MANIFEST, DOCKER_LIST, DOCKER_MANIFEST))
-_MOST_LABELS = 200
+_MOST_LABELS, _MOST_VARIABLES = 200, 100
 _LONGEST_NAME, _LONGEST_LABEL, _LONGEST_VARIABLE = 200, 20_000, 8_000
 _MOST_BYTES = (1 << 63) - 1
 _HEADER = "Docker-Content-Digest"
@@ -79,17 +79,11 @@ class ManifestReader:
 
     async def described(self, digest: str) -> ImageDescription:
         """The image with this digest. Raises: RegistryError."""
-        response = await self._manifest(digest)
-        if _digest_of(response) != digest:
-            raise broken(response.host, "a manifest with another digest")
-        return await self._described(digest, response)
+        return await self._described(digest, await self._manifest_of(digest))
 
     async def layers(self, digest: str) -> list[Layer]:
         """Those of the image with this digest, the lowest first. Raises: RegistryError."""
-        response = await self._manifest(digest)
-        if _digest_of(response) != digest:
-            raise broken(response.host, "a manifest with another digest")
-        response, manifest, _ = await self._preferred_of(response)
+        response, manifest, _ = await self._preferred_of(await self._manifest_of(digest))
         return [
             Layer(str(one.get("digest")), max(0, size) if isinstance(size := one.get("size"), int) else 0)
             for one in _layers(response, manifest)
@@ -106,7 +100,7 @@ class ManifestReader:
             digests = {name: at for name, at in _platforms(response, manifest)}
             architectures = tuple(sorted(digests))
             first = next((name for name in self._preferred if name in digests), architectures[0])
-            response = await self._manifest(digests[first])
+            response = await self._manifest_of(digests[first])
             manifest = _object(response)
         return response, manifest, architectures
 
@@ -127,6 +121,12 @@ class ManifestReader:
             env=_variables(settings.get("Env")),
         )
 
+    async def _manifest_of(self, digest: str) -> RegistryResponse:
+        response = await self._manifest(digest)
+        if _digest_of(response) != digest:
+            raise broken(response.host, "a manifest with another digest")
+        return response
+
     async def _manifest(self, reference: str, method: str = "GET") -> RegistryResponse:
         path = f"v2/{quote(self._repository)}/manifests/{reference}"
         return await self._client.get(path, accept=ACCEPT, scope=pull(self._repository), method=method)
@@ -138,7 +138,10 @@ class ManifestReader:
             # Schema 1, which engines no longer pull, and artifacts.
             raise broken(response.host, "a manifest without a configuration")
         path = f"v2/{quote(self._repository)}/blobs/{digest}"
-        return _object(await self._client.get(path, scope=pull(self._repository)))
+        blob = await self._client.get(path, scope=pull(self._repository))
+        if f"sha256:{hashlib.sha256(blob.body).hexdigest()}" != digest:
+            raise broken(blob.host, "a configuration with another digest")
+        return _object(blob)
 
 
 def _layers(response: RegistryResponse, manifest: dict[str, Any]) -> list[dict[str, Any]]:
@@ -196,7 +199,8 @@ def _labels(value: object) -> dict[str, str]:
 def _variables(value: object) -> dict[str, str]:
     lines = value if isinstance(value, list) else []
     pairs = (line.partition("=") for line in lines if isinstance(line, str))
-    return {name: text[:_LONGEST_VARIABLE] for name, _, text in pairs if is_read(name)}
+    used = ((name, text[:_LONGEST_VARIABLE]) for name, _, text in pairs if is_read(name))
+    return {name[:_LONGEST_NAME]: text for name, text in islice(used, _MOST_VARIABLES)}
 
 
 def _time(value: object) -> datetime | None:

@@ -11,7 +11,9 @@ RPM's databases are not read.
 import re
 from collections.abc import Iterator, Mapping
 from email.parser import HeaderParser
-from itertools import chain
+from functools import partial
+from itertools import chain, islice
+from typing import IO
 
 from carrel.images.versions import version_key
 
@@ -80,6 +82,7 @@ _KINDS = (
 _UPSTREAM = re.compile(r"(?:\d+:)?(\d+(?:\.\d+)*)")
 _SHOWN = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,40}")
 _HEADERS = 64 << 10
+_LONGEST_LINE, _MOST_LINES = 64 << 10, 1_000_000
 
 Packages = dict[str, str]
 """Versions by name in the catalogue."""
@@ -90,15 +93,10 @@ def kind_of(path: str) -> str | None:
     return next((kind for kind, pattern in _KINDS if pattern.fullmatch(path)), None)
 
 
-def most_bytes(kind: str) -> int:
-    """How much of a file is needed at most."""
-    return {"conda": 0, "python": _HEADERS}.get(kind, 32 << 20)
-
-
-def packages_of(kind: str, path: str, content: bytes) -> Packages:
-    """What the catalogue shows of a database."""
+def packages_of(kind: str, path: str, content: IO[bytes]) -> Packages:
+    """What the catalogue shows of a database, which is read as far as it is needed, line by line: it may be large."""
     packages: Packages = {}
-    for name, version in _READERS[kind](path, content.decode(errors="replace")):
+    for name, version in _READERS[kind](path, content):
         shown = _name(kind, name)
         if shown and _SHOWN.fullmatch(version) and _newer(version, packages.get(shown)):
             packages[shown] = version
@@ -117,28 +115,39 @@ def contents_of(databases: Mapping[str, Packages]) -> dict[str, tuple[str, str]]
     return contents
 
 
-def _dpkg(path: str, text: str) -> Iterator[tuple[str, str]]:
-    for stanza in text.split("\n\n"):
-        fields = dict(line.split(": ", 1) for line in stanza.splitlines() if re.match(r"\w[\w-]*: ", line))
+def _dpkg(path: str, content: IO[bytes]) -> Iterator[tuple[str, str]]:
+    for fields in _stanzas(content, ": ", ("Package", "Status", "Version")):
         # Those of status.d have no status.
         if fields.get("Status", "install ok installed").endswith(" installed"):
             yield fields.get("Package", ""), _upstream(fields.get("Version", ""))
 
 
-def _apk(path: str, text: str) -> Iterator[tuple[str, str]]:
-    for stanza in text.split("\n\n"):
-        fields = dict(line.split(":", 1) for line in stanza.splitlines() if line[1:2] == ":")
+def _apk(path: str, content: IO[bytes]) -> Iterator[tuple[str, str]]:
+    for fields in _stanzas(content, ":", ("P", "V")):
         yield fields.get("P", ""), _upstream(fields.get("V", ""))
 
 
-def _conda(path: str, text: str) -> Iterator[tuple[str, str]]:
+def _stanzas(content: IO[bytes], separator: str, names: tuple[str, ...]) -> Iterator[dict[str, str]]:
+    """These fields of each stanza."""
+    fields: dict[str, str] = {}
+    for line in islice(iter(partial(content.readline, _LONGEST_LINE), b""), _MOST_LINES):
+        name, separated, value = line.decode(errors="replace").rstrip("\r\n").partition(separator)
+        if separated and name in names:
+            fields[name] = value
+        elif not separated and not name:
+            yield fields
+            fields = {}
+    yield fields
+
+
+def _conda(path: str, content: IO[bytes]) -> Iterator[tuple[str, str]]:
     parts = path.rpartition("/")[2].removesuffix(".json").rsplit("-", 2)
     if len(parts) == 3:
         yield parts[0], parts[1]
 
 
-def _python(path: str, text: str) -> Iterator[tuple[str, str]]:
-    headers = HeaderParser().parsestr(text)
+def _python(path: str, content: IO[bytes]) -> Iterator[tuple[str, str]]:
+    headers = HeaderParser().parsestr(content.read(_HEADERS).decode(errors="replace"))
     name, version = str(headers.get("Name", "")), str(headers.get("Version", ""))
     yield re.sub(r"[-_.]+", "-", name).lower(), version.strip()
 

@@ -16,11 +16,12 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from carrel.images.registries.client import RegistryClient, RegistryResponse
+from carrel.images.registries.client import MOST_PAGES, RegistryClient, RegistryResponse
 from carrel.images.registries.registry_errors import NotListed, RegistryError, broken
 from carrel.tables.registries import RegistryKind
 
 _PAGE = 100
+_MOST_PROJECTS, _LONGEST_NAME = 10_000, 255
 _HUB = "https://hub.docker.com"
 _OFFICIAL = "library"
 _OAUTH = "$oauthtoken"
@@ -108,8 +109,11 @@ async def _of_harbor(client: RegistryClient, prefixes: Sequence[str]) -> AsyncIt
     if begun:
         with _explained(client.connection.url, "projects", hint):
             async for one in _numbered(client, "api/v2.0/projects?"):
-                if (name := str(one.get("name", ""))).startswith(begun):
+                name = str(one.get("name", ""))
+                if name.startswith(begun) and len(name) <= _LONGEST_NAME:
                     projects.add(name)
+                if len(projects) > _MOST_PROJECTS:
+                    raise broken(client.host, f"more than {_MOST_PROJECTS} projects")
     for project in sorted(projects):
         with _explained(client.connection.url, project, hint):
             async for one in _numbered(client, f"api/v2.0/projects/{quote(project)}/repositories?"):
@@ -117,15 +121,14 @@ async def _of_harbor(client: RegistryClient, prefixes: Sequence[str]) -> AsyncIt
 
 
 async def _numbered(client: RegistryClient, path: str) -> AsyncIterator[dict[str, Any]]:
-    number = 1
-    while True:
+    for number in range(1, MOST_PAGES + 1):
         page = await client.get(f"{path}page_size={_PAGE}&page={number}", authorization=client.basic)
         objects = _objects(page)
         for one in objects:
             yield one
         if len(objects) < _PAGE:
             return
-        number += 1
+    raise broken(client.host, f"more than {MOST_PAGES} pages")
 
 
 async def _of_quay(client: RegistryClient, prefixes: Sequence[str]) -> AsyncIterator[str]:
