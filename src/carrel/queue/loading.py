@@ -151,7 +151,9 @@ _WAITING = f"""
     SELECT s.id, s.slots, s.created_at, s.group_id, s.domain_id, s.project_id, s.owner_id, s.access_key, s.priority,
         made.image, s.wanted_node, s.avoided_nodes, s.time_limit_s - s.limit_used_s AS left_s, s.rights, s.reason,
         CASE WHEN s.not_before > :now THEN s.not_before END AS not_before,
-        (SELECT architecture FROM images WHERE reference = s.image LIMIT 1) AS architecture,
+        (SELECT i.architecture FROM images i LEFT JOIN registries o ON o.id = i.registry_id
+            WHERE i.reference = s.image AND coalesce(o.project_id = s.project_id, o.domain_id = s.domain_id, true)
+            LIMIT 1) AS architecture,
         made.containers, s.placement, s.topology,
         CASE WHEN s.mixed THEN
             (SELECT json_agg(c.slots ORDER BY c.index) FROM containers c WHERE c.session_id = s.id)

@@ -131,9 +131,10 @@ _ELSEWHERE = """
     INSERT INTO registries (id, name, kind, url, host, domain_id, project_id) VALUES
         ('r2', 'r2', 'generic', 'https://x', 'x', NULL, 'p2'), ('r3', 'r3', 'generic', 'https://x', 'x', 'd2', NULL);
     INSERT INTO images (id, name, reference, title, description, min_slots, apps, present, registry_id, digest,
-        requires_cuda) VALUES
-        ('i2', 'i2', 'plain:1', '', '', '{}', '[]', true, 'r2', 'sha256:' || repeat('b', 64), 'cuda>=99.1'),
-        ('i3', 'i3', 'plain:1', '', '', '{}', '[]', true, 'r3', 'sha256:' || repeat('b', 64), 'cuda>=99.2')
+        requires_cuda, architecture) VALUES
+        ('i2', 'i2', 'plain:1', '', '', '{}', '[]', true, 'r2', 'sha256:' || repeat('b', 64), 'cuda>=99.1', NULL),
+        ('i3', 'i3', 'plain:1', '', '', '{}', '[]', true, 'r3', 'sha256:' || repeat('b', 64), 'cuda>=99.2', NULL),
+        ('i4', 'i4', 'other:1', '', '', '{}', '[]', true, 'r2', NULL, '', 'riscv64')
 """
 
 
@@ -143,11 +144,13 @@ async def test_what_registries_of_others_say_of_an_image_does_not_count(database
     exact = f"plain@sha256:{'b' * 64}"
     tag = await enqueue(database, people.user, image="plain:1", slots=SHARES)
     digest = await enqueue(database, people.user, image=exact, slots=SHARES)
+    other = await enqueue(database, people.user, image="other:1", slots=SMALL)
     await sql(database, "UPDATE images SET digest = 'sha256:' || repeat('b', 64) WHERE name = 'plain'")
     await sql(database, _ELSEWHERE)
     snapshot, places, _ = await decided(database, clock)
-    assert {one.id: one.cuda for one in snapshot.waiting} == {tag: "", digest: ""}
-    assert len(places) == 2
+    assert {one.id: one.cuda for one in snapshot.waiting} == {tag: "", digest: "", other: ""}
+    assert {one.architecture for one in snapshot.waiting} == {""}
+    assert len(places) == 3
     async with database.transaction() as tx:
         asked = [(ProjectId(project), image) for project in ("p2", "p3") for image in ("plain:1", exact)]
         required = await cuda_requirements.of_images(tx, asked)
