@@ -103,15 +103,15 @@ class PackageReader:
     async def _layers(self, repository: str, digest: str, layers: Sequence[Layer]) -> str | None:
         """Read and describe an image; the problem if not all of it could be read. Raises: RegistryError."""
         if len(layers) > _MOST_LAYERS:
-            problem = f"Packages are not read: it has more than {_MOST_LAYERS} layers."
-            return await self._describe(repository, digest, {}, problem)
+            excess = f"Packages are not read: it has more than {_MOST_LAYERS} layers."
+            return await self._describe(repository, digest, {}, excess)
         digests = [layer.digest for layer in layers]
         known = await self._known(digests)
         missing = {layer.digest: layer.size_bytes for layer in layers if layer.digest not in known}
         if sum(missing.values()) > _MOST_BYTES:
             gib = _MOST_BYTES >> 30
-            problem = f"Packages are not read: layers of more than {gib} GiB would have to be downloaded."
-            return await self._describe(repository, digest, {}, problem)
+            excess = f"Packages are not read: layers of more than {gib} GiB would have to be downloaded."
+            return await self._describe(repository, digest, {}, excess)
         unsupported: dict[str, str] = {}
         for layer, size_bytes in missing.items():
             try:

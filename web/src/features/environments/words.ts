@@ -33,6 +33,7 @@ export const PUSH_PROBLEMS: Record<string, MessageDescriptor> = {
   push_denied: msg`The account of the registry may not write there.`,
   push_failed: msg`The image could not be pushed.`,
   push_immutable: msg`The registry does not let the tag be replaced. Choose another tag.`,
+  push_name_in_use: msg`The engine has another image of this name. Choose another tag.`,
   push_no_repository: msg`The registry has no such repository, and does not create it. Create it there first.`,
   push_quota: msg`The registry has no room for the image.`,
   push_tls: msg`The engine does not trust the certificate of the registry.`,
