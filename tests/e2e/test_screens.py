@@ -235,9 +235,7 @@ def test_each_address_of_the_page_has_its_pictures() -> None:
 def test_pages_look_as_before(open_desk: Opener, prepared: Prepared, width: int) -> None:
     size = {"width": width, "height": _HEIGHTS[width]}
     themes = ["light", "dark"]
-    tab = open_desk(
-        stranger=True, color_scheme=themes[0], viewport=size, device_scale_factor=SCALE
-    )
+    tab = open_desk(stranger=True, color_scheme=themes[0], viewport=size, device_scale_factor=SCALE)
     desk = Desk(tab.page, prepared.running)
     differing: dict[str, str] = {}
 
