@@ -158,7 +158,7 @@ async def test_an_update_is_taken_by_itself_in_the_daily_hours_and_pulled_to_whe
     _, old = await started(living, user, image)
 
     async def listed() -> bool:
-        await sql(living.database, "NOTIFY node_images")
+        await sql(living.database, "NOTIFY carrel, 'node_images'")
         held = "SELECT count(*) FROM node_images WHERE :name = ANY(names)"
         return bool(await scalar(living.database, held, name=f"{registry.host}/taken/a@{first}"))
 
