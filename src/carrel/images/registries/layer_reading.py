@@ -116,9 +116,9 @@ def _read_archive(expanded: "_Expanded", layer: LayerDatabases) -> None:
 
 def _next(archive: tarfile.TarFile, expanded: "_Expanded") -> tarfile.TarInfo | None:
     """The next file; nothing of those before stays in memory."""
-    archive.members.clear()
+    archive.members.clear()  # type: ignore[attr-defined]
     # Global headers, which engines ignore.
-    archive.pax_headers.clear()
+    archive.pax_headers.clear()  # type: ignore[attr-defined]
     expanded.metadata_left = _MOST_METADATA
     member = archive.next()
     expanded.metadata_left = None
