@@ -146,7 +146,8 @@ def _header(kind: bytes, size: int, name: str = "a") -> bytes:
 
 
 def _pax(kind: bytes, records: dict[str, str]) -> bytes:
-    return tarfile.TarInfo._create_pax_generic_header(records, kind, "utf-8")  # type: ignore[attr-defined]
+    header: bytes = tarfile.TarInfo._create_pax_generic_header(records, kind, "utf-8")  # type: ignore[attr-defined]
+    return header
 
 
 def _padded(content: bytes) -> bytes:
