@@ -47,7 +47,7 @@ class RegistryScans:
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
         self._active = ActiveTasks[ScanId]()
-        self._reading = _Reading()
+        self._reading = _PackageReading()
 
     async def step(self) -> None:
         """Start the open scans, and stop those that were cancelled."""
@@ -76,7 +76,7 @@ class RegistryScans:
         )
 
 
-class _Reading:
+class _PackageReading:
     """The scans that have come to packages, and what they share."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class _Reading:
 class _Scan:
     """One attempt at a scan."""
 
-    def __init__(self, tools: Tools, scan: ScanId, reading: _Reading) -> None:
+    def __init__(self, tools: Tools, scan: ScanId, reading: _PackageReading) -> None:
         self._tools = tools
         self._id = scan
         self._reading = reading

@@ -35,9 +35,9 @@ async def known(tx: AsyncSession, digests: Iterable[str], now: datetime) -> set[
     among = LayerPackages.digest == any_(cast(list(digests), ARRAY(String)))
     # In order, since images that are read side by side share layers.
     locked = select(LayerPackages.digest).where(among).order_by(LayerPackages.digest).with_for_update()
-    found = set((await tx.execute(locked)).scalars())
+    read = set((await tx.execute(locked)).scalars())
     await tx.execute(update(LayerPackages).where(among).values(used_at=now))
-    return found
+    return read
 
 
 async def keep(

@@ -152,8 +152,10 @@ async def test_what_registries_of_others_say_of_an_image_does_not_count(database
     assert {one.architecture for one in snapshot.waiting} == {""}
     assert len(places) == 3
     async with database.transaction() as tx:
-        asked = [(ProjectId(project), image) for project in ("p2", "p3") for image in ("plain:1", exact)]
-        required = await cuda_requirements.of_images(tx, asked)
+        of_projects = [
+            (ProjectId(project), image) for project in ("p2", "p3") for image in ("plain:1", exact)
+        ]
+        required = await cuda_requirements.of_images(tx, of_projects)
     assert {one: text.split() for one, text in required.items()} == {
-        one: ["cuda>=99.1", "cuda>=99.2"] if one[0] == "p2" else ["cuda>=99.2"] for one in asked
+        one: ["cuda>=99.1", "cuda>=99.2"] if one[0] == "p2" else ["cuda>=99.2"] for one in of_projects
     }
