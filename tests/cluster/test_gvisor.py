@@ -60,7 +60,7 @@ async def test_commands_run_on_the_kernel_of_the_sandbox(
     (node,) = await engine.nodes()
     assert "runsc" in runtimes.names(node.capabilities)
     assert b"gvisor" in (await ran(engine, container, "cat /proc/version")).stdout
-    assert (await ran(engine, container, "id -u; exit 3")) == Ran(b"1000\n", b"", 3)
+    assert (await ran(engine, container, "id -u; exit 3")) == Ran(3, b"1000\n", b"")
     (memory,) = (await ran(engine, container, "head -1 /proc/meminfo")).stdout.splitlines()
     assert int(memory.split()[1]) == 256 << 10
 
