@@ -2,6 +2,7 @@
 
 import os
 import pty
+import select
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ def test_a_password_is_not_shown_at_a_terminal() -> None:
     pid, terminal = pty.fork()
     if pid == 0:
         os.execv(sys.executable, [sys.executable, "-c", ASK])
+    assert select.select([terminal], [], [], 30)[0]
     shown = os.read(terminal, 1024)
     os.write(terminal, b"s3cret\n")
     with suppress(OSError):  # the end of a terminal
