@@ -2,7 +2,7 @@
 
 Each life is first played undisturbed to count the points. Points at which a crash leaves the same rows,
 containers and images behind are the same to whoever starts next, so one of each such group is enough, and of
-these groups every tenth is tried, others in each life; CARREL_EVERY_POINT=1 tries every point.
+these groups every twentieth is tried, others in each life; CARREL_EVERY_POINT=1 tries every point.
 """
 
 from collections.abc import Callable, Hashable
@@ -23,7 +23,7 @@ from carrel.permissions.decide import Actor
 from carrel.tables.session_states import SessionState
 
 EVERY_POINT = EVERY == 1
-STRIDE = 1 if EVERY_POINT else 10
+STRIDE = 1 if EVERY_POINT else 20
 
 
 class Theatre:
@@ -63,7 +63,7 @@ class Theatre:
             await installation.close()
 
     async def kill_points(self) -> dict[int, str]:
-        """Numbers and names of points of an undisturbed life: of the situations in it, every tenth."""
+        """Numbers and names of points of an undisturbed life: of the situations in it, every twentieth."""
         states: dict[Hashable, tuple[int, str]] = {}
         broken: list[str] = []
         fate = Fate()
