@@ -7,7 +7,6 @@ from typing import Generic, TypeVar
 
 K = TypeVar("K")
 T = TypeVar("T")
-_STALL_S = 600.0
 Work = Callable[[], Awaitable[None]]
 """A function, because a coroutine would stay unawaited if the task is cancelled before its first step."""
 
@@ -71,16 +70,6 @@ class ActiveTasks(Generic[K]):
 
 async def _done(work: Work) -> None:
     await work()
-
-
-async def stalled(work: asyncio.Task[T], moved: asyncio.Event) -> bool:
-    """True once there is no progress for long; False when it has ended. An engine that is gone never answers."""
-    while not work.done():
-        moved.clear()
-        await asyncio.wait([work], timeout=_STALL_S)
-        if not work.done() and not moved.is_set():
-            return True
-    return False
 
 
 async def side_by_side(works: Iterable[Coroutine[None, None, T]]) -> list[T]:

@@ -3,20 +3,20 @@
 A push is a row. After a crash the next leader begins it again; layers that are there are not sent again.
 """
 
-import asyncio
 from collections import Counter
 from functools import partial
 
 import structlog
 
-from carrel.controllers.active_tasks import ActiveTasks, Work, stalled
-from carrel.controllers.loop import Tools, beside, end
+from carrel.controllers.active_tasks import ActiveTasks, Work
+from carrel.controllers.image_transfers import transfer
+from carrel.controllers.loop import Tools, beside
 from carrel.core.errors import Forbidden, NotFound, Unavailable
 from carrel.core.ids import PushId
 from carrel.db.encryption import SecretUnreadable
 from carrel.db.leader import LeadershipLost
 from carrel.engines.optional import ImagePushing
-from carrel.engines.port import EngineError, EngineUnavailable, Progress
+from carrel.engines.port import EngineError, EngineUnavailable
 from carrel.environments.pushes import due_pushes
 from carrel.environments.pushes.due_pushes import DuePush
 from carrel.nodes.engines.connections import in_time
@@ -25,9 +25,7 @@ from carrel.tables.pushes import PUSHES_TOPIC, PushState
 log = structlog.get_logger()
 
 _ON_AN_ENGINE, _AT_ONCE = 2, 8
-_STORE_EVERY_S = 0.5
 _ENDING = "ending"
-_STALLED = EngineUnavailable("The push made no progress for ten minutes.")
 _CANNOT = EngineError("The engine cannot push images.", retriable=False)
 _UNEXPECTED = EngineError("Something unexpected happened; see the log of the server.", retriable=False)
 
@@ -97,40 +95,13 @@ class EnvironmentPushes:
         """Push it, with its progress stored meanwhile. Raises: EngineError, Forbidden, SecretUnreadable."""
         async with self._tools.transaction() as tx:
             credentials = await due_pushes.credentials(tx, self._tools.seal, one.id)
-        latest: list[float | None] = [None]
-        moved = asyncio.Event()
-
-        def show(progress: Progress) -> None:
-            latest[0] = progress.fraction
-            moved.set()
-
-        work = asyncio.create_task(engine.push_image(one.image, one.reference, show, credentials))
-        writing = asyncio.Lock()
-        reporter = asyncio.create_task(self._report(one, latest, work, writing))
-        try:
-            hangs = await stalled(work, moved)
-        finally:
-            await end(reporter, writing)
-            work.cancel()
-            await asyncio.wait([work])
-        if hangs:
-            raise _STALLED
-        if not work.cancelled():
-            await self._end(one, PushState.DONE, digest=work.result())
-
-    async def _report(
-        self, one: DuePush, latest: list[float | None], work: "asyncio.Task[str]", writing: asyncio.Lock
-    ) -> None:
-        """Store the progress twice a second, and stop the work once it is not to go on."""
-        goes_on = True
-        try:
-            while goes_on:
-                async with writing, self._tools.transaction() as tx:
-                    goes_on = await due_pushes.advanced(tx, one.id, latest[0])
-                await asyncio.sleep(_STORE_EVERY_S)
-        except (Unavailable, LeadershipLost) as error:
-            log.warning("environment_pushes.not_stored", push=one.id, error=str(error))
-        work.cancel()
+        digest = await transfer(
+            self._tools,
+            lambda show: engine.push_image(one.image, one.reference, show, credentials),
+            lambda tx, fraction: due_pushes.advanced(tx, one.id, fraction),
+        )
+        if digest is not None:
+            await self._end(one, PushState.DONE, digest=digest)
 
     async def _hindered(self, one: DuePush, error: EngineError) -> None:
         """Have it tried again if that may help."""

@@ -10,15 +10,15 @@ from functools import partial
 
 import structlog
 
-from carrel.controllers.active_tasks import ActiveTasks, stalled
-from carrel.controllers.loop import Tools, beside, end
-from carrel.core.errors import NotFound, Unavailable
+from carrel.controllers.active_tasks import ActiveTasks
+from carrel.controllers.image_transfers import transfer
+from carrel.controllers.loop import Tools, beside
+from carrel.core.errors import NotFound
 from carrel.core.ids import EngineId, ImagePullId, NodeId
 from carrel.db.database import notify
 from carrel.db.encryption import SecretUnreadable
-from carrel.db.leader import LeadershipLost
 from carrel.engines.optional import ImageInfo, ImageStore
-from carrel.engines.port import EngineError, EngineUnavailable, ImageUnusable, Progress
+from carrel.engines.port import EngineError, EngineUnavailable, ImageUnusable
 from carrel.images.node_images import node_pulls, service
 from carrel.images.node_images.node_pulls import DuePull
 from carrel.images.registries.pulls import source
@@ -27,9 +27,7 @@ from carrel.tables.node_images import PULL_TOPIC, TOPIC, PullState
 log = structlog.get_logger()
 
 _ON_A_NODE, _AT_ONCE = 2, 8
-_SHOW_EVERY_S = 0.5
 _PAUSE_S = 5.0
-_STALLED = "The pull made no progress for ten minutes."
 _LONGEST = timedelta(hours=6)
 _NO_STORE = "Nodes of this engine pull images only for sessions."
 _GONE = "The node is gone."
@@ -101,26 +99,13 @@ class ImagePulls:
         async with tools.database.transaction() as tx:
             origin = await source(tx, tools.seal, called, project=one.pull.project_id)
         await self._note(one, engine, origin.reference)
-        latest: list[float | None] = [None]
-        moved = asyncio.Event()
-
-        def show(progress: Progress) -> None:
-            latest[0] = progress.fraction
-            moved.set()
-
-        work = asyncio.create_task(engine.pull_image(origin.reference, show, origin.credentials))
-        writing = asyncio.Lock()
-        reporter = asyncio.create_task(self._report(one, latest, work, writing))
-        try:
-            hangs = await stalled(work, moved)
-        finally:
-            await end(reporter, writing)
-            work.cancel()
-            await asyncio.wait([work])
-        if hangs:
-            raise EngineUnavailable(_STALLED)
-        if not work.cancelled():
-            await self._done(one, work.result())
+        image = await transfer(
+            tools,
+            lambda show: engine.pull_image(origin.reference, show, origin.credentials),
+            lambda tx, fraction: node_pulls.advanced(tx, one, fraction),
+        )
+        if image is not None:
+            await self._done(one, image)
 
     async def _note(self, one: DuePull, engine: ImageStore, reference: str) -> None:
         """Note that it is pulled by Carrel, unless somebody else has pulled one with this reference before."""
@@ -141,20 +126,6 @@ class ImagePulls:
         async with self._tools.transaction() as tx:
             await notify(tx, TOPIC)
         log.info("image_pulls.done", pull=one.pull.id, node=one.node, bytes=image.size_bytes)
-
-    async def _report(
-        self, one: DuePull, latest: list[float | None], work: "asyncio.Task[ImageInfo]", writing: asyncio.Lock
-    ) -> None:
-        """Store the progress twice a second, and stop the work once it is not to go on."""
-        goes_on = True
-        try:
-            while goes_on:
-                async with writing, self._tools.transaction() as tx:
-                    goes_on = await node_pulls.advanced(tx, one, latest[0])
-                await asyncio.sleep(_SHOW_EVERY_S)
-        except (Unavailable, LeadershipLost) as error:
-            log.warning("image_pulls.not_stored", pull=one.pull.id, error=str(error))
-        work.cancel()
 
     async def _hindered(self, one: DuePull, problem: str) -> None:
         """The next step tries again, for some hours."""

@@ -252,13 +252,13 @@ async def test_a_pull_without_progress_is_tried_again(
     living: Api, admin: Caller, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("carrel.controllers.image_pulls._PAUSE_S", 0.0)
-    monkeypatch.setattr("carrel.controllers.active_tasks._STALL_S", 0.2)
+    monkeypatch.setattr("carrel.controllers.image_transfers._STALL_S", 0.2)
     living.engine.world.pull_s = 3600.0
     made = (await admin.post("/image-pulls", {"reference": PYTHON, "nodes": ["local"]})).json()
 
     async def hindered() -> bool:
         [node] = (await admin.get(f"/image-pulls/{made['id']}")).json()["nodes"]
-        return node["problem"] == "The pull made no progress for ten minutes."
+        return node["problem"] == "There was no progress for ten minutes."
 
     await eventually(hindered)
     living.engine.world.pull_s = 0.0

@@ -16,7 +16,7 @@ from people import eventually, wait_until
 from carrel.server.bootstrap import debian
 from carrel.server.bootstrap.progress import ProgressLines
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts outside of a user namespace")
+only_root = pytest.mark.skipif(os.geteuid() != 0, reason="others neither mount here nor give files away")
 
 # As the real one: what it mounts in a directory of its own, it removes when it is asked to end.
 MMDEBSTRAP = """#!/bin/bash
@@ -32,7 +32,6 @@ sleep 600 & wait
 BUILD = """
 import asyncio, io
 from carrel.server.bootstrap import debian
-from carrel.server.bootstrap.progress import ProgressLines
 from carrel.server.bootstrap.progress import ProgressLines
 asyncio.run(debian.write_build_context(io.BytesIO(), mirror="http://x", shown=ProgressLines(print, "")))
 """
@@ -78,12 +77,14 @@ def build(tmp_path: Path) -> Iterator[Build]:
     build.end()
 
 
+@only_root
 def test_a_build_that_runs_is_not_touched(build: Build) -> None:
     [folder] = build.left()
     assert folder.name.startswith("carrel-debian-")
     assert list(folder.glob("mmdebstrap.*/proc"))
 
 
+@only_root
 def test_a_killed_build_has_its_program_clean_up(build: Build) -> None:
     [folder] = build.folder.iterdir()
     build.kill()
@@ -92,6 +93,7 @@ def test_a_killed_build_has_its_program_clean_up(build: Build) -> None:
     assert build.left() == []
 
 
+@only_root
 def test_nothing_stays_mounted_if_everything_is_killed(build: Build) -> None:
     [root] = build.folder.glob("carrel-debian-*/mmdebstrap.*")
     children = build.mmdebstrap.children()
@@ -103,6 +105,7 @@ def test_nothing_stays_mounted_if_everything_is_killed(build: Build) -> None:
     wait_until(lambda: build.left() == [])
 
 
+@only_root
 def test_directories_of_others_are_not_touched(tmp_path: Path) -> None:
     for name in ("mmdebstrap.abcdefghij", "carrel-debian-of-another-user"):
         (tmp_path / name).mkdir()
