@@ -16,7 +16,7 @@ ProjectImage = tuple[ProjectId, str]
 # and otherwise its tag. As in `images.availability.scoped`, registries of others do not count: anybody may write there
 # what they like.
 _REQUIRED = text("""
-    WITH asked AS (
+    WITH requested AS (
         SELECT a.project, p.domain_id AS domain, a.reference
         FROM unnest(CAST(:projects AS varchar[]), CAST(:references AS varchar[])) AS a(project, reference)
             JOIN projects p ON p.id = a.project
@@ -24,14 +24,14 @@ _REQUIRED = text("""
     SELECT n.project, n.reference, string_agg(DISTINCT n.requires_cuda, E'\\n') AS required
     FROM (
         SELECT a.*, i.requires_cuda, i.registry_id
-        FROM asked a JOIN images i ON i.reference = split_part(a.reference, '@', 1) AND i.requires_cuda <> ''
+        FROM requested a JOIN images i ON i.reference = split_part(a.reference, '@', 1) AND i.requires_cuda <> ''
         UNION
         SELECT a.*, i.requires_cuda, i.registry_id
-        FROM asked a JOIN images i ON i.digest = split_part(a.reference, '@', 2) AND i.requires_cuda <> ''
+        FROM requested a JOIN images i ON i.digest = split_part(a.reference, '@', 2) AND i.requires_cuda <> ''
         WHERE a.reference LIKE '%@%'
         UNION
         SELECT a.*, i.requires_cuda, i.registry_id
-        FROM asked a JOIN environment_versions v ON v.reference = a.reference,
+        FROM requested a JOIN environment_versions v ON v.reference = a.reference,
             jsonb_array_elements(v.origins) AS o
             JOIN images i ON i.reference = split_part(o.value->>'reference', '@', 1) AND i.requires_cuda <> ''
         WHERE (o.value->>'below')::boolean
