@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from urllib.parse import urljoin
 
 import httpx2
 from joserfc.jwk import RSAKey
+from ports import free_port
 
 FOLDER = Path(__file__).parent / "openid_provider"
 CLIENT, SECRET = "carrel", "the secret of carrel"
@@ -76,11 +76,8 @@ def open_id_provider(
 ) -> Iterator[OpenIdProvider]:
     """One that runs, with nobody in it."""
     install()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     folder.mkdir()
-    provider = OpenIdProvider(folder, port, redirect_uris, in_token=in_token)
+    provider = OpenIdProvider(folder, free_port(), redirect_uris, in_token=in_token)
     provider.write()
     provider.start()
     try:

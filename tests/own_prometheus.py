@@ -3,15 +3,15 @@
 import shutil
 import subprocess
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from socket import socket
 from typing import Any
 
 import httpx2
 import yaml
 from people import eventually
+from ports import free_port
 
 _WITHIN_S = 120
 
@@ -60,9 +60,7 @@ async def prometheus(
     configuration["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
     configuration["rule_files"] = [str(rules)]
     (folder / "prometheus.yml").write_text(yaml.safe_dump(configuration))
-    with closing(socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{probe.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     command = [
         program,
         f"--config.file={folder / 'prometheus.yml'}",

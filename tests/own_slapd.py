@@ -5,12 +5,13 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import ldap3
 from own_authority import certificates
+from ports import free_port
 
 BASE = "dc=example,dc=org"
 PEOPLE, GROUPS = f"ou=people,{BASE}", f"ou=groups,{BASE}"
@@ -74,11 +75,8 @@ def slapd(folder: Path) -> Iterator[Slapd]:
     (folder / "db").mkdir(parents=True)
     ca = certificates(folder)
     (folder / "slapd.conf").write_text(_CONFIG.format(folder=folder, modules=_MODULES))
-    with closing(socket.socket()) as one, closing(socket.socket()) as other:
-        for probe in (one, other):
-            probe.bind(("127.0.0.1", 0))
-        ports = one.getsockname()[1], other.getsockname()[1]
-    directory = Slapd(*ports, ca, folder)
+    port = free_port(2)
+    directory = Slapd(port, port + 1, ca, folder)
     directory.start()
     try:
         with directory._root() as root:

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ import pytest
 from control_plane_image import control_plane_image
 from e2e.running import keypair, purge
 from go_programs import compose
+from ports import free_port
 from tiny_image import ensure_tiny_image
 
 FILE = Path(__file__).parents[2] / "deploy/compose/compose.yaml"
@@ -76,16 +76,8 @@ def project() -> Iterator[Project]:
 
 def _free_ports() -> tuple[int, int]:
     """A port whose successor is free too, for the gateway, and another one."""
-    while True:
-        with socket.socket() as page, socket.socket() as apps, socket.socket() as metrics:
-            page.bind(("127.0.0.1", 0))
-            metrics.bind(("127.0.0.1", 0))
-            port = page.getsockname()[1]
-            try:
-                apps.bind(("127.0.0.1", port + 1))
-            except OSError:
-                continue
-            return port, metrics.getsockname()[1]
+    port = free_port(3)
+    return port, port + 2
 
 
 def _succeed(command: list[str], environment: dict[str, str]) -> str:

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import httpx2
 import psutil
+from ports import free_port
 
 CARREL = Path(sys.executable).with_name("carrel")
 EMAIL = "admin@carrel.local"
@@ -128,12 +128,4 @@ async def _purge(label: str) -> None:
 
 def two_free_ports() -> int:
     """The first of two neighbours that are both free: the page's and the gateway's."""
-    while True:
-        with socket.socket() as first, socket.socket() as second:
-            first.bind(("127.0.0.1", 0))
-            port = int(first.getsockname()[1])
-            try:
-                second.bind(("127.0.0.1", port + 1))
-            except (OSError, OverflowError):
-                continue
-            return port
+    return free_port(2)

@@ -16,6 +16,7 @@ from aiohttp import web
 from databases import sql
 from gateway_kit import PUBLIC_URL, Gate, gate_at_work
 from people import eventually
+from ports import free_port
 from session_kit import force_state
 from sqlalchemy import text
 
@@ -29,23 +30,11 @@ ADDRESS = "192.168.1.5"
 COUNT = 3
 
 
-def free_ports(count: int) -> range:
-    """So many in a row that nobody listens at."""
-    for first in range(21_000, 30_000, count):
-        try:
-            for port in range(first, first + count):
-                with socket.create_server(("127.0.0.1", port)):
-                    pass
-        except OSError:
-            continue
-        return range(first, first + count)
-    raise AssertionError("no free ports")
-
-
 @pytest.fixture
 async def gate(world: World) -> AsyncIterator[Gate]:
     """A gateway with some ports beside an API that gives them out."""
-    ports = free_ports(COUNT)
+    first = free_port(COUNT)
+    ports = range(first, first + COUNT)
     world.settings.app_ports = f"{ports[0]}-{ports[-1]}"
     async with gate_at_work(world.database, world.people, "http://localhost:1", ports) as gate:
         yield gate
@@ -197,7 +186,8 @@ async def test_page_on_another_port_cannot_act(world: World, gate: Gate) -> None
 
 
 async def test_ports_outlive_the_gateway(world: World) -> None:
-    ports = free_ports(COUNT)
+    first = free_port(COUNT)
+    ports = range(first, first + COUNT)
     world.settings.app_ports = f"{ports[0]}-{ports[-1]}"
     async with browser() as client:
         async with gate_at_work(world.database, world.people, "http://localhost:1", ports) as gate:
@@ -248,7 +238,8 @@ async def test_port_that_nobody_was_given_leads_nowhere(gate: Gate, world: World
 
 
 async def test_port_of_another_program_is_left_out(world: World) -> None:
-    ports = free_ports(COUNT)
+    first = free_port(COUNT)
+    ports = range(first, first + COUNT)
     world.settings.app_ports = f"{ports[0]}-{ports[-1]}"
 
     async def closed() -> list[int]:
