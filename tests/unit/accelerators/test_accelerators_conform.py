@@ -6,10 +6,12 @@ from pathlib import Path
 
 import acme_distribution
 import pytest
+from simulated_accelerators import driver, tree
 
 from carrel import plugins
 from carrel.accelerators.conformance import AcceleratorConformance, Make
 from carrel.accelerators.fake import FakeAccelerators
+from carrel.accelerators.nvidia import Nvidia
 from carrel.accelerators.port import Accelerators, Attachment, Device, DeviceNode, whole_and_shares
 from carrel.core.slots import SlotKind, SlotType
 from carrel.plugins import Port
@@ -19,6 +21,13 @@ class TestFakeAccelerators(AcceleratorConformance):
     @pytest.fixture
     def make(self) -> Make:
         return lambda: FakeAccelerators(3, units=2)
+
+
+@pytest.mark.parametrize("description", ["h100x8", "h100x2,h100-migx1,l40sx2"])
+class TestNvidia(AcceleratorConformance):
+    @pytest.fixture
+    def make(self, tmp_path: Path, description: str) -> Make:
+        return lambda: driver(Nvidia(), tree(tmp_path, description))
 
 
 class TestAcceleratorsOfAnotherDistribution(AcceleratorConformance):
