@@ -156,8 +156,13 @@ class AcceleratorDriver:
                 self._watched[id].observe(card.problem)
             else:
                 self._watched[id] = _Watched(card, not card.problem, card.problem)
+        named = {(card.device.pci, card.device.family) for card in cards.values()}
         for id in self._watched.keys() - cards.keys():
             gone = self._watched[id]
+            if id == gone.card.device.pci and (id, gone.card.device.family) in named:
+                # It has a better id since its tool answers.
+                del self._watched[id]
+                continue
             gone.card = replace(gone.card, metrics=UNKNOWN)
             gone.observe("The device is missing.")
         self._cards = {id: one.card for id, one in self._watched.items()}
@@ -190,6 +195,15 @@ def device_nodes(cards: Iterable[Card], *shared: str) -> tuple[DeviceNode, ...]:
     return tuple(
         DeviceNode(path) for path in dict.fromkeys([*shared, *(one for card in cards for one in card.nodes)])
     )
+
+
+def missing_node(paths: Iterable[str], machine: Machine) -> str:
+    """The problem of a card of which a device file is missing; empty if none is."""
+    paths = list(paths)
+    missing = next((path for path in paths if not machine.has_node(path)), None)
+    if paths and missing is None:
+        return ""
+    return f"Its device file {missing} is missing." if missing else "It has no device file."
 
 
 def _of_files(attachment: Attachment, root: Path) -> Attachment:

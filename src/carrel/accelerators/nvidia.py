@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from carrel.accelerators.driver import Card, AcceleratorDriver, MachineSettings, device_nodes
+from carrel.accelerators.driver import AcceleratorDriver, Card, MachineSettings, device_nodes
 from carrel.accelerators.hardware import Machine, PciFunction, ToolError, pci_address, quantity
 from carrel.accelerators.port import UNKNOWN, Attachment, Device, DeviceMetrics, Limit, whole_and_shares
 from carrel.core.slots import SlotKind, SlotType
@@ -46,6 +46,14 @@ _MIG_LINE = re.compile(
 _CONTROL_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools")
 _CDI_DIRECTORIES = ("etc/cdi", "var/run/cdi", "run/cdi")
 CDI_KIND = "nvidia.com/gpu"
+_NOTHING_ELSE: Mapping[str, str] = {
+    "NVIDIA_GDS": "disabled",
+    "NVIDIA_MOFED": "disabled",
+    "NVIDIA_GDRCOPY": "disabled",
+    "NVIDIA_NVSWITCH": "disabled",
+    "NVIDIA_IMEX_CHANNELS": "",
+}
+"""What the runtime would give besides GPUs if an image asks for it, such as all InfiniBand devices."""
 
 Row = Mapping[str, str]
 """Of nvidia-smi's answer: field -> value."""
@@ -108,6 +116,7 @@ class Nvidia:
             env={
                 "NVIDIA_VISIBLE_DEVICES": ",".join(uuids),
                 "NVIDIA_DRIVER_CAPABILITIES": "compute,utility",
+                **_NOTHING_ELSE,
                 **visible,
             },
             limits=limits,

@@ -71,7 +71,8 @@ def _accelerators(settings: Settings) -> Mapping[str, Mapping[str, Any]]:
     """Settings per kind of accelerator, with those of the simulated machine, which is written if it is missing."""
     counts = machine.parse(settings.simulated_accelerators)
     root = machine.write(counts, settings.data_dir.absolute() / "simulated-accelerators") if counts else None
-    return settings.effective_accelerators | (machine.plugin_settings(counts, root) if root else {})
+    own, simulated = settings.effective_accelerators, machine.plugin_settings(counts, root) if root else {}
+    return {kind: {**own.get(kind, {}), **simulated.get(kind, {})} for kind in own.keys() | simulated.keys()}
 
 
 @dataclass(frozen=True)

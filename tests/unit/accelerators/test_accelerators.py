@@ -108,7 +108,7 @@ def test_two_kinds_that_need_different_runtimes_cannot_be_in_one_container():
         attach([Some("nvidia"), Some("habana")], {"one": 1000})
 
 
-DRIVERS = ("nvidia",)
+DRIVERS = ("nvidia", "amd", "gaudi", "pci")
 NOWHERE = {"root": "/nowhere"}
 
 

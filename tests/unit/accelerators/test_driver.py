@@ -1,15 +1,18 @@
 """What all drivers share: samples, health, ids, tools that misbehave."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
-from simulated_accelerators import Clock
+from simulated_accelerators import Clock, driver, tree
 
 from carrel.accelerators import visible_devices
-from carrel.accelerators.driver import Card, AcceleratorDriver
+from carrel.accelerators.driver import AcceleratorDriver, Card, Vendor
+from carrel.accelerators.gaudi import Gaudi
 from carrel.accelerators.hardware import Machine, ToolError, pci_address, quantity
+from carrel.accelerators.nvidia import Nvidia
 from carrel.accelerators.port import Attachment, Device, attach, whole_and_shares
 from carrel.accelerators.simulated import machine
 
@@ -184,6 +187,29 @@ def test_users_do_not_choose_devices_and_who_has_none_sees_none():
 
 
 # Simulated machines
+
+
+@pytest.mark.parametrize(
+    ("vendor", "tool", "description"),
+    [(Nvidia, "nvidia-smi", "h100x1,h100-migx1"), (Gaudi, "hl-smi", "gaudi3x2")],
+)
+def test_random_output_of_a_tool_is_no_error(
+    tmp_path: Path, vendor: Callable[[], Vendor], tool: str, description: str
+):
+    root = tree(tmp_path, description)
+    random = Random(18)
+    for path in sorted((root / "tools" / tool).iterdir()):
+        recorded = path.read_bytes()
+        for _ in range(60):
+            noise = bytearray(recorded)
+            for _ in range(random.randrange(1, 40)):
+                noise[random.randrange(len(noise))] = random.choice(b"\0\n\r,:[]/ 0aN\xff")
+            path.write_bytes(noise[: random.randrange(len(noise))] if random.random() < 0.3 else noise)
+            accelerators = driver(vendor(), root)
+            ids = [state.device.id for state in accelerators.states()]
+            assert len(set(ids)) == len(ids)
+            accelerators.attach(dict.fromkeys(ids, 1000))
+        path.write_bytes(recorded)
 
 
 def test_a_description_names_models_and_counts():

@@ -21,6 +21,13 @@ from carrel.accelerators.port import (
     slots_of,
 )
 
+NOTHING_ELSE = {
+    "NVIDIA_GDS": "disabled",
+    "NVIDIA_MOFED": "disabled",
+    "NVIDIA_GDRCOPY": "disabled",
+    "NVIDIA_NVSWITCH": "disabled",
+    "NVIDIA_IMEX_CHANNELS": "",
+}
 QUERY = "tools/nvidia-smi/query-gpu"
 FIRST = "GPU-0c98766c-6a5b-5d55-81d9-018e4876022d"
 SECOND = "GPU-678c0d8c-eb59-5196-a5f1-148fa4923e66"
@@ -101,6 +108,7 @@ def test_a_container_of_a_simulated_machine_gets_the_files(root: Path):
         env={
             "NVIDIA_VISIBLE_DEVICES": SECOND,
             "NVIDIA_DRIVER_CAPABILITIES": "compute,utility",
+            **NOTHING_ELSE,
             "CUDA_VISIBLE_DEVICES": "0",
         },
         paths=tuple(
@@ -114,6 +122,7 @@ BY_RUNTIME = Attachment(
     env={
         "NVIDIA_VISIBLE_DEVICES": f"{FIRST},{SECOND}",
         "NVIDIA_DRIVER_CAPABILITIES": "compute,utility",
+        **NOTHING_ELSE,
         "CUDA_VISIBLE_DEVICES": "0,1",
     },
     limits=(Limit("memlock", -1, -1),),

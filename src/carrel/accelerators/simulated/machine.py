@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from carrel.accelerators.simulated import nvidia_machines
+from carrel.accelerators.simulated import amd_machines, gaudi_machines, nvidia_machines, sapeon_machines
 from carrel.accelerators.simulated.trees import MachineTree, PlannedCard
 
 MOST = 64
@@ -31,7 +31,12 @@ class SimulatedVendor:
     write: Write
 
 
-VENDORS = (SimulatedVendor("nvidia", nvidia_machines.MODELS, nvidia_machines.write),)
+VENDORS = (
+    SimulatedVendor("nvidia", nvidia_machines.MODELS, nvidia_machines.write),
+    SimulatedVendor("amd", amd_machines.MODELS, amd_machines.write),
+    SimulatedVendor("gaudi", gaudi_machines.MODELS, gaudi_machines.write),
+    SimulatedVendor("pci", sapeon_machines.MODELS, sapeon_machines.write),
+)
 
 
 def parse(description: str) -> Mapping[str, int]:
