@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Protocol
 
+import structlog
 from pydantic import BaseModel, ConfigDict, Field
 
 from carrel.accelerators.hardware import Machine
@@ -25,6 +26,8 @@ from carrel.accelerators.port import (
     MachinePath,
 )
 from carrel.core.slots import SlotKind
+
+log = structlog.get_logger()
 
 SAMPLE_S = 5.0
 BAD_READINGS = 3
@@ -95,6 +98,14 @@ class _Watched:
         self.readings = self.readings + 1 if self.healthy == bool(problem) else 0
         if self.readings >= (BAD_READINGS if self.healthy else GOOD_READINGS):
             self.healthy, self.readings = not self.healthy, 0
+            self.report()
+
+    def report(self) -> None:
+        device = self.card.device
+        if self.healthy:
+            log.info("accelerator.healthy", device=device.id, pci=device.pci)
+        else:
+            log.warning("accelerator.unhealthy", device=device.id, pci=device.pci, problem=self.problem)
 
 
 class AcceleratorDriver:
@@ -156,6 +167,7 @@ class AcceleratorDriver:
                 self._watched[id].observe(card.problem)
             else:
                 self._watched[id] = _Watched(card, not card.problem, card.problem)
+                self._watched[id].report()
         named = {(card.device.pci, card.device.family) for card in cards.values()}
         for id in self._watched.keys() - cards.keys():
             gone = self._watched[id]
