@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from typing import Protocol
 
 import structlog
@@ -108,6 +108,10 @@ class _Watched:
             log.warning("accelerator.unhealthy", device=device.id, pci=device.pci, problem=self.problem)
 
 
+def _in_thread(function: Callable[[], None]) -> None:
+    Thread(target=function, name="accelerators", daemon=True).start()
+
+
 class AcceleratorDriver:
     """Accelerators of a vendor on a machine.
 
@@ -122,9 +126,10 @@ class AcceleratorDriver:
         *,
         sample_s: float = SAMPLE_S,
         clock: Callable[[], float] = time.monotonic,
+        background: Callable[[Callable[[], None]], None] = _in_thread,
     ) -> None:
         self._vendor, self._machine = vendor, machine
-        self._sample_s, self._clock = sample_s, clock
+        self._sample_s, self._clock, self._background = sample_s, clock, background
         self._sampling = Lock()
         self._sampled_at: float | None = None
         self._watched: dict[str, _Watched] = {}
@@ -140,14 +145,11 @@ class AcceleratorDriver:
         return self._kinds
 
     def states(self) -> Sequence[DeviceState]:
-        # While a sample is being taken, the former one counts; only the first one is waited for.
-        if self._sampling.acquire(timeout=_FIRST_S if self._sampled_at is None else 0):
-            try:
-                if self._sampled_at is None or self._clock() - self._sampled_at >= self._sample_s:
-                    self._sample()
-                    self._sampled_at = self._clock()
-            finally:
-                self._sampling.release()
+        # Only the first sample is waited for: afterwards a tool that hangs delays nobody.
+        if self._sampled_at is None:
+            self._sample_if_due(wait_s=_FIRST_S)
+        elif self._is_due():
+            self._background(self._sample_if_due)
         return self._current
 
     def attach(self, held: Mapping[str, int]) -> Attachment:
@@ -158,6 +160,19 @@ class AcceleratorDriver:
             return NOTHING
         attachment = self._vendor.attach(cards, self._machine)
         return _of_files(attachment, self._machine.root) if self._machine.simulated else attachment
+
+    def _is_due(self) -> bool:
+        return self._sampled_at is None or self._clock() - self._sampled_at >= self._sample_s
+
+    def _sample_if_due(self, *, wait_s: float = 0) -> None:
+        if not self._sampling.acquire(timeout=wait_s):
+            return
+        try:
+            if self._is_due():
+                self._sample()
+                self._sampled_at = self._clock()
+        finally:
+            self._sampling.release()
 
     def _sample(self) -> None:
         cards = {card.device.id: card for card in self._identified(self._vendor.read(self._machine))}

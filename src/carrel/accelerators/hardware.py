@@ -12,14 +12,14 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 TOOL_S = 5.0
 """Timeout of a vendor's tool. One that hangs in the kernel cannot be killed: nobody waits for it."""
 _MOST_OUTPUT = 4 << 20
 _MOST_TEXT = 1 << 20
-_DIRECTORIES = ("usr/bin", "usr/local/bin", "usr/sbin", "opt/rocm/bin", "usr/local/sbin")
+_DIRECTORIES = ("usr/bin", "usr/local/bin", "usr/sbin", "usr/local/sbin")
 """Where tools are trusted to be: PATH may name directories of users."""
 _PCI = re.compile(r"(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}):([0-9a-f]{2})\.([0-7])", re.IGNORECASE)
 
@@ -45,6 +45,8 @@ class Machine:
     root: Path = Path("/")
     simulated: bool = False
     tool_s: float = TOOL_S
+    _hung: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict, compare=False, repr=False)
+    """Tools that could not be killed; none is run a second time beside itself."""
 
     def text(self, path: str) -> str | None:
         """The text of a file, stripped; None if it cannot be read. Attributes of a lost device fail in many ways."""
@@ -106,9 +108,6 @@ class Machine:
         number = self.number(path)
         return None if number is None or number < 0 else number
 
-    def has_tool(self, name: str) -> bool:
-        return self._recorded(name, ()).parent.is_dir() if self.simulated else bool(self._program(name))
-
     def run(self, name: str, *arguments: str) -> str:
         """The output of a vendor's tool. Raises: ToolError."""
         if self.simulated:
@@ -116,6 +115,10 @@ class Machine:
         program = self._program(name)
         if program is None:
             raise ToolError(f"{name} is not installed.")
+        if name in self._hung:
+            if self._hung[name].poll() is None:
+                raise self._hangs(name)
+            del self._hung[name]
         try:
             return self._output(name, [str(program), *arguments])
         except OSError as error:
@@ -137,12 +140,17 @@ class Machine:
             except subprocess.TimeoutExpired:
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
-                with suppress(subprocess.TimeoutExpired):
+                try:
                     process.wait(0.2)
-                raise ToolError(f"{name} did not end within {self.tool_s:g} s.") from None
+                except subprocess.TimeoutExpired:
+                    self._hung[name] = process
+                raise self._hangs(name) from None
             output.seek(0)
             text = output.read(_MOST_OUTPUT).decode(errors="replace")
         return _checked(name, code, text)
+
+    def _hangs(self, name: str) -> ToolError:
+        return ToolError(f"{name} did not end within {self.tool_s:g} s.")
 
     def _program(self, name: str) -> Path | None:
         paths = (self.root / directory / name for directory in _DIRECTORIES)
@@ -154,7 +162,7 @@ class Machine:
     def _replay(self, name: str, arguments: Sequence[str]) -> str:
         path = self._recorded(name, arguments)
         if path.with_suffix(".hangs").exists():
-            raise ToolError(f"{name} did not end within {self.tool_s:g} s.")
+            raise self._hangs(name)
         try:
             text = path.read_text(errors="replace")
         except OSError:

@@ -144,7 +144,7 @@ class Monitored(Protocol):
     """Accelerators whose devices are monitored."""
 
     def states(self) -> Sequence[DeviceState]:
-        """All devices since the start, also missing and unhealthy ones. Blocks as `discover`."""
+        """All devices since the start, also missing and unhealthy ones. May block, as `discover`."""
         ...
 
 

@@ -1,12 +1,13 @@
 """What all drivers share: samples, health, ids, tools that misbehave."""
 
+import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
-from simulated_accelerators import Clock, driver, tree
+from simulated_accelerators import Clock, driver, eager, tree
 
 from carrel.accelerators import visible_devices
 from carrel.accelerators.driver import AcceleratorDriver, Card, Vendor
@@ -38,8 +39,8 @@ class Scripted:
         return Attachment(env={"NPU": ",".join(card.device.id for card in cards)})
 
 
-def monitored(vendor: Scripted, clock: Clock | None = None) -> AcceleratorDriver:
-    return AcceleratorDriver(vendor, Machine(), sample_s=0 if clock is None else 5, clock=clock or Clock())
+def monitored(vendor: Scripted) -> AcceleratorDriver:
+    return eager(vendor, Machine())
 
 
 def ids(driver: AcceleratorDriver) -> list[str]:
@@ -76,12 +77,32 @@ def test_a_device_with_a_problem_from_the_start_is_not_offered():
 
 def test_a_sample_serves_for_some_seconds():
     vendor, clock = Scripted(ONE), Clock()
-    driver = monitored(vendor, clock)
+    samples: list[Callable[[], None]] = []
+    driver = AcceleratorDriver(vendor, Machine(), sample_s=5, clock=clock, background=samples.append)
     driver.discover(), driver.kinds(), driver.states(), driver.attach({"serial-1": 1000})
-    assert vendor.reads == 1
+    assert (vendor.reads, samples) == (1, [])
     clock.now = 5.0
-    driver.discover()
+    vendor.cards = [ONE, TWO]
+    assert ids(driver) == ["serial-1"], "a sample delays nobody"
+    for sample in samples:
+        sample()
     assert vendor.reads == 2
+    assert ids(driver) == ["serial-1", "serial-2"]
+
+
+def test_samples_are_taken_in_the_background(tmp_path: Path):
+    driver = AcceleratorDriver(Scripted(ONE), Machine(tmp_path), sample_s=0)
+    assert [ids(driver) for _ in range(3)] == [["serial-1"]] * 3
+
+
+def test_a_tool_that_cannot_be_killed_is_not_started_again(tmp_path: Path):
+    machine = tool(tmp_path, "echo done")
+    with subprocess.Popen(["sleep", "60"]) as unkillable:
+        machine._hung["npu-smi"] = unkillable
+        with pytest.raises(ToolError, match="did not end"):
+            machine.run("npu-smi")
+        unkillable.kill()
+    assert machine.run("npu-smi") == "done\n"
 
 
 @pytest.mark.parametrize("id", ["", "00000000-0000-0000-0000-000000000000", "serial-2"])

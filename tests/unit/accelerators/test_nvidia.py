@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from simulated_accelerators import driver, tree
+from simulated_accelerators import driver, eager, tree
 
 from carrel.accelerators.driver import AcceleratorDriver
 from carrel.accelerators.hardware import Machine
@@ -138,7 +138,7 @@ def real(root: Path) -> AcceleratorDriver:
         f'#!/bin/sh\ncase $1 in --*) cat {root}/{QUERY};; *) cat "{root}/tools/nvidia-smi/$1";; esac\n'
     )
     tool.chmod(0o755)
-    return AcceleratorDriver(Nvidia(), Machine(root, tool_s=30), sample_s=0)
+    return eager(Nvidia(), Machine(root, tool_s=30))
 
 
 def test_a_container_gets_gpus_by_their_uuids_from_the_runtime(root: Path):
