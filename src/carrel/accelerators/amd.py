@@ -1,7 +1,7 @@
 """AMD Instinct GPUs, by the files of the kernel drivers amdgpu and KFD; no tool of the vendor is needed.
 
 Sources: kernel, Documentation/gpu/amdgpu (driver-misc, ras, thermal), drivers/gpu/drm/amd/amdkfd/kfd_topology.c;
-AMD, "Running ROCm Docker containers" (/dev/kfd, one render node for each GPU, the groups of both).
+AMD, ROCm documentation, "Running containers" (/dev/kfd, one render node for each GPU, the groups of both).
 """
 
 import re

@@ -1,7 +1,7 @@
 """Intel Gaudi 2 and 3, by the files of the kernel driver and hl-smi.
 
 Sources: kernel, Documentation/ABI/testing/sysfs-driver-habanalabs; Intel Gaudi documentation, "System Management
-Interface Tool (hl-smi)", "Multiple Workloads on a Single Docker", "Docker Installation".
+Interface Tool (hl-smi)" and the guides to several workloads on one machine and to installation in containers.
 """
 
 import re
