@@ -14,7 +14,7 @@ from typing import Protocol
 import structlog
 from pydantic import BaseModel, ConfigDict, Field
 
-from carrel.accelerators.hardware import Machine
+from carrel.accelerators.hardware import Machine, printable
 from carrel.accelerators.port import (
     NOTHING,
     UNKNOWN,
@@ -32,6 +32,8 @@ log = structlog.get_logger()
 SAMPLE_S = 5.0
 BAD_READINGS = 3
 GOOD_READINGS = 3
+_LONGEST_MODEL = 100
+_LONGEST_PROBLEM = 300
 _FIRST_S = 30.0
 """How long others wait for the first sample."""
 
@@ -208,7 +210,16 @@ class AcceleratorDriver:
             if id != one.card.device.pci
         }
         return [
-            replace(card, device=replace(card.device, id=_id_of(card.device, seen, known))) for card in cards
+            replace(
+                card,
+                device=replace(
+                    card.device,
+                    id=_id_of(card.device, seen, known),
+                    model=printable(card.device.model, most=_LONGEST_MODEL),
+                ),
+                problem=printable(card.problem, most=_LONGEST_PROBLEM),
+            )
+            for card in cards
         ]
 
 

@@ -196,8 +196,13 @@ def quantity(text: str) -> float | None:
     return float(match[1]) if match else None
 
 
+def printable(text: str, *, most: int) -> str:
+    """The text on one line, without characters that databases and terminals do not take, and not longer than this."""
+    return " ".join("".join(one if one.isprintable() else " " for one in text).split())[:most]
+
+
 def _checked(name: str, code: int, text: str) -> str:
     if code:
-        first = " ".join(text.split())[:200]
+        first = printable(text, most=200)
         raise ToolError(f"{name} failed with status {code}" + (f": {first}" if first else "") + ".")
     return text

@@ -41,7 +41,7 @@ _NO_FIELD = re.compile(r'Field "([a-z._]+)" is not a valid field', re.IGNORECASE
 _UUID = re.compile(r"(?:GPU|MIG)-[0-9a-f][0-9a-f-]{7,63}")
 _GPU_LINE = re.compile(r"GPU \d+: .*\(UUID: (GPU-[0-9a-f-]+)\)")
 _MIG_LINE = re.compile(
-    r"\s*MIG ([0-9a-z.+]{1,40})\s+Device\s+\d+: \(UUID: (MIG-[0-9a-f/-]+|MIG-GPU-[0-9a-f/-]+)\)"
+    r"\s*MIG ([0-9a-z]{1,9}(?:[.+][0-9a-z]{1,9}){1,4})\s+Device\s+\d+: \(UUID: (MIG-[0-9a-f/-]+|MIG-GPU-[0-9a-f/-]+)\)"
 )
 _CONTROL_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools")
 _CDI_DIRECTORIES = ("etc/cdi", "var/run/cdi", "run/cdi")

@@ -74,7 +74,7 @@ SAPEON = PciProfile(
 class PciSettings(MachineSettings):
     """Profiles of cards."""
 
-    profiles: dict[Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,30}$")], PciProfile] = Field(
+    profiles: dict[Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,29}$")], PciProfile] = Field(
         default={}, description="Cards by the family of their slots: FAMILY.device counts them."
     )
 

@@ -1,5 +1,6 @@
 """What all drivers share: samples, health, ids, tools that misbehave."""
 
+import re
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,6 +17,7 @@ from carrel.accelerators.hardware import Machine, ToolError, pci_address, quanti
 from carrel.accelerators.nvidia import Nvidia
 from carrel.accelerators.port import Attachment, Device, attach, whole_and_shares
 from carrel.accelerators.simulated import machine
+from carrel.http.validation import SLOT
 
 ONE = Card(Device("serial-1", "npu", pci="0000:01:00.0"))
 TWO = Card(Device("serial-2", "npu", pci="0000:02:00.0"))
@@ -227,6 +229,10 @@ def test_random_output_of_a_tool_is_no_error(
             accelerators = driver(vendor(), root)
             ids = [state.device.id for state in accelerators.states()]
             assert len(set(ids)) == len(ids)
+            assert all(
+                one.device.model.isprintable() and one.problem.isprintable() for one in accelerators.states()
+            )
+            assert all(re.fullmatch(SLOT, kind.name) for kind in accelerators.kinds())
             accelerators.attach(dict.fromkeys(ids, 1000))
         path.write_bytes(recorded)
 
