@@ -34,7 +34,7 @@ NONE = {"NVIDIA_VISIBLE_DEVICES": "void", "AMD_VISIBLE_DEVICES": "none", "HABANA
 @pytest.fixture
 async def greedy_image(docker: aiodocker.Docker, installation: str) -> AsyncIterator[str]:
     """An image that asks for all devices."""
-    source = await docker.containers.create({"Image": await ensure_tiny_image()})
+    source = await docker.containers.create({"Image": await ensure_tiny_image(), "Cmd": ["true"]})
     changes = [f"ENV {name}={value}" for name, value in GREEDY.items() if name.startswith("NVIDIA_")]
     name = f"{installation}-greedy"
     await source.commit(repository=name, tag="1", changes=changes)
