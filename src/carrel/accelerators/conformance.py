@@ -8,7 +8,17 @@ import it.
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from carrel.accelerators.port import NOTHING, Accelerators, Attachment, Device, attach, slots_of
+from carrel.accelerators import visible_devices
+from carrel.accelerators.port import (
+    NOTHING,
+    Accelerators,
+    Attachment,
+    Device,
+    DeviceMetrics,
+    Monitored,
+    attach,
+    slots_of,
+)
 from carrel.core.slots import WHOLE, SlotKind, SlotType
 
 Make = Callable[[], Accelerators]
@@ -17,6 +27,8 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CAPABILITY = re.compile(r"(?!CAP_)[A-Z][A-Z_]*")
 _CDI = re.compile(r"[a-z0-9.-]+/[A-Za-z0-9._-]+=[A-Za-z0-9._:-]+")
 _RESOURCE = re.compile(r"([a-z0-9.-]+/)?[A-Za-z0-9._-]+")
+_PCI_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+_CHOOSES_DEVICES = re.compile(r".*_VISIBLE_(DEVICES|MODULES)")
 _STRANGER = "a device of somebody else"
 
 
@@ -30,11 +42,34 @@ class AcceleratorConformance:
         assert all(ids)
         assert len(ids) == len(set(ids))
 
+    def test_what_is_known_of_a_device_is_possible(self, make: Make) -> None:
+        for device in _devices(make()):
+            assert not device.pci or _PCI_ADDRESS.fullmatch(device.pci), device
+            assert device.numa is None or device.numa >= 0, device
+            assert device.mem_bytes is None or device.mem_bytes > 0, device
+
     def test_what_is_discovered_stays_the_same(self, make: Make) -> None:
         accelerators = make()
         first = list(accelerators.discover())
         assert list(accelerators.discover()) == first
         assert list(make().discover()) == first
+
+    # states, of those that monitor their devices
+
+    def test_healthy_devices_are_those_that_are_offered(self, make: Make) -> None:
+        accelerators = make()
+        if isinstance(accelerators, Monitored):
+            offered = list(accelerators.discover())
+            states = accelerators.states()
+            assert [state.device for state in states if state.healthy] == offered
+            assert len({state.device.id for state in states}) == len(states)
+            assert all(state.healthy or state.problem for state in states)
+
+    def test_measurements_are_possible(self, make: Make) -> None:
+        accelerators = make()
+        if isinstance(accelerators, Monitored):
+            for state in accelerators.states():
+                _require_possible(state.metrics)
 
     # kinds
 
@@ -105,6 +140,14 @@ class AcceleratorConformance:
             parts = _parts(accelerators.attach(held))
             assert all(own[device].isdisjoint(parts) for device in own.keys() - held.keys()), held
 
+    def test_users_cannot_choose_devices_by_the_same_variables(self, make: Make) -> None:
+        accelerators = make()
+        for held in _combinations(accelerators):
+            env = accelerators.attach(held).env
+            chosen = {name: "all" for name in env if _CHOOSES_DEVICES.fullmatch(name)}
+            assert visible_devices.environment(env, chosen) == visible_devices.environment(env, {}), held
+            assert "all" not in [value.lower() for value in env.values()], held
+
     def test_each_device_comes_with_its_files(self, make: Make) -> None:
         accelerators = make()
         for held in _combinations(accelerators):
@@ -153,7 +196,11 @@ def _parts(attachment: Attachment) -> frozenset[object]:
 
 
 def _require_sound(attachment: Attachment) -> None:
-    """Check that engines can apply the attachment."""
+    """Check that engines can apply the attachment, with CDI and without."""
+    if attachment.without_cdi:
+        assert not attachment.without_cdi.cdi, attachment
+        assert not attachment.without_cdi.without_cdi, attachment
+        _require_sound(attachment.without_cdi)
     _require_env(attachment.env)
     for node in attachment.nodes:
         assert node.path.startswith("/dev/"), node
@@ -180,6 +227,16 @@ def _require_sound(attachment: Attachment) -> None:
         attachment.cdi,
     ):
         assert len(set(many)) == len(many), many
+
+
+def _require_possible(metrics: DeviceMetrics) -> None:
+    assert metrics.utilization_percent is None or 0 <= metrics.utilization_percent <= 100, metrics
+    assert metrics.temperature_c is None or -60 < metrics.temperature_c < 200, metrics
+    assert metrics.power_w is None or 0 <= metrics.power_w < 10_000, metrics
+    used, total = metrics.mem_used_bytes, metrics.mem_total_bytes
+    assert total is None or total > 0, metrics
+    assert used is None or 0 <= used <= (total or used), metrics
+    assert metrics.uncorrected_errors is None or metrics.uncorrected_errors >= 0, metrics
 
 
 def _require_env(env: Mapping[str, str]) -> None:

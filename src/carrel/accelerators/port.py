@@ -1,4 +1,4 @@
-"""The accelerator port: one kind of accelerator on this machine, in three methods.
+"""The accelerator port: one kind of accelerator on this machine, in three methods, and a fourth for measurements.
 
 The scheduler decides which container gets which device; the engine uses this port to discover devices and to get what a
 container needs for its devices. How containers request devices is declared as data (`carrel.core.slots.SlotKind`):
@@ -10,7 +10,7 @@ Every installed plug-in is queried; without its hardware it discovers nothing.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from carrel.core.slots import WHOLE, SlotKind, SlotType
 
@@ -22,12 +22,18 @@ class Device:
     """One accelerator of a machine. id: stable over restarts: a UUID, a serial number or a PCI address.
 
     family: of the slots that it provides. set: devices with the same number are near each other (NUMA node, NVLink).
+    pci: its address, such as 0000:18:00.0; empty: unknown. numa: the NUMA node. clique: devices with the same name are
+    connected directly, without the PCI bus; empty: none is. mem_bytes: of the device itself.
     """
 
     id: str
     family: str
     model: str = ""
     set: int = 0
+    pci: str = ""
+    numa: int | None = None
+    clique: str = ""
+    mem_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,8 @@ class Attachment:
     groups: supplementary, by GID of the machine. capabilities: without CAP_, such as SYS_NICE; added to the bounding
     set, because the session's user has no effective ones. cdi: qualified names such as nvidia.com/gpu=GPU-1234.
     runtime: of the engine, such as nvidia; empty: its default. resources: for Kubernetes, name -> amount, instead of
-    all other fields, which the vendor's device plug-in applies there.
+    all other fields, which the vendor's device plug-in applies there. without_cdi: instead of this one, for engines
+    without CDI; None: nothing is.
     """
 
     env: Mapping[str, str] = field(default_factory=dict)
@@ -75,6 +82,7 @@ class Attachment:
     cdi: tuple[str, ...] = ()
     runtime: str = ""
     resources: Mapping[str, int] = field(default_factory=dict)
+    without_cdi: "Attachment | None" = None
 
 
 NOTHING = Attachment()
@@ -85,7 +93,10 @@ class Accelerators(Protocol):
     """One kind of accelerator of this machine."""
 
     def discover(self) -> Sequence[Device]:
-        """The current devices; empty when there are none. Cheap: called every few seconds."""
+        """The current devices, without those that are out of order; empty when there are none.
+
+        Called every few seconds, in a thread: blocking calls have time-outs.
+        """
         ...
 
     def kinds(self) -> Sequence[SlotKind]:
@@ -94,6 +105,46 @@ class Accelerators(Protocol):
 
     def attach(self, held: Mapping[str, int]) -> Attachment:
         """What a container with these devices needs. held: device -> thousandths; unknown devices are ignored."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceMetrics:
+    """Measurements of a device; None: not known, never a fake zero.
+
+    uncorrected_errors: of its memory, since its last reset.
+    """
+
+    utilization_percent: float | None = None
+    mem_used_bytes: int | None = None
+    mem_total_bytes: int | None = None
+    temperature_c: float | None = None
+    power_w: float | None = None
+    uncorrected_errors: int | None = None
+
+
+UNKNOWN = DeviceMetrics()
+"""Measurements of a device that cannot be measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceState:
+    """A device and its condition. healthy: it is offered to containers. problem: of the last reading, in a sentence;
+    a device becomes unhealthy after several readings with a problem, and healthy after several without.
+    """
+
+    device: Device
+    healthy: bool = True
+    problem: str = ""
+    metrics: DeviceMetrics = UNKNOWN
+
+
+@runtime_checkable
+class Monitored(Protocol):
+    """Accelerators whose devices are monitored."""
+
+    def states(self) -> Sequence[DeviceState]:
+        """All devices since the start, also missing and unhealthy ones. May block, as `discover`."""
         ...
 
 
@@ -107,9 +158,15 @@ def slots_of(devices: Iterable[Device], kinds: Iterable[SlotKind]) -> dict[str, 
     }
 
 
-def attach(accelerators: Iterable[Accelerators], held: Mapping[str, int]) -> Attachment:
-    """The combined attachment of a container. Raises: ValueError when two parts need different runtimes."""
-    parts = [one.attach(held) for one in accelerators]
+def attach(
+    accelerators: Iterable[Accelerators], held: Mapping[str, int], *, has_cdi: bool = True
+) -> Attachment:
+    """The combined attachment of a container. has_cdi: of its engine.
+
+    Raises: ValueError when two parts need different runtimes.
+    """
+    attached = [one.attach(held) for one in accelerators]
+    parts = [(None if has_cdi else part.without_cdi) or part for part in attached]
     runtimes = sorted({part.runtime for part in parts if part.runtime})
     if len(runtimes) > 1:
         raise ValueError(f"Its accelerators need different runtimes: {' and '.join(runtimes)}.")

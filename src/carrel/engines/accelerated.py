@@ -1,10 +1,11 @@
 """Accelerator support for nodes and containers, shared by all engines."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from carrel.accelerators import visible_devices
 from carrel.accelerators.port import NOTHING, Accelerators, Attachment, attach, slots_of
-from carrel.engines.port import ContainerSpec, EngineError, NodeInfo
+from carrel.engines.port import WORK_HOME, ContainerSpec, EngineError, NodeInfo
 
 
 def node_with(accelerators: Iterable[Accelerators], node: NodeInfo) -> NodeInfo:
@@ -16,14 +17,22 @@ def node_with(accelerators: Iterable[Accelerators], node: NodeInfo) -> NodeInfo:
     return replace(node, devices=devices, slot_kinds=kinds, slots={**node.slots, **slots_of(devices, kinds)})
 
 
-def attachment_of(accelerators: Sequence[Accelerators], spec: ContainerSpec) -> Attachment:
+def attachment_of(
+    accelerators: Sequence[Accelerators], spec: ContainerSpec, *, has_cdi: bool = True
+) -> Attachment:
     """The attachment of the container's devices. Raises: EngineError if they cannot be attached."""
     if not spec.devices:
         return NOTHING
     try:
-        return attach(accelerators, spec.devices)
+        return attach(accelerators, spec.devices, has_cdi=has_cdi)
     except ValueError as error:
         raise cannot_attach(str(error)) from error
+
+
+def environment(spec: ContainerSpec, attachment: Attachment = NOTHING) -> Mapping[str, str]:
+    """All variables of a container that engines add to those of its image: which devices it sees is not its choice."""
+    own = {"HOME": WORK_HOME, "USER": "work", "LOGNAME": "work"}
+    return {**own, **visible_devices.environment(attachment.env, spec.env)}
 
 
 def cannot_attach(message: str) -> EngineError:

@@ -17,7 +17,7 @@ from hashlib import sha256
 from carrel.accelerators.port import Accelerators, Attachment
 from carrel.core.clock import Clock, SystemClock
 from carrel.engines import barrier, fake_files, fake_shell, runtimes
-from carrel.engines.accelerated import attachment_of, node_with
+from carrel.engines.accelerated import attachment_of, environment, node_with
 from carrel.engines.hints import Hints
 from carrel.engines.optional import BUILDS, COMMITS, LIVE_LIMITS, PUSHES, DiskSpace, HostUsage
 from carrel.engines.port import (
@@ -27,7 +27,6 @@ from carrel.engines.port import (
     LOCAL_IMAGES,
     LOG_STREAMS,
     OOM_EVENTS,
-    WORK_HOME,
     ContainerSpec,
     EngineUnavailable,
     LogRecord,
@@ -417,8 +416,7 @@ class FakeWorld:
         return reached
 
     def environment(self, container: FakeContainer) -> dict[str, str]:
-        spec = container.spec
-        return {"HOME": WORK_HOME, **self.attachment(spec).env, **spec.env}
+        return dict(environment(container.spec, self.attachment(container.spec)))
 
     def attachment(self, spec: ContainerSpec) -> Attachment:
         """The attachment of the container's devices."""

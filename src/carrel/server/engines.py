@@ -1,10 +1,10 @@
 """The engines of an installation: connections for its processes, and for commands without any process."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, SecretStr
@@ -12,6 +12,7 @@ from sqlalchemy.exc import ProgrammingError
 
 from carrel import plugins
 from carrel.accelerators.make import make
+from carrel.accelerators.simulated import machine
 from carrel.core.errors import Invalid
 from carrel.core.ids import LOCAL_ENGINE
 from carrel.db.database import Database
@@ -61,9 +62,17 @@ def _require_public(settings: BaseModel, chosen: Iterable[str]) -> None:
 
 async def connector(settings: Settings, database: Database) -> Connector:
     """Creates engines from their rows, for this installation."""
-    accelerators = make(settings.effective_accelerators)
+    accelerators = make(_accelerators(settings))
     label = await claim.label(settings, database)
     return Connector(SecretBox(settings.key()), EngineContext(label, claim.claimant(settings), accelerators))
+
+
+def _accelerators(settings: Settings) -> Mapping[str, Mapping[str, Any]]:
+    """Settings per kind of accelerator, with those of the simulated machine, which is written if it is missing."""
+    counts = machine.parse(settings.simulated_accelerators)
+    root = machine.write(counts, settings.data_dir.absolute() / "simulated-accelerators") if counts else None
+    own, simulated = settings.effective_accelerators, machine.plugin_settings(counts, root) if root else {}
+    return {kind: {**own.get(kind, {}), **simulated.get(kind, {})} for kind in own.keys() | simulated.keys()}
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,10 @@ _LOADED = (
     "carrel.server.engines",
     "carrel.engines.docker",
     "carrel.accelerators.fake",
+    "carrel.accelerators.nvidia",
+    "carrel.accelerators.amd",
+    "carrel.accelerators.gaudi",
+    "carrel.accelerators.pci",
     "carrel.gateway.serve",
     "encodings.idna",
 )

@@ -177,6 +177,11 @@ class Settings(BaseSettings):
     fake_accelerators: int = Field(
         default=0, ge=0, le=64, description="Number of simulated accelerators, for testing only."
     )
+    simulated_accelerators: str = Field(
+        default="",
+        description="Accelerators of a simulated machine, such as h100x8,gaudi3x8, for trying out: sessions get their "
+        "variables, and plain files as their device files.",
+    )
     accelerators: dict[str, dict[str, Any]] = Field(
         default={},
         description='Settings of kinds of accelerators, as JSON: {"fake": {"count": 4, "units": 2}}. Every '
@@ -188,6 +193,14 @@ class Settings(BaseSettings):
         """Settings per kind of accelerator."""
         fakes = {"fake": {"count": self.fake_accelerators}} if self.fake_accelerators else {}
         return {**fakes, **self.accelerators}
+
+    @field_validator("simulated_accelerators")
+    @classmethod
+    def _simulates(cls, description: str) -> str:
+        from carrel.accelerators.simulated.machine import parse
+
+        parse(description)
+        return description
 
     @property
     def effective_gateway_port(self) -> int:

@@ -7,8 +7,10 @@ from installation import Api
 from node_kit import join
 from people import eventually
 from people_kit import status_and_code
+from simulated_accelerators import driver, tree
 
 from carrel.accelerators.fake import FakeAccelerators
+from carrel.accelerators.nvidia import Nvidia
 from carrel.core.slots import SlotKind, SlotType
 from carrel.engines.accelerated import node_with
 from carrel.engines.port import NodeInfo
@@ -80,6 +82,44 @@ async def test_a_unit_is_given_to_one_container_and_shown_everywhere(living: Api
         ("unit1", 1000, {"fake.unit-1g": 1000}),
     ]
     assert "fake.unit-1g" in await admin.ok("resources")
+
+
+async def test_gpus_of_a_simulated_machine_are_given_to_sessions_that_cannot_choose_others(
+    living: Api, tmp_path: Path
+):
+    nvidia = driver(Nvidia(), tree(tmp_path / "machine", "h100x4,h100-migx1"))
+    living.engine.world.equip("local", nvidia)
+    living.engine.world.hint("local")
+    user = await living.as_("user")
+
+    async def offered() -> bool:
+        return "cuda.device" in (await user.get("/resources")).json()["capacity"]
+
+    await eventually(offered)
+    capacity = (await user.get("/resources")).json()["capacity"]
+    assert {name: amount for name, amount in capacity.items() if name.startswith("cuda.")} == {
+        "cuda.device": 4,
+        "cuda.shares": 4000,
+        "cuda.mig-1g.10gb": 7,
+    }
+    greedy = {"NVIDIA_VISIBLE_DEVICES": "all", "CUDA_VISIBLE_DEVICES": "3"}
+    for slots in ({"cuda.device": 2}, {"cuda.shares": 500}, {"cuda.mig-1g.10gb": 1}, {}):
+        session = await user.start(slots=SMALL | slots, env=greedy)
+        await living.until(user, session["id"], "RUNNING")
+    world = living.engine.world
+    visible = [
+        world.environment(one)["NVIDIA_VISIBLE_DEVICES"].split(",") for one in world.containers.values()
+    ]
+    assert [len(devices) for devices in visible] == [2, 1, 1, 1]
+    assert visible[3] == ["void"]
+    given = [device for devices in visible[:3] for device in devices]
+    assert len(set(given)) == 4
+    assert [device[:4] for device in given] == ["GPU-"] * 3 + ["MIG-"]
+    assert {world.environment(one).get("CUDA_VISIBLE_DEVICES") for one in world.containers.values()} == {
+        "0,1",
+        "0",
+        None,
+    }
 
 
 async def test_quanta_sets_and_families_are_kept_by_admission(api: Api):

@@ -1,15 +1,21 @@
 """Every kind of accelerator does what the port says, that of another distribution too; the suite finds who does not."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import acme_distribution
 import pytest
+from simulated_accelerators import driver, tree
 
 from carrel import plugins
+from carrel.accelerators.amd import Amd
 from carrel.accelerators.conformance import AcceleratorConformance, Make
+from carrel.accelerators.driver import Vendor
 from carrel.accelerators.fake import FakeAccelerators
+from carrel.accelerators.gaudi import Gaudi
+from carrel.accelerators.nvidia import Nvidia
+from carrel.accelerators.pci import SAPEON, ConfiguredCards
 from carrel.accelerators.port import Accelerators, Attachment, Device, DeviceNode, whole_and_shares
 from carrel.core.slots import SlotKind, SlotType
 from carrel.plugins import Port
@@ -19,6 +25,24 @@ class TestFakeAccelerators(AcceleratorConformance):
     @pytest.fixture
     def make(self) -> Make:
         return lambda: FakeAccelerators(3, units=2)
+
+
+@pytest.mark.parametrize(
+    ("vendor", "description"),
+    [
+        (Nvidia, "h100x8"),
+        (Nvidia, "h100x2,h100-migx1,l40sx2"),
+        (Amd, "mi300xx8"),
+        (Amd, "mi250xx4,mi300xx2"),
+        (Gaudi, "gaudi3x8"),
+        (Gaudi, "gaudi2x2,gaudi3x2"),
+        (lambda: ConfiguredCards({"sapeon": SAPEON}), "x220x2,x330x2"),
+    ],
+)
+class TestDrivers(AcceleratorConformance):
+    @pytest.fixture
+    def make(self, tmp_path: Path, vendor: Callable[[], Vendor], description: str) -> Make:
+        return lambda: driver(vendor(), tree(tmp_path, description))
 
 
 class TestAcceleratorsOfAnotherDistribution(AcceleratorConformance):

@@ -14,7 +14,7 @@ from typing import Any
 import aiodocker
 import pytest
 
-from carrel.accelerators.port import Attachment
+from carrel.accelerators.port import Attachment, DeviceNode
 from carrel.engines import runtimes
 from carrel.engines.docker import DockerEngine, answers, attached, rights
 from carrel.engines.docker.container_config import LABEL_ID, Names, configuration, home_archive
@@ -51,6 +51,56 @@ def test_limits_reach_the_daemon_in_its_units() -> None:
     assert host["Memory"] == host["MemorySwap"] == 1 << 30
     assert host["ShmSize"] == 1 << 29
     assert host["PidsLimit"] == 1024
+
+
+NO_DEVICES = ["NVIDIA_VISIBLE_DEVICES=void", "AMD_VISIBLE_DEVICES=none", "HABANA_VISIBLE_DEVICES=void"]
+
+
+def test_sessions_without_accelerators_see_none_whatever_they_set() -> None:
+    own = ["HOME=/home/work", "USER=work", "LOGNAME=work"]
+    body = made(
+        replace(spec_of(), env={"NVIDIA_VISIBLE_DEVICES": "all", "ROCR_VISIBLE_DEVICES": "0", "A": "1"})
+    )
+    assert body["Env"] == [*own, *NO_DEVICES, "A=1"]
+
+
+GPU = "GPU-0c98766c-6a5b-5d55-81d9-018e4876022d"
+
+
+@pytest.mark.parametrize(
+    ("attachment", "env", "host"),
+    [
+        (
+            Attachment(env={"NVIDIA_VISIBLE_DEVICES": GPU, "CUDA_VISIBLE_DEVICES": "0"}, runtime="nvidia"),
+            [f"NVIDIA_VISIBLE_DEVICES={GPU}", *NO_DEVICES[1:], "CUDA_VISIBLE_DEVICES=0"],
+            {"Runtime": "nvidia"},
+        ),
+        (
+            Attachment(env={"NVIDIA_VISIBLE_DEVICES": "void"}, cdi=(f"nvidia.com/gpu={GPU}",)),
+            NO_DEVICES,
+            {"DeviceRequests": [{"Driver": "cdi", "DeviceIDs": [f"nvidia.com/gpu={GPU}"]}]},
+        ),
+        (
+            Attachment(env={"ROCR_VISIBLE_DEVICES": "0"}, nodes=(DeviceNode("/dev/kfd"),), groups=(44,)),
+            [*NO_DEVICES, "ROCR_VISIBLE_DEVICES=0"],
+            {
+                "Devices": [
+                    {"PathOnHost": "/dev/kfd", "PathInContainer": "/dev/kfd", "CgroupPermissions": "rw"}
+                ],
+                "GroupAdd": ["44"],
+            },
+        ),
+    ],
+)
+def test_a_container_is_created_with_what_it_was_given_and_no_more(
+    attachment: Attachment, env: list[str], host: dict[str, object]
+) -> None:
+    spec = replace(spec_of(), env={"NVIDIA_VISIBLE_DEVICES": "all", "CUDA_VISIBLE_DEVICES": "0,1,2"})
+    plain = configuration(spec, NAMES, network="net", with_init=False, with_profile=False)
+    body: Any = configuration(spec, NAMES, attachment, network="net", with_init=False, with_profile=False)
+    assert body["Env"][3:] == env
+    assert body["HostConfig"] == {**plain["HostConfig"], **host}  # type: ignore[dict-item]
+    assert not {"Privileged", "IpcMode", "PidMode"} & body["HostConfig"].keys()
 
 
 def test_root_inside_gains_only_what_package_managers_need() -> None:

@@ -154,13 +154,21 @@ def test_commands_and_variables_are_taken_literally() -> None:
 
 
 def test_variables_of_people_are_in_no_manifest_but_in_a_secret() -> None:
-    session = spec(env={"TOKEN": "s3cret $(HOME)", "HOME": "/srv"})
+    session = spec(env={"TOKEN": "s3cret $(HOME)", "HOME": "/srv", "NVIDIA_VISIBLE_DEVICES": "all"})
     pod: Any = manifest(session, _NAMES, DEFAULT_SANDBOX, "its-secret")
     assert "s3cret" not in json.dumps(pod)
     [main] = pod["spec"]["containers"]
     token, home = ({"secretKeyRef": {"name": "its-secret", "key": f"env.{one}"}} for one in ("TOKEN", "HOME"))
     variables = {one["name"]: one.get("value") or one["valueFrom"] for one in main["env"]}
-    assert variables == {"USER": "work", "LOGNAME": "work", "TOKEN": token, "HOME": home}
+    assert variables == {
+        "USER": "work",
+        "LOGNAME": "work",
+        "TOKEN": token,
+        "HOME": home,
+        "NVIDIA_VISIBLE_DEVICES": "void",
+        "AMD_VISIBLE_DEVICES": "none",
+        "HABANA_VISIBLE_DEVICES": "void",
+    }
     pod["metadata"]["uid"] = "u"
     [secret] = secrets_of(session, _NAMES, pod)
     assert secret["metadata"]["name"] == "its-secret"

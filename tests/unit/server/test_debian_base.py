@@ -22,12 +22,13 @@ only_root = pytest.mark.skipif(os.geteuid() != 0, reason="others neither mount h
 MMDEBSTRAP = """#!/bin/bash
 root=$(mktemp -d -t mmdebstrap.XXXXXXXXXX)
 mkdir $root/proc
-mount -t tmpfs carrel-test $root/proc
+mount -t tmpfs carrel-stand-in $root/proc
 touch $root/proc/mounted
 trap 'umount $root/proc; rm -r $root; kill %1; exit 1' TERM
+sleep 600 &
 echo $$ > $PID_FILE.new
 mv $PID_FILE.new $PID_FILE
-sleep 600 & wait
+wait
 """
 BUILD = """
 import asyncio, io
@@ -100,7 +101,7 @@ def test_nothing_stays_mounted_if_everything_is_killed(build: Build) -> None:
     for process in (build.mmdebstrap, *children):
         process.kill()
     build.kill()
-    assert "carrel-test" not in Path("/proc/mounts").read_text()
+    assert "carrel-stand-in" not in Path("/proc/mounts").read_text()
     assert root.exists()
     wait_until(lambda: build.left() == [])
 

@@ -48,7 +48,13 @@ def test_an_address_of_another_machine_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("CARREL_PORT", "abc"), ("CARREL_PORT", "70000"), ("CARREL_FAKE_ACCELERATORS", "-1")]
+    ("name", "value"),
+    [
+        ("CARREL_PORT", "abc"),
+        ("CARREL_PORT", "70000"),
+        ("CARREL_FAKE_ACCELERATORS", "-1"),
+        ("CARREL_SIMULATED_ACCELERATORS", "h999x8"),
+    ],
 )
 def test_a_wrong_value_in_the_environment_is_refused_by_its_name(
     tmp_path: Path, name: str, value: str

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from carrel.accelerators.port import NOTHING, Attachment
+from carrel.engines.accelerated import environment
 from carrel.engines.docker import attached, rights, seccomp
 from carrel.engines.docker.mounts import binds
 from carrel.engines.port import APP_LAYER, IDLE, WORK_HOME, WORK_UID, ContainerSpec
@@ -117,9 +118,7 @@ def configuration(
         "Hostname": spec.hostname,
         "User": f"{WORK_UID}:{WORK_UID}",
         "WorkingDir": spec.workdir,
-        "Env": [
-            f"{name}={value}" for name, value in {**_environment(), **attachment.env, **spec.env}.items()
-        ],
+        "Env": [f"{name}={value}" for name, value in environment(spec, attachment).items()],
         # As entry point, not as command, so that the image's entry point does not wrap it.
         "Entrypoint": list(spec.command),
         "Cmd": [],
@@ -149,10 +148,6 @@ def limits(slots: Mapping[str, int]) -> dict[str, object]:
         # The quota is the limit; the shares divide a contended CPU in the same proportion.
         options |= {"NanoCpus": millis * 1_000_000, "CpuShares": max(millis * 1024 // 1000, 2)}
     return options
-
-
-def _environment() -> Mapping[str, str]:
-    return {"HOME": WORK_HOME, "USER": "work", "LOGNAME": "work"}
 
 
 def home_archive(

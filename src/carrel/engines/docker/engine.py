@@ -14,7 +14,7 @@ from typing import Any
 import aiodocker
 import structlog
 
-from carrel.accelerators.port import Accelerators
+from carrel.accelerators.port import NOTHING, Accelerators
 from carrel.engines.accelerated import attachment_of, node_with
 from carrel.engines.docker import answers, attached, host, mounts, nvidia_driver, rights
 from carrel.engines.docker.adjusting import Adjusting
@@ -165,7 +165,7 @@ class DockerEngine(Adjusting):
         )
         if host.is_here(self._api, info):
             node = replace(node, labels={**nvidia_driver.labels(self._host_root), **node.labels})
-        return (node_with(self._accelerators, node),)
+        return (await asyncio.to_thread(node_with, self._accelerators, node),)
 
     async def ensure(
         self, spec: ContainerSpec, progress: ProgressSink, permit: Permit | None = None
@@ -303,9 +303,11 @@ class DockerEngine(Adjusting):
             self._has_init = answers.has_init(await self._api.call("GET", "version"))
         with_profile = await self._knows_profile()
         network = await self._networks.join(spec.id, spec.network)
-        attachment = attachment_of(self._accelerators, spec)
-        if attachment.cdi or attachment.runtime or spec.runtime or spec.root:
+        attachment = NOTHING
+        if spec.devices or spec.runtime or spec.root:
             info = await self._api.call("GET", "info")
+            has_cdi = attached.has_cdi(info)
+            attachment = await asyncio.to_thread(attachment_of, self._accelerators, spec, has_cdi=has_cdi)
             attached.require(attachment, info)
             if spec.runtime:
                 offered = answers.offered_runtimes(info, await self._api.call("GET", "version"))

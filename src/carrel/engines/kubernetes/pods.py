@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from carrel.engines.accelerated import cannot_attach
+from carrel.engines.accelerated import cannot_attach, environment
 from carrel.engines.kubernetes import pod_folders, pod_secrets
 from carrel.engines.kubernetes.pod_layers import PodLayer
 from carrel.engines.kubernetes.taints import Toleration
@@ -236,14 +236,12 @@ def _labels(spec: ContainerSpec, names: PodNames) -> dict[str, str]:
 
 def _variables(spec: ContainerSpec, secret: str) -> Iterator[dict[str, object]]:
     """Values that people have set are in no manifest: whoever may see pods would read them."""
-    for name, value in {"HOME": WORK_HOME, "USER": "work", "LOGNAME": "work"}.items():
-        if name not in spec.env:
+    for name, value in environment(spec).items():
+        if spec.env.get(name) == value:
+            key = {"name": secret, "key": pod_secrets.variable_key(name)}
+            yield {"name": name, "valueFrom": {"secretKeyRef": key}}
+        else:
             yield {"name": name, "value": value}
-    for name in spec.env:
-        yield {
-            "name": name,
-            "valueFrom": {"secretKeyRef": {"name": secret, "key": pod_secrets.variable_key(name)}},
-        }
 
 
 def _resolution(spec: ContainerSpec, names: PodNames) -> dict[str, object]:

@@ -1,0 +1,330 @@
+"""NVIDIA GPUs and their MIG instances, by nvidia-smi and the files of the kernel driver.
+
+Sources: NVIDIA, "nvidia-smi" manual (queries, [N/A], [Not Supported], [GPU is lost]); "Multi-Instance GPU User Guide"
+(the list with -L); NVIDIA Container Toolkit, "Environment variables (OCI spec)" and "Support for Container Device
+Interface"; the driver's /proc/driver/nvidia/gpus/*/information.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from carrel.accelerators.driver import AcceleratorDriver, Card, MachineSettings, device_nodes
+from carrel.accelerators.hardware import Machine, PciFunction, ToolError, pci_address, quantity
+from carrel.accelerators.port import UNKNOWN, Attachment, Device, DeviceMetrics, Limit, whole_and_shares
+from carrel.core.slots import SlotKind, SlotType
+from carrel.plugins import Plugin
+
+VENDOR_ID = "10de"
+FAMILY = "cuda"
+SMI = "nvidia-smi"
+_TITLE = "NVIDIA GPU"
+_LEAST_CAPABILITY = 7.5
+"""Turing: older ones have no current driver."""
+_MIB = 1 << 20
+_QUERY = (
+    "uuid",
+    "pci.bus_id",
+    "name",
+    "memory.total",
+    "memory.used",
+    "utilization.gpu",
+    "temperature.gpu",
+    "power.draw",
+    "ecc.errors.uncorrected.volatile.total",
+    "mig.mode.current",
+    "compute_cap",
+)
+_FORMAT = "--format=csv,noheader,nounits"
+_NO_FIELD = re.compile(r'Field "([a-z._]+)" is not a valid field', re.IGNORECASE)
+_UUID = re.compile(r"(?:GPU|MIG)-[0-9a-f][0-9a-f-]{7,63}")
+_GPU_LINE = re.compile(r"GPU \d+: .*\(UUID: (GPU-[0-9a-f-]+)\)")
+_MIG_LINE = re.compile(
+    r"\s*MIG ([0-9a-z]{1,9}(?:[.+][0-9a-z]{1,9}){1,4})\s+Device\s+\d+: \(UUID: (MIG-[0-9a-f/-]+|MIG-GPU-[0-9a-f/-]+)\)"
+)
+_CONTROL_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools")
+_CDI_DIRECTORIES = ("etc/cdi", "var/run/cdi", "run/cdi")
+CDI_KIND = "nvidia.com/gpu"
+_NOTHING_ELSE: Mapping[str, str] = {
+    "NVIDIA_GDS": "disabled",
+    "NVIDIA_MOFED": "disabled",
+    "NVIDIA_GDRCOPY": "disabled",
+    "NVIDIA_NVSWITCH": "disabled",
+    "NVIDIA_IMEX_CHANNELS": "",
+}
+"""What the runtime would give besides GPUs if an image asks for it, such as all InfiniBand devices."""
+
+Row = Mapping[str, str]
+"""Of nvidia-smi's answer: field -> value."""
+
+
+class Nvidia:
+    """Slots: cuda.device, cuda.shares, and one for each MIG profile, such as cuda.mig-1g.10gb.
+
+    A GPU in MIG mode is not offered itself, but by its instances.
+    """
+
+    def __init__(self) -> None:
+        self._fields: Sequence[str] = _QUERY
+        self._cliques: tuple[frozenset[str], Mapping[str, str]] = frozenset(), {}
+        self._in_cdi: frozenset[str] = frozenset()
+
+    def read(self, machine: Machine) -> Sequence[Card]:
+        functions = [one for one in machine.pci_functions(VENDOR_ID) if _is_gpu(one, machine)]
+        if not functions:
+            return ()
+        try:
+            rows, failed = self._rows(machine), ""
+        except ToolError as error:
+            rows, failed = {}, str(error)
+        cards = [_card(function, rows.get(function.address), failed, machine) for function in functions]
+        cards = self._with_cliques(cards, machine)
+        self._in_cdi = _cdi_names(machine)
+        instances = _instances(machine) if _in_mig_mode(rows) else {}
+        return [
+            one
+            for card in cards
+            for one in (
+                [_instance(card, *each) for each in instances.get(card.handle, ())]
+                if _has_mig(rows.get(card.device.pci))
+                else [card]
+            )
+        ]
+
+    def kinds(self, devices: Iterable[Device]) -> Sequence[SlotKind]:
+        profiles = sorted({device.family for device in devices} - {FAMILY})
+        return (
+            *whole_and_shares(FAMILY, _TITLE),
+            *(
+                SlotKind(
+                    one,
+                    one,
+                    SlotType.UNIQUE,
+                    title=f"{_TITLE}, MIG {one.partition('mig-')[2]}",
+                    unit="instance",
+                )
+                for one in profiles
+            ),
+        )
+
+    def attach(self, cards: Sequence[Card], machine: Machine) -> Attachment:
+        uuids = [card.handle for card in cards]
+        visible = {"CUDA_VISIBLE_DEVICES": ",".join(str(number) for number in range(len(cards)))}
+        limits = (Limit("memlock", -1, -1),)
+        by_runtime = Attachment(
+            env={
+                "NVIDIA_VISIBLE_DEVICES": ",".join(uuids),
+                "NVIDIA_DRIVER_CAPABILITIES": "compute,utility",
+                **_NOTHING_ELSE,
+                **visible,
+            },
+            limits=limits,
+            runtime="nvidia",
+        )
+        if machine.simulated:
+            return replace(by_runtime, nodes=device_nodes(cards, *_CONTROL_NODES))
+        if not self._in_cdi.issuperset(uuids):
+            return by_runtime
+        # The variable is for a daemon whose default runtime is NVIDIA's: it injects nothing besides.
+        return Attachment(
+            env={"NVIDIA_VISIBLE_DEVICES": "void", **visible},
+            limits=limits,
+            cdi=tuple(f"{CDI_KIND}={handle}" for handle in uuids),
+            without_cdi=by_runtime,
+        )
+
+    def _rows(self, machine: Machine) -> Mapping[str, Row]:
+        """The tool's answer by PCI address. Fields that its version does not know are not asked for again."""
+        while True:
+            try:
+                text = machine.run(SMI, f"--query-gpu={','.join(self._fields)}", _FORMAT)
+            except ToolError as error:
+                unknown = _NO_FIELD.search(str(error))
+                fewer = [one for one in self._fields if unknown is None or one != unknown[1]]
+                if len(fewer) == len(self._fields):
+                    raise
+                self._fields = fewer
+                continue
+            rows = [
+                dict(zip(self._fields, map(str.strip, line.split(",")), strict=False))
+                for line in text.splitlines()
+            ]
+            return {address: row for row in rows if (address := pci_address(row.get("pci.bus_id", "")))}
+
+    def _with_cliques(self, cards: Sequence[Card], machine: Machine) -> list[Card]:
+        """With the GPUs that NVLink connects in the same set. Asked for again when there are other GPUs."""
+        uuids = frozenset(card.handle for card in cards)
+        if len(cards) > 1 and self._cliques[0] != uuids and all(uuids):
+            try:
+                self._cliques = (
+                    uuids,
+                    _cliques(machine.run(SMI, "topo", "-m"), [one.handle for one in cards]),
+                )
+            except ToolError:
+                self._cliques = uuids, {}
+        cliques = self._cliques[1] if self._cliques[0] == uuids else {}
+        of_node = len(set(cliques.values()))
+        numbers = {clique: number for number, clique in enumerate(sorted(set(cliques.values())))}
+        return [
+            replace(
+                card,
+                device=replace(
+                    card.device,
+                    clique=cliques.get(card.handle, ""),
+                    set=numbers[cliques[card.handle]]
+                    if card.handle in cliques
+                    else of_node + (card.device.numa or 0),
+                ),
+            )
+            for card in cards
+        ]
+
+
+def _is_gpu(function: PciFunction, machine: Machine) -> bool:
+    """Display controllers (VGA, 3D) of the NVIDIA driver; not those for a virtual machine, nor switches and audio."""
+    place = f"sys/bus/pci/devices/{function.address}"
+    is_display = (machine.text(f"{place}/class") or "").startswith(("0x0300", "0x0302"))
+    return is_display and machine.text(f"proc/driver/nvidia/gpus/{function.address}/information") is not None
+
+
+def _card(function: PciFunction, row: Row | None, failed: str, machine: Machine) -> Card:
+    information = _information(machine, function.address)
+    row = row or {}
+    uuid = next(
+        (one for one in (row.get("uuid", ""), information.get("GPU UUID", "")) if _UUID.fullmatch(one)), ""
+    )
+    mem_mib = quantity(row.get("memory.total", ""))
+    minor = information.get("Device Minor", "")
+    return Card(
+        Device(
+            uuid or function.address,
+            FAMILY,
+            row.get("name") or information.get("Model", ""),
+            pci=function.address,
+            numa=function.numa,
+            mem_bytes=int(mem_mib * _MIB) if mem_mib else None,
+        ),
+        handle=uuid,
+        nodes=(f"/dev/nvidia{minor}",) if minor.isdecimal() else (),
+        metrics=_metrics(row),
+        problem=failed or _problem(row),
+    )
+
+
+def _information(machine: Machine, address: str) -> Mapping[str, str]:
+    """What the kernel driver says: "Model", "GPU UUID", "Device Minor" and more."""
+    text = machine.text(f"proc/driver/nvidia/gpus/{address}/information") or ""
+    pairs = (line.partition(":") for line in text.splitlines())
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _metrics(row: Row) -> DeviceMetrics:
+    def of(field: str) -> float | None:
+        return quantity(row.get(field, ""))
+
+    def mem_bytes(field: str) -> int | None:
+        mib = of(field)
+        return None if mib is None else int(mib * _MIB)
+
+    errors = of("ecc.errors.uncorrected.volatile.total")
+    return DeviceMetrics(
+        of("utilization.gpu"),
+        mem_bytes("memory.used"),
+        mem_bytes("memory.total"),
+        of("temperature.gpu"),
+        of("power.draw"),
+        None if errors is None else int(errors),
+    )
+
+
+def _problem(row: Row) -> str:
+    if not row:
+        return "nvidia-smi does not list it."
+    if lost := next((value for value in row.values() if "is lost" in value or "Unknown Error" in value), ""):
+        return f"nvidia-smi says: {lost.strip('[]')}."
+    capability = quantity(row.get("compute_cap", ""))
+    if capability is not None and capability < _LEAST_CAPABILITY:
+        return f"Its compute capability is {capability:g}; {_LEAST_CAPABILITY:g} is the least."
+    if errors := quantity(row.get("ecc.errors.uncorrected.volatile.total", "")):
+        return f"Its memory has had {errors:.0f} uncorrected errors since the last reset."
+    return ""
+
+
+def _has_mig(row: Row | None) -> bool:
+    return row is not None and row.get("mig.mode.current") == "Enabled"
+
+
+def _in_mig_mode(rows: Mapping[str, Row]) -> bool:
+    return any(map(_has_mig, rows.values()))
+
+
+def _instances(machine: Machine) -> Mapping[str, list[tuple[str, str]]]:
+    """The MIG instances: UUID of the GPU -> profile and UUID of each. Empty if the tool fails."""
+    instances: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    gpu = ""
+    try:
+        lines = machine.run(SMI, "-L").splitlines()
+    except ToolError:
+        return {}
+    for line in lines:
+        if match := _GPU_LINE.match(line):
+            gpu = match[1]
+        elif gpu and (match := _MIG_LINE.match(line)):
+            instances[gpu].append((match[1], match[2]))
+    return instances
+
+
+def _instance(card: Card, profile: str, uuid: str) -> Card:
+    """An instance of the GPU. Its measurements are not those of the GPU, which others use too."""
+    device = replace(
+        card.device,
+        id=uuid,
+        family=f"{FAMILY}.mig-{profile.replace('+', '.')}",
+        model=f"{card.device.model} MIG {profile}",
+        mem_bytes=None,
+    )
+    return replace(card, device=device, handle=uuid, metrics=UNKNOWN)
+
+
+def _cliques(table: str, uuids: Sequence[str]) -> Mapping[str, str]:
+    """From `nvidia-smi topo -m`: GPU -> the first GPU that NVLink connects it with, itself included.
+
+    Its rows and first columns are GPU0, GPU1, ... in the order of the PCI bus; NV18 means 18 links.
+    """
+    first: dict[str, str] = {}
+    for row in _topology_rows(table, len(uuids)):
+        number, linked = row
+        clique = min([number, *linked])
+        if linked and number < len(uuids):
+            first[uuids[number]] = uuids[clique]
+    return first
+
+
+def _topology_rows(table: str, count: int) -> Iterator[tuple[int, list[int]]]:
+    for line in table.splitlines():
+        name, *cells = re.sub(r"\x1b\[[0-9;]*m", "", line).split() or [""]
+        if (match := re.fullmatch(r"GPU(\d{1,3})", name)) and len(cells) >= count and "GPU1" not in cells:
+            yield (
+                int(match[1]),
+                [number for number, cell in enumerate(cells[:count]) if re.fullmatch(r"NV\d+", cell)],
+            )
+
+
+def _cdi_names(machine: Machine) -> frozenset[str]:
+    """The UUIDs for which the machine has CDI devices, from the specifications that NVIDIA's tool generates."""
+    texts = [
+        text
+        for directory in _CDI_DIRECTORIES
+        for name in machine.names(directory)
+        if name.endswith((".yaml", ".json"))
+        if CDI_KIND in (text := machine.text(f"{directory}/{name}") or "")
+    ]
+    return frozenset(
+        match for text in texts for match in re.findall(r'"?name"?:\s*"?((?:GPU|MIG)-[0-9a-f-]+)', text)
+    )
+
+
+PLUGIN = Plugin(
+    MachineSettings, lambda settings: AcceleratorDriver(Nvidia(), settings.machine()), "NVIDIA GPUs"
+)

@@ -1,0 +1,46 @@
+"""The environment variables by which vendors' runtimes and libraries choose devices.
+
+Carrel sets them; users and images do not. A container runtime that reads NVIDIA_VISIBLE_DEVICES=all from an image would
+give it every GPU of the machine.
+"""
+
+import re
+from collections.abc import Mapping
+
+NONE: Mapping[str, str] = {
+    "NVIDIA_VISIBLE_DEVICES": "void",
+    "AMD_VISIBLE_DEVICES": "none",
+    "HABANA_VISIBLE_DEVICES": "void",
+}
+"""Those that container runtimes read, with the value for no device.
+
+Source: NVIDIA Container Toolkit, "Environment variables (OCI spec)"; ROCm/container-toolkit, AMD_VISIBLE_DEVICES;
+HabanaAI/gaudi-container-runtime, a derivative of NVIDIA's.
+"""
+
+_PATTERN = re.compile(r"[A-Z0-9_]+_VISIBLE_(DEVICES|MODULES)(_UUID)?")
+"""CUDA_, ROCR_, HIP_ and more: of runtimes, and of libraries that choose among what a container has."""
+_OTHERS = frozenset(
+    {
+        "GPU_DEVICE_ORDINAL",
+        # Read by NVIDIA's runtime: devices and capabilities besides those of NVIDIA_VISIBLE_DEVICES.
+        "NVIDIA_MIG_CONFIG_DEVICES",
+        "NVIDIA_MIG_MONITOR_DEVICES",
+        "NVIDIA_IMEX_CHANNELS",
+        "NVIDIA_NVSWITCH",
+        "NVIDIA_GDS",
+        "NVIDIA_MOFED",
+        "NVIDIA_GDRCOPY",
+    }
+)
+
+
+def _is_ours(name: str) -> bool:
+    return name in _OTHERS or _PATTERN.fullmatch(name) is not None
+
+
+def environment(attached: Mapping[str, str], requested: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a container with these variables of its accelerators and of its session."""
+    allowed = {name: value for name, value in requested.items() if not _is_ours(name)}
+    chosen = {name: value for name, value in attached.items() if _is_ours(name)}
+    return {**NONE, **attached, **allowed, **chosen}

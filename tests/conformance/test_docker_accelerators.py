@@ -1,0 +1,109 @@
+"""Sessions with accelerators of simulated machines, seen from inside of real containers: their own and no others."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from pathlib import Path
+
+import aiodocker
+import pytest
+from simulated_accelerators import driver, tree
+from tiny_image import docker_url, ensure_tiny_image
+
+from carrel.accelerators.amd import Amd
+from carrel.accelerators.driver import AcceleratorDriver, Vendor
+from carrel.accelerators.gaudi import Gaudi
+from carrel.accelerators.nvidia import Nvidia
+from carrel.accelerators.pci import SAPEON, ConfiguredCards
+from carrel.core.ids import new_id
+from carrel.engines.conformance_kit import ProgressLog, run
+from carrel.engines.docker import DockerEngine
+from carrel.engines.port import ContainerSpec
+
+GREEDY = {
+    "NVIDIA_VISIBLE_DEVICES": "all",
+    "CUDA_VISIBLE_DEVICES": "0,1,2,3",
+    "HABANA_VISIBLE_DEVICES": "all",
+    "HABANA_VISIBLE_MODULES": "0,1,2,3",
+    "AMD_VISIBLE_DEVICES": "all",
+    "ROCR_VISIBLE_DEVICES": "0,1,2,3",
+}
+"""What an image and its user would like to have."""
+NONE = {"NVIDIA_VISIBLE_DEVICES": "void", "AMD_VISIBLE_DEVICES": "none", "HABANA_VISIBLE_DEVICES": "void"}
+
+
+@pytest.fixture
+async def greedy_image(docker: aiodocker.Docker, installation: str) -> AsyncIterator[str]:
+    """An image that asks for all devices."""
+    source = await docker.containers.create({"Image": await ensure_tiny_image(), "Cmd": ["true"]})
+    changes = [f"ENV {name}={value}" for name, value in GREEDY.items() if name.startswith("NVIDIA_")]
+    name = f"{installation}-greedy"
+    await source.commit(repository=name, tag="1", changes=changes)
+    await source.delete(force=True)
+    yield f"{name}:1"
+    with suppress(aiodocker.DockerError):
+        await docker.images.delete(f"{name}:1", force=True)
+
+
+async def inside(engine: DockerEngine, image: str, held: dict[str, int]) -> tuple[set[str], dict[str, str]]:
+    """The device files that a container has beyond the usual ones, and its variables that choose devices."""
+    spec = ContainerSpec(new_id(), image, {"cpu": 500, "mem": 64 << 20}, devices=held, env=GREEDY)
+    await engine.ensure(spec, ProgressLog())
+    files = await run(
+        engine, spec.id, "sh", "-c", "cd /dev; find . -type f; find . -name 'nvidia*' -o -name 'accel*'"
+    )
+    shown = (await run(engine, spec.id, "env")).stdout.decode().splitlines()
+    variables = dict(line.split("=", 1) for line in shown if "_VISIBLE_" in line)
+    return {path.removeprefix("./") for path in files.stdout.decode().split()} - {"accel"}, variables
+
+
+@pytest.mark.parametrize(
+    ("vendor", "description", "files", "variables"),
+    [
+        (
+            Nvidia,
+            "h100x4",
+            {"nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia1", "nvidia2"},
+            {"NVIDIA_VISIBLE_DEVICES": "{ids}", "CUDA_VISIBLE_DEVICES": "0,1"},
+        ),
+        (
+            Gaudi,
+            "gaudi3x4",
+            {
+                f"{directory}{number}"
+                for directory in ("accel/accel", "accel/accel_controlD", "infiniband/uverbs")
+                for number in (1, 2)
+            },
+            {"HABANA_VISIBLE_MODULES": "0,3"},
+        ),
+        (
+            Amd,
+            "mi300xx4",
+            {"kfd", "dri/renderD130", "dri/renderD131"},
+            {"ROCR_VISIBLE_DEVICES": "0,1", "HIP_VISIBLE_DEVICES": "0,1"},
+        ),
+        (lambda: ConfiguredCards({"sapeon": SAPEON}), "x330x4", {"sapeon1", "sapeon2"}, {}),
+    ],
+    ids=["nvidia", "gaudi", "amd", "pci"],
+)
+async def test_a_container_has_its_devices_only(
+    docker: aiodocker.Docker,
+    installation: str,
+    greedy_image: str,
+    tmp_path: Path,
+    vendor: Callable[[], Vendor],
+    description: str,
+    files: set[str],
+    variables: dict[str, str],
+) -> None:
+    tmp_path.chmod(0o755)
+    accelerators: AcceleratorDriver = driver(vendor(), tree(tmp_path, description))
+    engine = DockerEngine(docker_url(), installation, accelerators=[accelerators])
+    try:
+        [node] = await engine.nodes()
+        held = [device.id for device in node.devices][1:3]
+        expected = {name: value.format(ids=",".join(held)) for name, value in variables.items()}
+        assert await inside(engine, greedy_image, dict.fromkeys(held, 1000)) == (files, NONE | expected)
+        assert await inside(engine, greedy_image, {}) == (set(), NONE)
+    finally:
+        await engine.purge()
+        await engine.close()
