@@ -63,6 +63,10 @@ class Machine:
         except ValueError:
             return None
 
+    def path_of(self, path: str) -> tuple[str, ...]:
+        """The components of the real path of a file below the root: those of sysfs lead to a place on a bus."""
+        return Path(os.path.relpath(os.path.realpath(self.root / path), os.path.realpath(self.root))).parts
+
     def names(self, path: str) -> list[str]:
         """The names in a directory, sorted; empty if it cannot be read."""
         try:

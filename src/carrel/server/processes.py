@@ -53,6 +53,7 @@ _LOADED = (
     "carrel.accelerators.amd",
     "carrel.accelerators.gaudi",
     "carrel.accelerators.pci",
+    "carrel.accelerators.infiniband",
     "carrel.gateway.serve",
     "encodings.idna",
 )
