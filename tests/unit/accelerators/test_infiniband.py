@@ -58,7 +58,7 @@ def tree(tmp_path: Path) -> Tree:
     return Tree(tmp_path)
 
 
-def whole(*buses: str) -> dict[str, int]:
+def holding(*buses: str) -> dict[str, int]:
     return {f"GPU-{bus}": 1000 for bus in buses}
 
 
@@ -66,11 +66,11 @@ def test_a_container_has_the_adapters_behind_the_switches_of_its_devices(tree: T
     tree.adapter(0, f"{_SWITCHES['18']}/0000:19:00.0")
     tree.adapter(1, f"{_SWITCHES['2a']}/0000:2b:00.0", port1="4: ACTIVE", port2="1: DOWN")
     tree.write("dev/infiniband/rdma_cm", "")
-    first = tree.given(whole("18"))
+    first = tree.given(holding("18"))
     assert first.nodes == (DeviceNode("/dev/infiniband/uverbs0"), DeviceNode("/dev/infiniband/rdma_cm"))
     assert first.env == {"NCCL_IB_HCA": "=mlx5_0:1"}
     assert first.capabilities == ("IPC_LOCK",)
-    assert tree.given(whole("18", "2a")).env == {"NCCL_IB_HCA": "=mlx5_0:1,mlx5_1:1"}
+    assert tree.given(holding("18", "2a")).env == {"NCCL_IB_HCA": "=mlx5_0:1,mlx5_1:1"}
     assert tree.given({"GPU-18": 500}) == Attachment(env={"NCCL_IB_DISABLE": "1"})
 
 
@@ -78,8 +78,8 @@ def test_a_container_has_the_adapters_behind_the_switches_of_its_devices(tree: T
 def test_an_adapter_that_is_as_near_to_several_devices_needs_all_of_them(tree: Tree, place: str) -> None:
     """Below the same root complex, or in the same NUMA node."""
     tree.adapter(0, place)
-    assert not tree.given(whole("18")).nodes
-    assert tree.given(whole("18", "2a")).nodes
+    assert not tree.given(holding("18")).nodes
+    assert tree.given(holding("18", "2a")).nodes
 
 
 @pytest.mark.parametrize(
@@ -89,11 +89,11 @@ def test_an_adapter_that_is_as_near_to_several_devices_needs_all_of_them(tree: T
 )
 def test_other_adapters_are_not_given(tree: Tree, changes: dict[str, str]) -> None:
     tree.adapter(0, f"{_SWITCHES['18']}/0000:19:00.0", **changes)
-    assert not tree.given(whole("18")).nodes
+    assert not tree.given(holding("18")).nodes
 
 
 def test_a_disabled_one_changes_nothing(tree: Tree) -> None:
     tree.adapter(0, f"{_SWITCHES['18']}/0000:19:00.0")
     disabled = InfiniBand(Machine(tree.root, simulated=True), enabled=False)
-    assert disabled.beside(tree.gpus, whole("18")) == NOTHING
-    assert attach([disabled], whole("18")) == NOTHING
+    assert disabled.beside(tree.gpus, holding("18")) == NOTHING
+    assert attach([disabled], holding("18")) == NOTHING
