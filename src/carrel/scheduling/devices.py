@@ -13,14 +13,17 @@ from carrel.scheduling.snapshot import DeviceSnapshot, NodeSnapshot
 
 def families(devices: Iterable[DeviceSnapshot]) -> dict[str, str]:
     """The slots that these devices serve, and the family of each."""
-    slots = {device.family: device.slots for device in devices}
-    return {slot: family for family, served in slots.items() for slot in served}
+    return {slot: device.family for device in devices for slot in device.slots}
 
 
 def units(nodes: Iterable[NodeSnapshot]) -> dict[str, tuple[str, int]]:
     """All accelerator slots: slot -> its family, and the thousandths of a device that one takes."""
-    slots = {device.family: device.slots for node in nodes for device in node.devices}
-    return {slot: (family, unit) for family, served in slots.items() for slot, unit in served.items()}
+    return {
+        slot: (device.family, unit)
+        for node in nodes
+        for device in node.devices
+        for slot, unit in device.slots.items()
+    }
 
 
 def capacity(devices: Iterable[DeviceSnapshot], slot: str) -> int:

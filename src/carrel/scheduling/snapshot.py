@@ -58,8 +58,8 @@ Without = tuple[tuple[str, str], ...]
 class DeviceSnapshot:
     """One accelerator. used: thousandths. set: devices of the same number are near each other (NUMA, NVLink).
 
-    slots: the slots it serves, with the thousandths per unit. All devices of a family serve the same slots, and no
-    slot is served by two families.
+    slots: the slots it serves, with the thousandths per unit. All devices of a family on a node serve the same slots,
+    and no slot is served by two families.
     """
 
     id: str

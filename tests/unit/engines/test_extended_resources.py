@@ -9,7 +9,7 @@ from carrel.accelerators.make import make
 from carrel.core.slots import WHOLE, SlotType
 from carrel.engines.kubernetes import extended_resources
 from carrel.engines.kubernetes.pod_answers import listed, nodes, reservation
-from carrel.engines.kubernetes.pods import DEFAULT_SANDBOX, PodNames, manifest
+from carrel.engines.kubernetes.pods import DEFAULT_SANDBOX, PodNames, Sandbox, manifest
 from carrel.engines.kubernetes.settings import KubernetesSettings
 from carrel.engines.port import ContainerSpec, EngineError, NodeInfo
 
@@ -81,9 +81,27 @@ def test_other_resources_are_offered_if_the_engine_names_them() -> None:
         KubernetesSettings(extended_resources=["npu"])
 
 
-def test_what_is_shared_by_many_is_no_accelerator() -> None:
+@pytest.mark.parametrize("names", [["a.com/npu", "b.com/NPU"], ["x.com/cuda"]])
+def test_two_resources_of_one_slot_are_refused(names: list[str]) -> None:
+    with pytest.raises(ValueError, match="of another resource"):
+        KubernetesSettings(extended_resources=names)
+
+
+def test_what_is_shared_is_no_accelerator() -> None:
     [node] = nodes([node_with(nvidia_com__gpu="1k")], [])
     assert node.devices == ()
+    # Time slices under the name of whole GPUs, as the plug-in offers them by default.
+    for labels in (
+        {"nvidia.com/gpu.replicas": "4"},
+        {"nvidia.com/gpu.sharing-strategy": "mps"},
+        {"nvidia.com/gpu.product": "Tesla-T4-SHARED"},
+    ):
+        shared = node_with(nvidia_com__gpu="4", amd_com__gpu="1")
+        shared["metadata"]["labels"] |= labels
+        [node] = nodes([shared], [])
+        assert ids(node) == ["amd.com/gpu/0"]
+    for name in ("nvidia.com/gpu.shared", "nvidia.com/mig-1g.10gb.shared", "nvidia.com/mig-x.shares"):
+        assert extended_resources.kind_of(name, ()) is None
 
 
 def test_units_that_pods_of_others_have_are_not_offered_but_all_that_ours_hold() -> None:
@@ -91,7 +109,7 @@ def test_units_that_pods_of_others_have_are_not_offered_but_all_that_ours_hold()
     assert ids(free) == ["nvidia.com/gpu/0"]
     ours = pod_of(devices={"nvidia.com/gpu/3": WHOLE}, node="a")
     ours["metadata"] |= {"uid": "1"}
-    ours["spec"]["nodeName"] = "a"
+    # It waits for the cluster's scheduler.
     ours["status"] = {}
     [node] = nodes(
         [node_with(nvidia_com__gpu="4")],
@@ -99,6 +117,9 @@ def test_units_that_pods_of_others_have_are_not_offered_but_all_that_ours_hold()
         ours=[listed(ours)],
     )
     assert ids(node) == ["nvidia.com/gpu/0", "nvidia.com/gpu/3"]
+    # Two others fell out of order: that of ours is counted all the same.
+    [fewer] = nodes([node_with(nvidia_com__gpu="2")], [], ours=[listed(ours)])
+    assert ids(fewer) == ["nvidia.com/gpu/0", "nvidia.com/gpu/3"]
 
 
 def test_a_pod_requests_its_units_for_its_session_only() -> None:
@@ -121,6 +142,9 @@ def test_a_pod_sees_only_what_its_plug_in_gives() -> None:
     assert "NVIDIA_VISIBLE_DEVICES" not in env_of(main)
     assert "CUDA_VISIBLE_DEVICES" not in env_of(main)
     assert env_of(main)["AMD_VISIBLE_DEVICES"] == "none"
+    spec = ContainerSpec("abc", "python:3.12", {"cpu": 500}, devices={"nvidia.com/gpu/0": WHOLE})
+    by_cdi: Any = manifest(spec, _NAMES, Sandbox(nvidia_by_cdi=True), "its-secret")
+    assert env_of(by_cdi["spec"]["containers"][0])["NVIDIA_VISIBLE_DEVICES"] == "void"
     assert env_of(pod["initContainers"][0])["NVIDIA_VISIBLE_DEVICES"] == "void"
 
 

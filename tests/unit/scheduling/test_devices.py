@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel.core.slots import WHOLE
-from carrel.scheduling.devices import available, capacity, choose, copies, families
-from carrel.scheduling.snapshot import DeviceSnapshot
+from carrel.scheduling.devices import available, capacity, choose, copies, families, units
+from carrel.scheduling.snapshot import DeviceSnapshot, NodeSnapshot
 
 CUDA = {"cuda.device": WHOLE, "cuda.shares": 1}
 
@@ -31,6 +31,17 @@ def after(present, taken):
 def test_slots_are_of_the_family_whose_devices_serve_them():
     units = (DeviceSnapshot("unit0", "mig", slots={"cuda.mig-1g.18gb": WHOLE}), *devices((0, 0)))
     assert families(units) == {"cuda.mig-1g.18gb": "mig", "cuda.device": "cuda", "cuda.shares": "cuda"}
+
+
+def test_nodes_may_serve_different_slots_of_a_family():
+    """A machine that offers shares, and a cluster that does not."""
+    whole_only = DeviceSnapshot("nvidia.com/gpu/0", "cuda", slots={"cuda.device": WHOLE})
+    nodes = [
+        NodeSnapshot("a", "a", {}, devices=devices((0, 0))),
+        NodeSnapshot("b", "b", {}, devices=(whole_only,)),
+    ]
+    expected = {"cuda.device": ("cuda", WHOLE), "cuda.shares": ("cuda", 1)}
+    assert units(nodes) == units(reversed(nodes)) == expected
 
 
 def test_units_are_taken_whole_whatever_they_are_called():

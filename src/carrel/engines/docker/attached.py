@@ -11,6 +11,8 @@ from carrel.engines.accelerated import cannot_attach
 CDI = "cdi"
 """The capability of a node whose daemon injects devices by the Container Device Interface."""
 
+_PLAIN = "runc"
+_OF_VENDORS = frozenset({"nvidia", "nvidia-cdi", "nvidia-legacy", "habana", "amd"})
 _RESOLVER = MachinePath("/etc/resolv.conf", "/etc/resolv.conf")
 """Of the machine: the network of gVisor's kernel does not reach the name server that Docker has within a network."""
 
@@ -63,6 +65,15 @@ def with_runtime(attachment: Attachment, runtime: str, offered: Mapping[str, Any
     names = (str(described.get(key, "")) for key in ("path", "runtimeType"))
     paths = (_RESOLVER,) if any("runsc" in one for one in names) else ()
     return replace(attachment, runtime=runtime, paths=(*attachment.paths, *paths))
+
+
+def plain_runtime(info: Mapping[str, Any]) -> str:
+    """The runtime of containers that need none of a vendor; empty: the daemon's default.
+
+    Those of vendors give devices to containers that ask for them, or to all.
+    """
+    has_plain = _PLAIN in (info.get("Runtimes") or {})
+    return _PLAIN if has_plain and info.get("DefaultRuntime") in _OF_VENDORS else ""
 
 
 def has_cdi(info: Mapping[str, Any]) -> bool:

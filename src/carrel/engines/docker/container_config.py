@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from carrel.accelerators.port import NOTHING, Attachment
 from carrel.engines.accelerated import environment
-from carrel.engines.docker import attached, rights, seccomp
+from carrel.engines.docker import attached, near_cpus, rights, seccomp
 from carrel.engines.docker.mounts import binds
 from carrel.engines.port import APP_LAYER, IDLE, WORK_HOME, WORK_UID, ContainerSpec
 from carrel.engines.references import never_an_id
@@ -22,6 +22,8 @@ LABEL_NETWORK = "carrel.network"
 """Of containers and networks: the id of the `PrivateNetwork`."""
 LABEL_FILES = "carrel.files"
 """The paths of its initial files, as JSON, which an image of the container lacks."""
+LABEL_CPUS = "carrel.cpus"
+"""The processors on which it runs, unless on all: see `near_cpus`."""
 LABEL_COMMIT = "carrel.commit"
 """Of images: the key of the commit."""
 LABEL_COMMIT_OF = "carrel.commit.of"
@@ -107,6 +109,7 @@ def configuration(
     host |= limits(spec.slots)
     if cpus:
         host["CpusetCpus"] = cpus
+    near = {LABEL_CPUS: near_cpus.label(cpus, spec.slots.get("cpu", 0))} if cpus else {}
     if storage:
         host["StorageOpt"] = dict(storage)
     if spec.command != IDLE and with_init:
@@ -136,6 +139,7 @@ def configuration(
             # Not those of its image.
             **dict.fromkeys((LABEL_COMMIT, LABEL_COMMIT_OF, LABEL_SCRATCH), ""),
             **of_network,
+            **near,
         },
         "HostConfig": host,
         "NetworkingConfig": {"EndpointsConfig": {network: named}} if named else {},

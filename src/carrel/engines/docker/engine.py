@@ -14,6 +14,7 @@ from typing import Any
 import aiodocker
 import structlog
 
+from carrel.accelerators.fake import FakeAccelerators
 from carrel.accelerators.port import NOTHING, Accelerators
 from carrel.engines.accelerated import attachment_of, node_with, numa_of
 from carrel.engines.docker import answers, attached, host, mounts, near_cpus, nvidia_driver, rights
@@ -21,6 +22,7 @@ from carrel.engines.docker.adjusting import Adjusting
 from carrel.engines.docker.api import ANSWER_S, START_S, DockerApi, filters, sentences
 from carrel.engines.docker.claim_volumes import ClaimVolumes
 from carrel.engines.docker.container_config import (
+    LABEL_CPUS,
     LABEL_ID,
     LABEL_NETWORK,
     Names,
@@ -115,6 +117,7 @@ class DockerEngine(Adjusting):
         self._private: dict[str, str | None] = {}
         """Private networks of the containers that were started here."""
         self._has_init: bool | None = None
+        self._plain_runtime: str | None = None
         self._takes_profile: bool | None = None
 
     async def disk_space(self) -> Sequence[DiskSpace]:
@@ -165,7 +168,8 @@ class DockerEngine(Adjusting):
         )
         if host.is_here(self._api, info):
             node = replace(node, labels={**nvidia_driver.labels(self._host_root), **node.labels})
-        return (await asyncio.to_thread(node_with, self._accelerators, node),)
+        self._plain_runtime = attached.plain_runtime(info)
+        return (await asyncio.to_thread(node_with, self._usable(info), node),)
 
     async def ensure(
         self, spec: ContainerSpec, progress: ProgressSink, permit: Permit | None = None
@@ -304,18 +308,19 @@ class DockerEngine(Adjusting):
         with_profile = await self._knows_profile()
         network = await self._networks.join(spec.id, spec.network)
         attachment, cpus = NOTHING, ""
-        if spec.devices or spec.runtime or spec.root:
+        if spec.devices or spec.runtime or spec.root or self._plain_runtime is None:
             info = await self._api.call("GET", "info")
+            self._plain_runtime = attached.plain_runtime(info)
             has_cdi = attached.has_cdi(info)
-            attachment = await asyncio.to_thread(attachment_of, self._accelerators, spec, has_cdi=has_cdi)
+            attachment = await asyncio.to_thread(attachment_of, self._usable(info), spec, has_cdi=has_cdi)
             attached.require(attachment, info)
-            if spec.devices and host.is_here(self._api, info):
-                numa = await asyncio.to_thread(numa_of, self._accelerators, spec.devices)
-                cpus = near_cpus.near(self._host_root, numa, spec.slots.get("cpu", 0))
+            cpus = await self._near_cpus(spec, info)
             if spec.runtime:
                 offered = answers.offered_runtimes(info, await self._api.call("GET", "version"))
                 attachment = attached.with_runtime(attachment, spec.runtime, offered)
             rights.require(spec, info)
+        if not attachment.runtime:
+            attachment = replace(attachment, runtime=self._plain_runtime)
         with_init = bool(self._has_init)
         layer = await self._layer(spec)
         name = self._names.container(spec.id)
@@ -349,12 +354,32 @@ class DockerEngine(Adjusting):
                     # Podman's API expects the path of a file on its machine instead of a profile.
                     log.warning("seccomp.profile_refused", error=error.message)
                     with_profile = self._takes_profile = False
+                elif cpus and "CPUs are not available" in error.message:
+                    cpus = ""
                 elif self._disk_limit.refused(error):
                     pass
                 elif error.status != 409:
                     raise answers.create_error(spec, error) from error
                 elif there := await self._settled(name):
                     return there
+
+    async def _near_cpus(self, spec: ContainerSpec, info: Any) -> str:
+        """The processors on which it runs: those near its accelerators if there is room; empty: all."""
+        if not (spec.devices and info.get("CPUSet") and host.is_here(self._api, info)):
+            return ""
+        numa = await asyncio.to_thread(numa_of, self._accelerators, spec.devices)
+        cpu = spec.slots.get("cpu", 0)
+        if not (cpus := near_cpus.near(self._host_root, numa, cpu)):
+            return ""
+        chosen = filters(label=[LABEL_CPUS])
+        rows = await self._api.call("GET", "containers/json", params={**chosen, "all": "true"})
+        others = [row["Labels"][LABEL_CPUS] for row in rows if row["State"] not in ("exited", "dead")]
+        return cpus if near_cpus.has_room(cpus, cpu, others) else ""
+
+    def _usable(self, info: Any) -> Sequence[Accelerators]:
+        """Those that the daemon's machine has: all but the fakes are of this machine."""
+        here = host.is_here(self._api, info)
+        return [one for one in self._accelerators if here or isinstance(one, FakeAccelerators)]
 
     async def _layer(self, spec: ContainerSpec) -> Mapping[str, object] | None:
         """The mount of its app layer. Raises: EngineError."""

@@ -1,11 +1,27 @@
 """The processors near accelerators: those of their NUMA nodes, which reach them without another socket."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 _NODES = "sys/devices/system/node"
 _CPU_MILLIS = 1000
+
+
+def has_room(cpus: str, cpu_millis: int, others: Iterable[str]) -> bool:
+    """True if a container that runs on these processors only leaves others that do what they have. others: labels."""
+    chosen = parse(cpus)
+    taken = 0
+    for one in others:
+        theirs, _, millis = one.partition(" ")
+        if millis.isdecimal() and not chosen.isdisjoint(parse(theirs)):
+            taken += int(millis)
+    return taken + cpu_millis <= len(chosen) * _CPU_MILLIS
+
+
+def label(cpus: str, cpu_millis: int) -> str:
+    """The label of a container that runs on these processors only."""
+    return f"{cpus} {cpu_millis}"
 
 
 def near(root: Path, numa: Collection[int], cpu_millis: int) -> str:

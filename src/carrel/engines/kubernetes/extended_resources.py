@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from carrel.accelerators.port import Device
+from carrel.accelerators.visible_devices import NONE
 from carrel.core.slots import WHOLE, SlotKind, SlotType
 from carrel.engines.accelerated import cannot_attach
 from carrel.engines.kubernetes.quantities import quantity
@@ -25,15 +26,12 @@ _KINDS: Mapping[str, SlotKind] = {
         "gaudi.device", "gaudi", SlotType.COUNT, allowed=(1, 2, 4, 8), title="Intel Gaudi"
     ),
 }
-_MIG = "nvidia.com/mig-"
-_PRODUCT = "nvidia.com/gpu.product"
-"""Label of nodes by NVIDIA's feature discovery."""
-_VARIABLES: Mapping[str, str] = {
-    "nvidia.com": "NVIDIA_VISIBLE_DEVICES",
-    "amd.com": "AMD_VISIBLE_DEVICES",
-    "habana.ai": "HABANA_VISIBLE_DEVICES",
-}
-"""By domain, what its plug-in sets: the value of a pod would take precedence."""
+_MIG = re.compile(r"nvidia\.com/mig-([1-9]g\.[1-9][0-9]{0,3}gb(?:[.-][a-z0-9]{1,9}){0,3})")
+_NVIDIA = "nvidia.com/"
+_PRODUCT, _REPLICAS, _SHARING = (
+    f"{_NVIDIA}gpu.{name}" for name in ("product", "replicas", "sharing-strategy")
+)
+"""Labels of nodes by NVIDIA's feature discovery."""
 
 
 def requested(requests: Mapping[str, str]) -> Counter[str]:
@@ -45,35 +43,61 @@ def kind_of(resource: str, others: Collection[str]) -> SlotKind | None:
     """How containers request a resource; None if it is not offered. others: offered besides those of known vendors."""
     if resource in _KINDS:
         return _KINDS[resource]
-    if resource.startswith(_MIG):
-        profile = resource.removeprefix(_MIG)
-        family = f"cuda.mig-{profile}"
-        return SlotKind(family, family, SlotType.UNIQUE, title=f"NVIDIA GPU, MIG {profile}", unit="instance")
+    if (match := _MIG.fullmatch(resource)) and not resource.endswith(".shared"):
+        family = f"cuda.mig-{match[1]}"
+        return SlotKind(family, family, SlotType.UNIQUE, title=f"NVIDIA GPU, MIG {match[1]}", unit="instance")
     if resource in others:
-        family = re.sub(r"[^a-z0-9_-]", "-", resource.partition("/")[2].lower())
+        family = family_of(resource)
         return SlotKind(f"{family}.device", family, SlotType.COUNT, title=resource)
     return None
+
+
+def family_of(resource: str) -> str:
+    """The family of a resource of no known vendor: npu, of example.com/NPU."""
+    return re.sub(r"[^a-z0-9_-]", "-", resource.partition("/")[2].lower())
+
+
+def require_distinct(others: Collection[str]) -> None:
+    """Check that each has a family of its own. Raises: ValueError."""
+    families = Counter([family_of(one) for one in others] + [kind.family for kind in _KINDS.values()])
+    if same := [one for one in others if families[family_of(one)] > 1]:
+        raise ValueError(
+            f"{' and '.join(same)}: the slot {family_of(same[0])}.device is that of another resource."
+        )
 
 
 def offered(
     machine: Mapping[str, Any], foreign: Mapping[str, int], held: Collection[str], others: Collection[str]
 ) -> tuple[tuple[Device, ...], tuple[SlotKind, ...]]:
-    """The units of a node. foreign: amounts that pods of others have: so many fewer, but none that ours hold."""
+    """The units of a node: those that ours hold, and as many others as are left. foreign: amounts of pods of others."""
+    labels = machine["metadata"].get("labels") or {}
     devices: list[Device] = []
     kinds: dict[str, SlotKind] = {}
     for resource, amount in sorted(requested(machine["status"]["allocatable"]).items()):
         kind = kind_of(resource, others)
-        if kind is None or not 0 < amount <= MOST_UNITS:
+        ours = sorted(unit for unit in held if unit.rpartition("/")[0] == resource)
+        if (
+            kind is None
+            or not 0 < amount <= MOST_UNITS
+            or (resource.startswith(_NVIDIA) and _is_shared(labels))
+        ):
             continue
-        units = [f"{resource}/{number}" for number in range(amount)]
-        free = [unit for unit in units if unit not in held]
-        taken = free[max(len(free) - foreign.get(resource, 0), 0) :]
-        model = (
-            (machine["metadata"].get("labels") or {}).get(_PRODUCT, "") if "nvidia.com" in resource else ""
-        )
-        devices += [Device(unit, kind.family, model) for unit in units if unit not in taken]
+        free = [unit for unit in (f"{resource}/{number}" for number in range(amount)) if unit not in ours]
+        left = max(amount - len(ours) - foreign.get(resource, 0), 0)
+        model = labels.get(_PRODUCT, "") if resource.startswith(_NVIDIA) else ""
+        units = sorted((*ours, *free[:left]), key=lambda unit: int(unit.rpartition("/")[2]))
+        devices += [Device(unit, kind.family, model) for unit in units]
         kinds[kind.name] = kind
     return tuple(devices), tuple(kinds.values())
+
+
+def _is_shared(labels: Mapping[str, str]) -> bool:
+    """True if the units of NVIDIA's plug-in are places on GPUs that are shared."""
+    return (
+        labels.get(_SHARING, "none") != "none"
+        or labels.get(_REPLICAS, "1") not in ("0", "1")
+        or labels.get(_PRODUCT, "").endswith("-SHARED")
+    )
 
 
 def amounts(devices: Mapping[str, int]) -> Mapping[str, str]:
@@ -84,7 +108,10 @@ def amounts(devices: Mapping[str, int]) -> Mapping[str, str]:
     return {resource: str(count) for resource, count in sorted(counts.items())}
 
 
-def variables(devices: Iterable[str]) -> frozenset[str]:
-    """Variables that the plug-ins of these units set."""
-    domains = {unit.partition("/")[0] for unit in devices}
-    return frozenset(name for domain, name in _VARIABLES.items() if domain in domains)
+def visible(devices: Iterable[str], *, by_cdi: bool) -> Mapping[str, str]:
+    """Variables of a pod with these units for runtimes that read them: none but the plug-in gives devices.
+
+    by_cdi: NVIDIA's plug-in uses CDI; otherwise it sets the variable, and the value of a pod would take precedence.
+    """
+    set_by_plugin = not by_cdi and any(unit.startswith(_NVIDIA) for unit in devices)
+    return {name: value for name, value in NONE.items() if not (set_by_plugin and name.startswith("NVIDIA_"))}

@@ -10,7 +10,15 @@ from typing import Any
 from carrel.accelerators.port import Device, slots_of
 from carrel.core.slots import SlotKind
 from carrel.engines.kubernetes import extended_resources, pod_events, pod_folders, pod_layers, taints
-from carrel.engines.kubernetes.pods import LABEL_EPOCH, LABEL_ID, OCCUPIED, PREPARE, SESSION, devices_of
+from carrel.engines.kubernetes.pods import (
+    LABEL_EPOCH,
+    LABEL_ID,
+    OCCUPIED,
+    PREPARE,
+    SESSION,
+    devices_of,
+    node_of,
+)
 from carrel.engines.kubernetes.quantities import quantity
 from carrel.engines.kubernetes.taints import Toleration
 from carrel.engines.optional import StoredImage
@@ -38,13 +46,16 @@ _CAPABILITIES = frozenset({"cpu-limit", "memory-limit", "seccomp", ELASTIC})
 
 @dataclass(frozen=True, slots=True)
 class ListedPod:
-    """What is kept of a pod of ours. node: "" if it has none yet. end: as `pod_events.end`. devices: that it holds."""
+    """What is kept of a pod of ours. node: "" if it has none yet. end: as `pod_events.end`. devices: that it holds, on
+    the node that was chosen for it.
+    """
 
     uid: str
     node: str
     observed: Observed
     end: str
     devices: frozenset[str] = frozenset()
+    chosen: str = ""
 
 
 def listed(pod: Mapping[str, Any]) -> ListedPod:
@@ -55,6 +66,7 @@ def listed(pod: Mapping[str, Any]) -> ListedPod:
         observed(pod),
         pod_events.end(pod),
         devices_of(pod),
+        node_of(pod),
     )
 
 
@@ -262,7 +274,7 @@ def nodes(
         by_node[one.node].append(one)
     held: defaultdict[str, set[str]] = defaultdict(set)
     for pod in ours:
-        held[pod.node] |= pod.devices
+        held[pod.chosen] |= pod.devices
     return tuple(
         _with_devices(
             _node(machine, by_node[name], tolerations),

@@ -125,11 +125,12 @@ def require_supported(spec: ContainerSpec) -> None:
 @dataclass(frozen=True, slots=True)
 class Sandbox:
     """How a pod is separated from its node. runtime_class: of the cluster; empty: its default. user_namespaces: its
-    users are others on the node, where that is possible.
+    users are others on the node, where that is possible. nvidia_by_cdi: NVIDIA's device plug-in gives devices by CDI.
     """
 
     runtime_class: str = ""
     user_namespaces: bool = False
+    nvidia_by_cdi: bool = False
 
 
 DEFAULT_SANDBOX = Sandbox()
@@ -166,7 +167,7 @@ def manifest(
         "resources": _resources({**limits(spec.slots), **extended_resources.amounts(spec.devices)}),
         "name": SESSION,
         "command": [literal(word) for word in spec.command],
-        "env": list(_variables(spec, secret)),
+        "env": list(_variables(spec, secret, sandbox)),
         "workingDir": spec.workdir,
         "stdin": spec.stdin,
         "volumeMounts": [*_main_mounts(spec), *([layer.mounted()] if layer else ())],
@@ -248,14 +249,14 @@ def _labels(spec: ContainerSpec, names: PodNames) -> dict[str, str]:
     return labels | ({LABEL_NETWORK: spec.network.id} if spec.network else {})
 
 
-def _variables(spec: ContainerSpec, secret: str) -> Iterator[dict[str, object]]:
+def _variables(spec: ContainerSpec, secret: str, sandbox: Sandbox) -> Iterator[dict[str, object]]:
     """Values that people have set are in no manifest: whoever may see pods would read them."""
-    set_by_plugins = extended_resources.variables(spec.devices)
+    visible = extended_resources.visible(spec.devices, by_cdi=sandbox.nvidia_by_cdi)
     for name, value in environment(spec).items():
         if spec.env.get(name) == value:
             key = {"name": secret, "key": pod_secrets.variable_key(name)}
             yield {"name": name, "valueFrom": {"secretKeyRef": key}}
-        elif name not in set_by_plugins:
+        elif name in visible or name not in visible_devices.NONE:
             yield _value(name, value)
 
 

@@ -4,10 +4,10 @@ from enum import StrEnum
 from ipaddress import ip_network
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, Field, SecretStr, StringConstraints
+from pydantic import AfterValidator, BaseModel, Field, SecretStr, StringConstraints, field_validator
 
 from carrel.engines.context import Connect
-from carrel.engines.kubernetes import taints
+from carrel.engines.kubernetes import extended_resources, taints
 from carrel.engines.kubernetes.credentials import ClusterAccess
 from carrel.engines.kubernetes.engine import KubernetesEngine
 from carrel.engines.kubernetes.isolation import Network, Reachability
@@ -156,6 +156,19 @@ class KubernetesSettings(BaseModel):
         max_length=50,
     )
 
+    nvidia_by_cdi: bool = Field(
+        default=False,
+        title="NVIDIA by CDI",
+        description="NVIDIA's device plug-in gives GPUs by CDI (deviceListStrategy cdi-cri or cdi-annotations), not by "
+        "a variable.",
+    )
+
+    @field_validator("extended_resources")
+    @classmethod
+    def _distinct(cls, names: list[str]) -> list[str]:
+        extended_resources.require_distinct(names)
+        return names
+
     def reachability(self) -> Reachability:
         """Who reaches sessions, and what they reach."""
         return Reachability(
@@ -179,7 +192,7 @@ def _make(settings: KubernetesSettings) -> Connect:
         token=settings.token.get_secret_value() if settings.token else "",
         authority=settings.authority,
     )
-    sandbox = Sandbox(settings.runtime_class, settings.user_namespaces)
+    sandbox = Sandbox(settings.runtime_class, settings.user_namespaces, settings.nvidia_by_cdi)
     tolerations = [taints.parse(one) for one in settings.tolerations]
     return lambda context: KubernetesEngine(
         access,
