@@ -93,21 +93,21 @@ class FuriosaSettings(MachineSettings):
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _CoreGroup:
     """What a device has of a card: all of it or a group of its cores."""
 
     chip: _Chip
     cores: range
 
     @property
-    def whole(self) -> bool:
+    def is_card(self) -> bool:
         return len(self.cores) == self.chip.cores
 
     @property
     def family(self) -> str:
         count = len(self.cores)
         mem_gb = self.chip.mem_gb * count // self.chip.cores
-        return self.chip.family if self.whole else f"{self.chip.family}.{count}core.{mem_gb}gb"
+        return self.chip.family if self.is_card else f"{self.chip.family}.{count}core.{mem_gb}gb"
 
     @property
     def named_cores(self) -> str:
@@ -115,14 +115,14 @@ class _Part:
         return "-".join(str(core) for core in sorted({self.cores[0], self.cores[-1]}))
 
 
-def _parts(chip: _Chip, partition: Partition) -> list[_Part]:
+def _core_groups(chip: _Chip, partition: Partition) -> list[_CoreGroup]:
     size = _CORES[partition] if chip in _DIVIDED else 0
     size = size or chip.cores
-    return [_Part(chip, range(first, first + size)) for first in range(0, chip.cores, size)]
+    return [_CoreGroup(chip, range(first, first + size)) for first in range(0, chip.cores, size)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Board:
     """A card in sysfs. name: of the kernel driver, such as npu0; empty: it does not drive the card."""
 
     function: PciFunction
@@ -146,12 +146,12 @@ class Furiosa:
         self._in_cdi: frozenset[str] = frozenset()
 
     def read(self, machine: Machine) -> Sequence[Card]:
-        found = [
-            _found(one, CHIPS[one.device], machine)
+        boards = [
+            _board(one, CHIPS[one.device], machine)
             for one in machine.pci_functions(VENDOR_ID)
             if one.device in CHIPS
         ]
-        if not found:
+        if not boards:
             return ()
         failed, info, status = "", {}, {}
         try:
@@ -162,22 +162,22 @@ class Furiosa:
         except ToolError as error:
             failed = str(error)
         self._in_cdi = cdi.names(machine, CDI_KIND)
-        self._identify(found)
+        self._identify(boards)
         return [
             self._card(
-                one, part, info.get(one.function.address, {}), status.get(one.name, {}), failed, machine
+                one, group, info.get(one.function.address, {}), status.get(one.name, {}), failed, machine
             )
-            for one in found
-            for part in _parts(one.chip, self._partition(one.chip))
+            for one in boards
+            for group in _core_groups(one.chip, self._partition(one.chip))
         ]
 
     def kinds(self, devices: Iterable[Device]) -> Sequence[SlotKind]:
         families = {chip.family: chip.title for chip in CHIPS.values()}
         divided = [
-            part
+            group
             for chip in _DIVIDED
             if self._partition(chip) != "none"
-            for part in _parts(chip, self._partition(chip))[:1]
+            for group in _core_groups(chip, self._partition(chip))[:1]
         ]
         return (
             *(
@@ -186,22 +186,22 @@ class Furiosa:
             ),
             *(
                 SlotKind(
-                    part.family,
-                    part.family,
+                    group.family,
+                    group.family,
                     SlotType.COUNT,
-                    title=f"{part.chip.title}, {len(part.cores)} of {part.chip.cores} cores",
+                    title=f"{group.chip.title}, {len(group.cores)} of {group.chip.cores} cores",
                     unit="group",
                 )
-                for part in divided
+                for group in divided
             ),
         )
 
     def attach(self, cards: Sequence[Card], machine: Machine) -> Attachment:
         """The files of the cards, or by CDI, which gives the same files of whole cards."""
         named = {
-            part.family: f"furiosa.ai/{part.family.replace('.', '-', 1)}"
+            group.family: f"furiosa.ai/{group.family.replace('.', '-', 1)}"
             for partition in _CORES
-            for part in _parts(_RNGD, partition)
+            for group in _core_groups(_RNGD, partition)
         } | {_WARBOY.family: "furiosa.ai/warboy"}
         by_files = Attachment(
             env={"FURIOSA_DEVICES": ",".join(card.handle for card in cards)},
@@ -234,60 +234,60 @@ class Furiosa:
         names = ((word(row.get(key)), row) for row in rows)
         return {pci_address(name) or name: row for name, row in names if name}
 
-    def _identify(self, found: Sequence[_Found]) -> None:
+    def _identify(self, boards: Sequence[_Board]) -> None:
         """Remember UUIDs and serial numbers by address: groups of cores need the id of their card."""
-        seen = Counter(one.identifier for one in found)
-        for one in found:
+        seen = Counter(one.identifier for one in boards)
+        for one in boards:
             if seen[one.identifier] == 1 and one.identifier.strip("0-"):
                 self._identifiers[one.function.address] = one.identifier
 
     def _card(
-        self, found: _Found, part: _Part, info: Record, status: Record, failed: str, machine: Machine
+        self, board: _Board, group: _CoreGroup, info: Record, status: Record, failed: str, machine: Machine
     ) -> Card:
-        function, whole = found.function, part.whole
-        nodes, needed = _nodes(found, part, machine)
-        metrics = _metrics(info, status, part)
+        function, whole = board.function, group.is_card
+        nodes, needed = _nodes(board, group, machine)
+        metrics = _metrics(info, status, group)
         base = self._identifiers.get(function.address, function.address)
-        number = found.name.removeprefix("npu")
+        number = board.name.removeprefix("npu")
         # A Warboy with both cores fused is 0-1; an RNGD without cores is all of it.
-        cores = "" if whole and found.chip is not _WARBOY else f":{part.named_cores}"
+        cores = "" if whole and board.chip is not _WARBOY else f":{group.named_cores}"
         return Card(
             Device(
-                base if whole else f"{base}-pe{part.named_cores}",
-                part.family,
-                found.chip.title if whole else f"{found.chip.title}, cores {part.named_cores}",
+                base if whole else f"{base}-pe{group.named_cores}",
+                group.family,
+                board.chip.title if whole else f"{board.chip.title}, cores {group.named_cores}",
                 set=function.numa or 0,
                 pci=function.address,
                 numa=function.numa,
-                mem_bytes=part.chip.mem_gb * len(part.cores) // part.chip.cores << 30,
+                mem_bytes=group.chip.mem_gb * len(group.cores) // group.chip.cores << 30,
             ),
             handle=f"npu:{number}{cores}",
             nodes=nodes,
-            groups=tuple({group for node in nodes if (group := machine.group_of(node)) is not None}),
+            groups=tuple({gid for node in nodes if (gid := machine.group_of(node)) is not None}),
             metrics=metrics,
-            problem=_problem(found, status, failed, machine) or missing_node(needed, machine),
+            problem=_problem(board, status, failed, machine) or missing_node(needed, machine),
         )
 
 
-def _found(function: PciFunction, chip: _Chip, machine: Machine) -> _Found:
+def _board(function: PciFunction, chip: _Chip, machine: Machine) -> _Board:
     for entry in machine.names(chip.class_directory):
         place = f"{chip.class_directory}/{entry}"
         match = re.fullmatch(chip.entry, entry)
         if match and pci_address(machine.text(f"{place}/busname") or "") == function.address:
             texts = (machine.text(f"{place}/{name}") or "" for name in ("device_uuid", "device_sn"))
             identifier = next((one for one in texts if re.fullmatch(r"[0-9A-Za-z-]{8,64}", one)), "")
-            return _Found(function, chip, match[1], place, identifier)
-    return _Found(function, chip)
+            return _Board(function, chip, match[1], place, identifier)
+    return _Board(function, chip)
 
 
-def _nodes(found: _Found, part: _Part, machine: Machine) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _nodes(board: _Board, group: _CoreGroup, machine: Machine) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The device files of these cores and of what all cores of the card share, and those without which nothing works.
 
     A group of cores has several: 0-3 is used by pe0-3, pe0-1, pe2-3 and pe0 to pe3.
     """
-    if not found.name:
+    if not board.name:
         return (), ()
-    start = found.chip.nodes + found.name
+    start = board.chip.nodes + board.name
     pattern = re.compile(
         re.escape(start) + r"(?:pe(?P<first>\d)(?:-(?P<last>\d))?|_?mgmt|ch\d{1,2}r?|dmar|bar\d|)"
     )
@@ -297,24 +297,24 @@ def _nodes(found: _Found, part: _Part, machine: Machine) -> tuple[tuple[str, ...
         if (match := pattern.fullmatch(path))
         and (
             match["first"] is None
-            or {int(match["first"]), int(match["last"] or match["first"])} <= {*part.cores}
+            or {int(match["first"]), int(match["last"] or match["first"])} <= {*group.cores}
         )
     ]
-    management = f"{start}_mgmt" if found.chip is _WARBOY else f"{start}mgmt"
-    return tuple(nodes), (management, *(f"{start}pe{core}" for core in part.cores))
+    management = f"{start}_mgmt" if board.chip is _WARBOY else f"{start}mgmt"
+    return tuple(nodes), (management, *(f"{start}pe{core}" for core in group.cores))
 
 
-def _metrics(info: Record, status: Record, part: _Part) -> DeviceMetrics:
+def _metrics(info: Record, status: Record, group: _CoreGroup) -> DeviceMetrics:
     """Of a group of cores only what is its own: memory and power of a card are used by all."""
     busy = [
         share
         for row in records(status.get("pe_utilizations"))
-        if part.whole or number(row.get("pe_core")) in part.cores
+        if group.is_card or number(row.get("pe_core")) in group.cores
         if (share := percent(row.get("pe_utilization", row.get("utilization")))) is not None
     ]
     utilization = sum(busy) / len(busy) if busy else None
     temperature = number(info.get("temperature"))
-    if not part.whole:
+    if not group.is_card:
         return DeviceMetrics(utilization, temperature_c=temperature)
     memory = record(status.get("memory"))
     dram = record(memory.get("dram", memory.get("DRAM")))
@@ -328,13 +328,13 @@ def _metrics(info: Record, status: Record, part: _Part) -> DeviceMetrics:
     )
 
 
-def _problem(found: _Found, status: Record, failed: str, machine: Machine) -> str:
-    if not found.name:
+def _problem(board: _Board, status: Record, failed: str, machine: Machine) -> str:
+    if not board.name:
         return "The kernel driver does not offer it."
-    platform = machine.text(f"{found.place}/platform_type")
+    platform = machine.text(f"{board.place}/platform_type")
     if platform not in (None, PLATFORM):
         return f"Its platform is {platform}, not {PLATFORM}."
-    if machine.text(f"{found.place}/{found.chip.alive}") not in (None, "1"):
+    if machine.text(f"{board.place}/{board.chip.alive}") not in (None, "1"):
         return "The kernel driver says that it is not alive."
     if _NOT_ALIVE.search(liveness := word(status.get("liveness"))):
         return f"{SMI} says of its liveness: {liveness}."

@@ -108,8 +108,8 @@ def test_a_group_of_cores_comes_with_its_files_only(
 
 def test_a_warboy_is_given_with_both_cores_fused_or_each_alone(tmp_path: Path):
     root = tree(tmp_path, "warboyx2")
-    whole, single = Furiosa(), Furiosa(FuriosaSettings(warboy_partition="single"))
-    attachment = whole.attach(cards_of(root, whole)[1:], Machine())
+    fused, single = Furiosa(), Furiosa(FuriosaSettings(warboy_partition="single"))
+    attachment = fused.attach(cards_of(root, fused)[1:], Machine())
     assert [node.path for node in attachment.nodes] == [
         f"/dev/npu1{end}" for end in ("", "_mgmt", "ch0", "ch1", "ch2", "ch3", "pe0", "pe0-1", "pe1")
     ]

@@ -107,14 +107,14 @@ def test_npus_come_by_cdi_unless_it_would_give_npus_of_others(tmp_path: Path):
     specification.parent.mkdir(parents=True)
     names = "".join(f'- name: "{number}"\n' for number in range(8))
     specification.write_text(f"kind: rebellions.ai/npu\ndevices:\n{names}- name: rsd0\n- name: runtime\n")
-    whole = attached(root, 4, 5, 6, 7)
-    assert (whole.cdi, whole.nodes, whole.resources) == (
+    complete = attached(root, 4, 5, 6, 7)
+    assert (complete.cdi, complete.nodes, complete.resources) == (
         tuple(f"rebellions.ai/npu={number}" for number in (4, 5, 6, 7)),
         (),
         {"rebellions.ai/npu": 4},
     )
-    assert whole.without_cdi is not None
-    assert len(whole.without_cdi.nodes) == 5
+    assert complete.without_cdi is not None
+    assert len(complete.without_cdi.nodes) == 5
     part = attached(root, 4, 5)
     assert (part.cdi, len(part.nodes)) == ((), 2)
 
@@ -226,7 +226,5 @@ def test_an_npu_that_falls_off_keeps_its_id_and_is_out_of_order(root: Path):
     before = [device.id for device in rebellions.discover()]
     (root / FIRST).unlink()
     assert [len(rebellions.discover()) for _ in range(3)] == [4, 4, 3]
-    assert [(one.device.id, one.problem) for one in rebellions.states()][0] == (
-        before[0],
-        "The device is missing.",
-    )
+    first = rebellions.states()[0]
+    assert (first.device.id, first.problem) == (before[0], "The device is missing.")
