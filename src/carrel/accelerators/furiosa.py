@@ -153,7 +153,9 @@ class Furiosa:
         ]
         if not boards:
             return ()
-        failed, info, status = "", {}, {}
+        info: Mapping[str, Record] = {}
+        status: Mapping[str, Record] = {}
+        failed = ""
         try:
             info = self._answer(machine, "info", "pci_bdf")
             status = self._answer(machine, "status", "device")

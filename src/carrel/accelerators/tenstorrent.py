@@ -63,7 +63,8 @@ class Tenstorrent:
     def read(self, machine: Machine) -> Sequence[Card]:
         functions = [one for one in machine.pci_functions(VENDOR_ID) if one.device == WORMHOLE]
         entries = {one.address: _entry(one, machine) for one in functions}
-        failed, rows = "", {}
+        rows: Mapping[str, Record] = {}
+        failed = ""
         if any(not machine.text(f"{entry}/tt_card_type") for entry in entries.values() if entry):
             try:
                 rows = _rows(machine)
