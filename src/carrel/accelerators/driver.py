@@ -243,7 +243,7 @@ def renumbered(paths: Iterable[str], prefix: str) -> tuple[DeviceNode, ...]:
 def resources(cards: Iterable[Card], names: Mapping[str, str]) -> Mapping[str, int]:
     """What a container with these cards requests in Kubernetes. names: of resources, by family."""
     families = (card.device.family for card in cards)
-    return Counter(names[family] for family in families if family in names)
+    return dict(Counter(names[family] for family in families if family in names))
 
 
 def groups_of(cards: Iterable[Card]) -> tuple[int, ...]:

@@ -44,7 +44,7 @@ _CORES: Mapping[Partition, int] = {"none": 0, "single": 1, "dual": 2, "quad": 4}
 
 @dataclass(frozen=True, slots=True)
 class _Chip:
-    """family: of whole cards. nodes: start of the names of its device files. alive: file of sysfs that has 1."""
+    """family: of whole cards. mem_gb: 0: not published. nodes: start of the names of its device files. alive: file of sysfs that has 1."""
 
     family: str
     title: str
@@ -72,8 +72,8 @@ _RNGD = _Chip(
 CHIPS: Mapping[str, _Chip] = {
     "0000": _WARBOY,
     "0001": _RNGD,
-    "0002": replace(_RNGD, family="rngd-plus", title="FuriosaAI RNGD+"),
-    "2222": replace(_RNGD, family="rngd-s", title="FuriosaAI RNGD-S"),
+    "0002": replace(_RNGD, family="rngd-plus", title="FuriosaAI RNGD+", mem_gb=0),
+    "2222": replace(_RNGD, family="rngd-s", title="FuriosaAI RNGD-S", mem_gb=0),
 }
 """By PCI device. Source: pci.ids, August 2026."""
 _DIVIDED = (_WARBOY, _RNGD)
@@ -261,7 +261,7 @@ class Furiosa:
                 set=function.numa or 0,
                 pci=function.address,
                 numa=function.numa,
-                mem_bytes=group.chip.mem_gb * len(group.cores) // group.chip.cores << 30,
+                mem_bytes=group.chip.mem_gb * len(group.cores) // group.chip.cores << 30 or None,
             ),
             handle=f"npu:{number}{cores}",
             nodes=nodes,
