@@ -111,9 +111,10 @@ class Installation:
         image: str = "",
         cpu: int = 100,
         mem: int = SMALL["mem"],
+        accelerators: Mapping[str, int] | None = None,
         **more: object,
     ) -> SessionId:
-        slots = {"cpu": cpu, "mem": mem}
+        slots = {"cpu": cpu, "mem": mem, **(accelerators or {})}
         request = spec(image=image or cluster_images.tiny("work"), slots=slots, node=node, **more)
         return await service.enqueue(self.database, self.clock, self.actor, request)
 

@@ -125,6 +125,11 @@ class Node:
         return len(calls.read_text().splitlines()) if calls.exists() else 0
 
     @property
+    def device_plugins(self) -> Path:
+        """Where its kubelet has the sockets of device plug-ins, as this machine sees it."""
+        return self._home / "var/lib/kubelet/device-plugins"
+
+    @property
     def _socket(self) -> Path:
         return self._home / "run/containerd.sock"
 

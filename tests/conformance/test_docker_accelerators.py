@@ -15,6 +15,7 @@ from carrel.accelerators.furiosa import Furiosa, FuriosaSettings
 from carrel.accelerators.gaudi import Gaudi
 from carrel.accelerators.nvidia import Nvidia
 from carrel.accelerators.pci import SAPEON, ConfiguredCards
+from carrel.accelerators.port import Device
 from carrel.accelerators.rebellions import Rebellions
 from carrel.accelerators.tenstorrent import Tenstorrent
 from carrel.core.ids import new_id
@@ -65,6 +66,38 @@ async def inside(engine: DockerEngine, image: str, held: dict[str, int]) -> tupl
     shown = (await run(engine, spec.id, "env")).stdout.decode().splitlines()
     variables = dict(line.split("=", 1) for line in shown if "_VISIBLE_" in line or "_DEVICES" in line)
     return {path.removeprefix("./") for path in files.stdout.decode().split()} - {"accel"}, variables
+
+
+async def test_a_container_runs_on_the_processors_near_its_devices(
+    docker: aiodocker.Docker, installation: str, tmp_path: Path
+) -> None:
+    for name, text in {"node/node0/cpulist": "0", "node/node1/cpulist": "1", "cpu/online": "0-1"}.items():
+        file = tmp_path / "sys/devices/system" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{text}\n")
+    accelerators = driver(Nvidia(), tree(tmp_path, "h100x2"))
+    engine = DockerEngine(docker_url(), installation, accelerators=[accelerators], host_root=tmp_path)
+
+    async def processors(cpu: int, *held: Device) -> str:
+        devices = {device.id: 1000 for device in held}
+        spec = ContainerSpec(
+            new_id(), await ensure_tiny_image(), {"cpu": cpu, "mem": 64 << 20}, devices=devices
+        )
+        await engine.ensure(spec, ProgressLog())
+        shown = (await run(engine, spec.id, "grep", "Cpus_allowed_list", "/proc/self/status")).stdout
+        return shown.decode().split()[1]
+
+    try:
+        near, far = accelerators.discover()
+        assert (near.numa, far.numa) == (0, 1)
+        assert await processors(500, far) == "1"
+        everywhere = await processors(500)
+        assert everywhere != "1"
+        assert await processors(500, near, far) == everywhere
+        assert await processors(1500, far) == everywhere
+    finally:
+        await engine.purge()
+        await engine.close()
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,9 @@ _CORES: Mapping[Partition, int] = {"none": 0, "single": 1, "dual": 2, "quad": 4}
 
 @dataclass(frozen=True, slots=True)
 class _Chip:
-    """family: of whole cards. mem_gb: 0: not published. nodes: start of the names of its device files. alive: file of sysfs that has 1."""
+    """family: of whole cards. mem_gb: 0: not published. nodes: start of the names of its device files. alive: file of
+    sysfs that has 1.
+    """
 
     family: str
     title: str

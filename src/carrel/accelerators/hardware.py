@@ -67,6 +67,10 @@ class Machine:
         except ValueError:
             return None
 
+    def path_of(self, path: str) -> tuple[str, ...]:
+        """The components of the real path of a file below the root: those of sysfs lead to a place on a bus."""
+        return Path(os.path.relpath(os.path.realpath(self.root / path), os.path.realpath(self.root))).parts
+
     def names(self, path: str) -> list[str]:
         """The names in a directory, sorted; empty if it cannot be read."""
         try:
@@ -116,9 +120,8 @@ class Machine:
         """What connects a PCI function with its neighbours: the upstream port of their switch, otherwise the root of
         their bus; empty if it is not known.
         """
-        place = (self.root / "sys/bus/pci/devices" / address).resolve()
-        switch = place.parent.parent.name
-        return switch if place.parent.name != "devices" and re.match(r"pci|\w{4,8}:", switch) else ""
+        parts = self.path_of(f"sys/bus/pci/devices/{address}")
+        return parts[-3] if parts[:2] == ("sys", "devices") and len(parts) > 4 else ""
 
     def run(self, name: str, *arguments: str) -> str:
         """The output of a vendor's tool. Raises: ToolError."""

@@ -10,6 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from pydantic import Field
+
 from carrel.accelerators import cdi
 from carrel.accelerators.driver import AcceleratorDriver, Card, MachineSettings, device_nodes, resources
 from carrel.accelerators.hardware import Machine, PciFunction, ToolError, pci_address, quantity
@@ -59,13 +61,23 @@ Row = Mapping[str, str]
 """Of nvidia-smi's answer: field -> value."""
 
 
+class NvidiaSettings(MachineSettings):
+    unenforced_shares: bool = Field(
+        default=False,
+        description="Sessions may request shares of a GPU, which divide it in the schedule only: each session can use "
+        "all of its memory and time. On a simulated machine they always may.",
+    )
+
+
 class Nvidia:
-    """Slots: cuda.device, cuda.shares, and one for each MIG profile, such as cuda.mig-1g.10gb.
+    """Slots: cuda.device, and one for each MIG profile, such as cuda.mig-1g.10gb; with shares also cuda.shares.
 
     A GPU in MIG mode is not offered itself, but by its instances.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, shares: bool = False) -> None:
+        whole, part = whole_and_shares(FAMILY, _TITLE)
+        self._kinds = (whole, part) if shares else (whole,)
         self._fields: Sequence[str] = _QUERY
         self._cliques: tuple[frozenset[str], Mapping[str, str]] = frozenset(), {}
         self._in_cdi: frozenset[str] = frozenset()
@@ -95,7 +107,7 @@ class Nvidia:
     def kinds(self, devices: Iterable[Device]) -> Sequence[SlotKind]:
         profiles = sorted({device.family for device in devices} - {FAMILY})
         return (
-            *whole_and_shares(FAMILY, _TITLE),
+            *self._kinds,
             *(
                 SlotKind(
                     one,
@@ -319,6 +331,9 @@ def _topology_rows(table: str, count: int) -> Iterator[tuple[int, list[int]]]:
             )
 
 
-PLUGIN = Plugin(
-    MachineSettings, lambda settings: AcceleratorDriver(Nvidia(), settings.machine()), "NVIDIA GPUs"
-)
+def _make(settings: NvidiaSettings) -> AcceleratorDriver:
+    vendor = Nvidia(shares=settings.unenforced_shares or settings.simulated)
+    return AcceleratorDriver(vendor, settings.machine())
+
+
+PLUGIN = Plugin(NvidiaSettings, _make, "NVIDIA GPUs")

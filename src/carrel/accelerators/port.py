@@ -155,6 +155,15 @@ class Monitored(Protocol):
         ...
 
 
+@runtime_checkable
+class Companion(Protocol):
+    """Accelerators that give containers something beside devices of others, such as network adapters near them."""
+
+    def beside(self, devices: Sequence[Device], held: Mapping[str, int]) -> Attachment:
+        """What a container with these devices gets besides. devices: all of the machine. held: as for `attach`."""
+        ...
+
+
 def slots_of(devices: Iterable[Device], kinds: Iterable[SlotKind]) -> dict[str, int]:
     """The slots that these devices provide: for each kind of their families, as many as fit."""
     families = [device.family for device in devices]
@@ -172,7 +181,11 @@ def attach(
 
     Raises: ValueError when two parts need different runtimes.
     """
+    accelerators = list(accelerators)
     attached = [one.attach(held) for one in accelerators]
+    if companions := [one for one in accelerators if isinstance(one, Companion)]:
+        devices = [device for one in accelerators for device in _all_devices(one)]
+        attached += [one.beside(devices, held) for one in companions]
     parts = [(None if has_cdi else part.without_cdi) or part for part in attached]
     runtimes = sorted({part.runtime for part in parts if part.runtime})
     if len(runtimes) > 1:
@@ -188,6 +201,13 @@ def attach(
         runtime="".join(runtimes),
         resources={name: amount for part in parts for name, amount in part.resources.items()},
     )
+
+
+def _all_devices(accelerators: Accelerators) -> Sequence[Device]:
+    """Also those that are not offered now: containers may hold them."""
+    if isinstance(accelerators, Monitored):
+        return [state.device for state in accelerators.states()]
+    return accelerators.discover()
 
 
 def whole_and_shares(family: str, title: str = "", *, quantum: int = 1) -> tuple[SlotKind, SlotKind]:

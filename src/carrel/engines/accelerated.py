@@ -1,6 +1,6 @@
 """Accelerator support for nodes and containers, shared by all engines."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from carrel.accelerators import visible_devices
@@ -27,6 +27,13 @@ def attachment_of(
         return attach(accelerators, spec.devices, has_cdi=has_cdi)
     except ValueError as error:
         raise cannot_attach(str(error)) from error
+
+
+def numa_of(accelerators: Iterable[Accelerators], held: Collection[str]) -> frozenset[int]:
+    """The NUMA nodes of these devices; empty if that of one of them is not known."""
+    numbers = {device.numa for one in accelerators for device in one.discover() if device.id in held}
+    known = frozenset(number for number in numbers if number is not None)
+    return frozenset() if None in numbers else known
 
 
 def environment(spec: ContainerSpec, attachment: Attachment = NOTHING) -> Mapping[str, str]:

@@ -56,6 +56,7 @@ _LOADED = (
     "carrel.accelerators.rebellions",
     "carrel.accelerators.tenstorrent",
     "carrel.accelerators.pci",
+    "carrel.accelerators.infiniband",
     "carrel.gateway.serve",
     "encodings.idna",
 )

@@ -87,7 +87,7 @@ async def test_a_unit_is_given_to_one_container_and_shown_everywhere(living: Api
 async def test_gpus_of_a_simulated_machine_are_given_to_sessions_that_cannot_choose_others(
     living: Api, tmp_path: Path
 ):
-    nvidia = driver(Nvidia(), tree(tmp_path / "machine", "h100x4,h100-migx1"))
+    nvidia = driver(Nvidia(shares=True), tree(tmp_path / "machine", "h100x4,h100-migx1"))
     living.engine.world.equip("local", nvidia)
     living.engine.world.hint("local")
     user = await living.as_("user")

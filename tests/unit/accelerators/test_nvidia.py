@@ -9,7 +9,7 @@ from simulated_accelerators import driver, eager, tree
 
 from carrel.accelerators.driver import AcceleratorDriver
 from carrel.accelerators.hardware import Machine
-from carrel.accelerators.nvidia import Nvidia
+from carrel.accelerators.nvidia import PLUGIN, Nvidia
 from carrel.accelerators.port import (
     UNKNOWN,
     Attachment,
@@ -85,7 +85,7 @@ def test_a_gpu_that_a_virtual_machine_has_is_none_of_ours(root: Path):
 def test_instances_are_offered_instead_of_their_gpu(tmp_path: Path):
     nvidia = driver(Nvidia(), tree(tmp_path, "h100-migx1,h100x1"))
     devices = nvidia.discover()
-    assert slots_of(devices, nvidia.kinds()) == {"cuda.device": 1, "cuda.shares": 1000, "cuda.mig-1g.10gb": 7}
+    assert slots_of(devices, nvidia.kinds()) == {"cuda.device": 1, "cuda.mig-1g.10gb": 7}
     instance = devices[-1]
     assert instance.model == "NVIDIA H100 80GB HBM3 MIG 1g.10gb"
     assert instance.id.startswith("MIG-")
@@ -97,6 +97,18 @@ def test_an_instance_is_a_resource_of_its_profile(tmp_path: Path):
     nvidia, simulated = Nvidia(), Machine(tree(tmp_path, "h100-migx1"), simulated=True)
     instances = nvidia.read(simulated)[:2]
     assert nvidia.attach(instances, Machine()).resources == {"nvidia.com/mig-1g.10gb": 2}
+
+
+@pytest.mark.parametrize(
+    ("settings", "offered"),
+    [({}, False), ({"unenforced_shares": True}, True), ({"simulated": True}, True)],
+    ids=["default", "allowed", "simulated"],
+)
+def test_shares_that_nothing_enforces_are_offered_only_if_allowed(
+    tmp_path: Path, settings: dict[str, bool], offered: bool
+):
+    made = PLUGIN.make(PLUGIN.checked({"root": str(tree(tmp_path, "h100x1")), **settings}))
+    assert ("cuda.shares" in {kind.name for kind in made.kinds()}) is offered
 
 
 def test_a_profile_with_a_plus_is_a_slot_too(tmp_path: Path):

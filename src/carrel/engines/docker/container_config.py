@@ -73,13 +73,14 @@ def configuration(
     with_profile: bool,
     storage: Mapping[str, str] | None = None,
     layer: Mapping[str, object] | None = None,
+    cpus: str = "",
 ) -> dict[str, object]:
     """The body of the daemon's container create request.
 
     An unprivileged process: user 1000, no capabilities and, unless it has root inside, no way to gain them, Carrel's
     seccomp profile or the daemon's own (with_profile), separate namespaces, memory without swap, CPU quota, limits on
     processes and on per-user kernel resources, bounded logs. attachment: of its accelerators. storage: options of its
-    root file system. layer: the mount of its app layer.
+    root file system. layer: the mount of its app layer. cpus: on which it runs; empty: on all.
     """
     mem_bytes = spec.slots.get("mem", 0)
     host: dict[str, object] = {
@@ -104,6 +105,8 @@ def configuration(
     if mounts := [*binds(spec.mounts), *attached.binds(attachment), *([layer] if layer else ())]:
         host["Mounts"] = mounts
     host |= limits(spec.slots)
+    if cpus:
+        host["CpusetCpus"] = cpus
     if storage:
         host["StorageOpt"] = dict(storage)
     if spec.command != IDLE and with_init:

@@ -15,8 +15,8 @@ import aiodocker
 import structlog
 
 from carrel.accelerators.port import NOTHING, Accelerators
-from carrel.engines.accelerated import attachment_of, node_with
-from carrel.engines.docker import answers, attached, host, mounts, nvidia_driver, rights
+from carrel.engines.accelerated import attachment_of, node_with, numa_of
+from carrel.engines.docker import answers, attached, host, mounts, near_cpus, nvidia_driver, rights
 from carrel.engines.docker.adjusting import Adjusting
 from carrel.engines.docker.api import ANSWER_S, START_S, DockerApi, filters, sentences
 from carrel.engines.docker.claim_volumes import ClaimVolumes
@@ -303,12 +303,15 @@ class DockerEngine(Adjusting):
             self._has_init = answers.has_init(await self._api.call("GET", "version"))
         with_profile = await self._knows_profile()
         network = await self._networks.join(spec.id, spec.network)
-        attachment = NOTHING
+        attachment, cpus = NOTHING, ""
         if spec.devices or spec.runtime or spec.root:
             info = await self._api.call("GET", "info")
             has_cdi = attached.has_cdi(info)
             attachment = await asyncio.to_thread(attachment_of, self._accelerators, spec, has_cdi=has_cdi)
             attached.require(attachment, info)
+            if spec.devices and host.is_here(self._api, info):
+                numa = await asyncio.to_thread(numa_of, self._accelerators, spec.devices)
+                cpus = near_cpus.near(self._host_root, numa, spec.slots.get("cpu", 0))
             if spec.runtime:
                 offered = answers.offered_runtimes(info, await self._api.call("GET", "version"))
                 attachment = attached.with_runtime(attachment, spec.runtime, offered)
@@ -332,6 +335,7 @@ class DockerEngine(Adjusting):
                     with_profile=with_profile,
                     storage=await self._disk_limit.options(spec),
                     layer=layer,
+                    cpus=cpus,
                 )
                 await self._api.call(
                     "POST", "containers/create", params={"name": name}, body=body, timeout_s=START_S

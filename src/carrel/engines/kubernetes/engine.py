@@ -76,6 +76,7 @@ class KubernetesEngine:
     claimant: the database that the label must be bound to; None: not checked.
 
     A container that has ended is started again as a new pod: only its folders are kept.
+    extended_resources: of device plug-ins, offered besides those of known vendors.
     at_once: of containers that start; of each, the API server has a few requests and a watch.
     layer: the image of the app layer, in a registry that the nodes reach. layer_directory: of each node, where it is
     kept if there are no image volumes; empty: each pod has a copy.
@@ -99,6 +100,7 @@ class KubernetesEngine:
         sandbox: Sandbox = DEFAULT_SANDBOX,
         check_image: str = "",
         tolerations: Sequence[Toleration] = (),
+        extended_resources: Collection[str] = (),
         forwards_ports: bool = False,
         layer: str = "",
         layer_directory: str = "",
@@ -114,6 +116,7 @@ class KubernetesEngine:
         self._isolation = Isolation(self._api, self._names, reachability)
         self._layers = LayerTrial(self._api, self._names, layer, layer_directory)
         self._check_image = check_image
+        self._extended_resources = frozenset(extended_resources)
         self._sandbox = sandbox
         self._ready: Mapping[str, Mapping[str, Any]] = {}
         """The nodes that are ready, by name."""
@@ -130,10 +133,13 @@ class KubernetesEngine:
             await self.claim.answer()
             machines = await self._isolated()
             foreign = await self._watch.foreign.read()
+            ours = await self._watch.pods.read()
         shared = {NETWORK_POLICY} if self._isolation.enforced else set[str]()
         if self._forwards_ports:
             shared.add(FORWARDED)
-        nodes = pod_answers.nodes(machines, foreign, self._names.tolerations)
+        nodes = pod_answers.nodes(
+            machines, foreign, self._names.tolerations, ours=ours, extended=self._extended_resources
+        )
         return tuple(
             replace(node, capabilities=node.capabilities | shared | self._of_runtimes(machine))
             for node, machine in zip(nodes, machines, strict=True)

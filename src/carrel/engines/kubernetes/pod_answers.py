@@ -1,14 +1,16 @@
 """Conversion of the API server's objects to port types. Pure: decoded JSON in, port types out."""
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from carrel.engines.kubernetes import pod_events, pod_folders, pod_layers, taints
-from carrel.engines.kubernetes.pods import LABEL_EPOCH, LABEL_ID, OCCUPIED, PREPARE, SESSION
+from carrel.accelerators.port import Device, slots_of
+from carrel.core.slots import SlotKind
+from carrel.engines.kubernetes import extended_resources, pod_events, pod_folders, pod_layers, taints
+from carrel.engines.kubernetes.pods import LABEL_EPOCH, LABEL_ID, OCCUPIED, PREPARE, SESSION, devices_of
 from carrel.engines.kubernetes.quantities import quantity
 from carrel.engines.kubernetes.taints import Toleration
 from carrel.engines.optional import StoredImage
@@ -36,28 +38,36 @@ _CAPABILITIES = frozenset({"cpu-limit", "memory-limit", "seccomp", ELASTIC})
 
 @dataclass(frozen=True, slots=True)
 class ListedPod:
-    """What is kept of a pod of ours. node: "" if it has none yet. end: as `pod_events.end`."""
+    """What is kept of a pod of ours. node: "" if it has none yet. end: as `pod_events.end`. devices: that it holds."""
 
     uid: str
     node: str
     observed: Observed
     end: str
+    devices: frozenset[str] = frozenset()
 
 
 def listed(pod: Mapping[str, Any]) -> ListedPod:
     """What is kept of a pod of ours."""
     return ListedPod(
-        pod["metadata"]["uid"], pod["spec"].get("nodeName") or "", observed(pod), pod_events.end(pod)
+        pod["metadata"]["uid"],
+        pod["spec"].get("nodeName") or "",
+        observed(pod),
+        pod_events.end(pod),
+        devices_of(pod),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """What a pod reserves. node: "" if it has none yet. cpu: in millicores. mem: in bytes."""
+    """What a pod reserves. node: "" if it has none yet. cpu: in millicores. mem: in bytes. extended: resources of
+    device plug-ins.
+    """
 
     node: str
     cpu: int
     mem: int
+    extended: Mapping[str, int] = field(default_factory=dict)
 
 
 def observed(pod: Mapping[str, Any]) -> Observed:
@@ -239,12 +249,37 @@ def nodes(
     machines: Iterable[Mapping[str, Any]],
     foreign: Iterable[Reservation],
     tolerations: Sequence[Toleration] = (),
+    *,
+    ours: Iterable[ListedPod] = (),
+    extended: Collection[str] = (),
 ) -> tuple[NodeInfo, ...]:
-    """The cluster's machines. foreign: what pods of others reserve, which is not offered. tolerations: of ours."""
+    """The cluster's machines. foreign: what pods of others reserve, which is not offered. tolerations: of ours.
+
+    ours: our pods. extended: see `extended_resources.kind_of`.
+    """
     by_node: defaultdict[str, list[Reservation]] = defaultdict(list)
     for one in foreign:
         by_node[one.node].append(one)
-    return tuple(_node(one, by_node[one["metadata"]["name"]], tolerations) for one in machines)
+    held: defaultdict[str, set[str]] = defaultdict(set)
+    for pod in ours:
+        held[pod.node] |= pod.devices
+    return tuple(
+        _with_devices(
+            _node(machine, by_node[name], tolerations),
+            extended_resources.offered(machine, _extended(by_node[name]), held[name], extended),
+        )
+        for machine in machines
+        for name in (machine["metadata"]["name"],)
+    )
+
+
+def _extended(reservations: Iterable[Reservation]) -> Mapping[str, int]:
+    return sum((Counter(one.extended) for one in reservations), Counter())
+
+
+def _with_devices(node: NodeInfo, offered: tuple[tuple[Device, ...], tuple[SlotKind, ...]]) -> NodeInfo:
+    devices, kinds = offered
+    return replace(node, devices=devices, slot_kinds=kinds, slots={**node.slots, **slots_of(devices, kinds)})
 
 
 def _node(
@@ -284,8 +319,11 @@ def images(machine: Mapping[str, Any]) -> tuple[StoredImage, ...]:
 def reservation(pod: Mapping[str, Any]) -> Reservation:
     """What a pod reserves on its node: the largest of what it needs at once."""
 
+    def requests_of(container: Mapping[str, Any]) -> Mapping[str, str]:
+        return (container.get("resources") or {}).get("requests") or {}
+
     def requested(container: Mapping[str, Any]) -> tuple[int, int]:
-        requests = (container.get("resources") or {}).get("requests") or {}
+        requests = requests_of(container)
         return quantity(requests.get("cpu", "0"), 1000), quantity(requests.get("memory", "0"))
 
     spec = pod["spec"]
@@ -299,7 +337,10 @@ def reservation(pod: Mapping[str, Any]) -> Reservation:
         max(sum(one[kind] for one in running), *(one[kind] for one in before), 0) + overhead[kind]
         for kind in (0, 1)
     )
-    return Reservation(spec.get("nodeName") or "", cpu, mem)
+    extended = sum((extended_resources.requested(requests_of(one)) for one in steady), Counter[str]())
+    for one in initial:
+        extended |= extended_resources.requested(requests_of(one))
+    return Reservation(spec.get("nodeName") or "", cpu, mem, extended)
 
 
 def usages(summary: Mapping[str, Any], ours: Mapping[str, str]) -> Iterable[ContainerUsage]:

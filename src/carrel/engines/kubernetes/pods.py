@@ -15,11 +15,13 @@ import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from pathlib import PurePosixPath
 from typing import Any
 
-from carrel.engines.accelerated import cannot_attach, environment
-from carrel.engines.kubernetes import pod_folders, pod_secrets
+from carrel.accelerators import visible_devices
+from carrel.engines.accelerated import environment
+from carrel.engines.kubernetes import extended_resources, pod_folders, pod_secrets
 from carrel.engines.kubernetes.pod_layers import PodLayer
 from carrel.engines.kubernetes.taints import Toleration
 from carrel.engines.port import (
@@ -43,6 +45,8 @@ GATE = "carrel.dev/start"
 """The scheduling gate of a pod that may not start yet."""
 _SECRET = "carrel.dev/secret"
 """Annotation with the name of a pod's secret."""
+_DEVICES = "carrel.dev/devices"
+"""Annotation with the units of extended resources that it holds."""
 OCCUPIED = 77
 """Exit code of `prepare` if the place of a folder is occupied."""
 
@@ -110,8 +114,7 @@ class PodNames:
 
 def require_supported(spec: ContainerSpec) -> None:
     """Raises: EngineError for what a pod cannot have."""
-    if spec.devices:
-        raise cannot_attach("Accelerators are not supported in this cluster.")
+    extended_resources.amounts(spec.devices)
     if spec.root:
         message = "A session in this cluster cannot have root."
         raise EngineError(message, retriable=False, code="root_unsupported")
@@ -142,7 +145,7 @@ def manifest(
     runtime's seccomp profile, no service account.
     """
     limited = {
-        "resources": {"limits": limits(spec.slots), "requests": limits(spec.slots)},
+        "resources": _resources(limits(spec.slots)),
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
     }
     common = {**limited, "image": spec.image, "imagePullPolicy": _pull_policy(spec)}
@@ -150,7 +153,7 @@ def manifest(
         **common,
         "name": PREPARE,
         "command": ["/bin/sh", "-c", literal(_preparation(spec))],
-        "env": [{"name": "HOME", "value": str(_VOLUME)}],
+        "env": [_value("HOME", str(_VOLUME)), *starmap(_value, visible_devices.NONE.items())],
         "workingDir": str(_VOLUME),
         "volumeMounts": [
             _mounted(SESSION, _VOLUME),
@@ -160,6 +163,7 @@ def manifest(
     }
     main = {
         **common,
+        "resources": _resources({**limits(spec.slots), **extended_resources.amounts(spec.devices)}),
         "name": SESSION,
         "command": [literal(word) for word in spec.command],
         "env": list(_variables(spec, secret)),
@@ -173,7 +177,7 @@ def manifest(
         "metadata": {
             "name": names.pod(spec.id),
             "labels": _labels(spec, names),
-            "annotations": {_SECRET: secret, **_NOT_MOVED},
+            "annotations": {_SECRET: secret, _DEVICES: ",".join(sorted(spec.devices)), **_NOT_MOVED},
         },
         "spec": {
             "schedulingGates": [{"name": GATE}],
@@ -214,6 +218,16 @@ def secrets_of(spec: ContainerSpec, names: PodNames, pod: Mapping[str, Any]) -> 
         yield {"apiVersion": "v1", "kind": "Secret", **secret, "metadata": {**secret["metadata"], **metadata}}
 
 
+def devices_of(pod: Mapping[str, Any]) -> frozenset[str]:
+    """The units of extended resources that one of our pods holds."""
+    listed = (pod["metadata"].get("annotations") or {}).get(_DEVICES, "")
+    return frozenset(filter(None, listed.split(",")))
+
+
+def _resources(amounts: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
+    return {"limits": amounts, "requests": amounts}
+
+
 def limits(slots: Mapping[str, int]) -> dict[str, str]:
     """Resources for these slots, which are guaranteed and enforced; omitted slots set nothing."""
     resources = {}
@@ -236,12 +250,17 @@ def _labels(spec: ContainerSpec, names: PodNames) -> dict[str, str]:
 
 def _variables(spec: ContainerSpec, secret: str) -> Iterator[dict[str, object]]:
     """Values that people have set are in no manifest: whoever may see pods would read them."""
+    set_by_plugins = extended_resources.variables(spec.devices)
     for name, value in environment(spec).items():
         if spec.env.get(name) == value:
             key = {"name": secret, "key": pod_secrets.variable_key(name)}
             yield {"name": name, "valueFrom": {"secretKeyRef": key}}
-        else:
-            yield {"name": name, "value": value}
+        elif name not in set_by_plugins:
+            yield _value(name, value)
+
+
+def _value(name: str, value: str) -> dict[str, object]:
+    return {"name": name, "value": value}
 
 
 def _resolution(spec: ContainerSpec, names: PodNames) -> dict[str, object]:

@@ -37,6 +37,12 @@ def _tolerated(text: str) -> str:
 
 
 _Toleration = Annotated[str, AfterValidator(_tolerated)]
+_ExtendedResource = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^[a-z0-9]([-.a-z0-9]{0,250}[a-z0-9])?/[A-Za-z]([-_.A-Za-z0-9]{0,28}[A-Za-z0-9])?$"
+    ),
+]
 
 
 class AppConnection(StrEnum):
@@ -141,6 +147,15 @@ class KubernetesSettings(BaseModel):
         pattern=r"^(/[\w./-]*\w)?$",
     )
 
+    extended_resources: list[_ExtendedResource] = Field(
+        default=[],
+        title="Extended resources",
+        description="Resources of device plug-ins that sessions may request, besides those of known vendors: the "
+        "slot of example.com/npu is npu.device.",
+        examples=["example.com/npu"],
+        max_length=50,
+    )
+
     def reachability(self) -> Reachability:
         """Who reaches sessions, and what they reach."""
         return Reachability(
@@ -176,6 +191,7 @@ def _make(settings: KubernetesSettings) -> Connect:
         sandbox=sandbox,
         check_image=settings.check_image,
         tolerations=tolerations,
+        extended_resources=settings.extended_resources,
         forwards_ports=settings.apps is AppConnection.API_SERVER,
         layer=settings.app_layer,
         layer_directory=settings.app_layer_directory,

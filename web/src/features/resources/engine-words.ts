@@ -85,6 +85,10 @@ const OURS: Record<string, KindWords> = {
         title: msg`Tolerations`,
         text: msg`Taints of nodes that do not keep sessions away, such as nvidia.com/gpu or dedicated=lab:NoSchedule.`,
       },
+      extended_resources: {
+        title: msg`Extended resources`,
+        text: msg`Resources of device plug-ins that sessions may request, besides those of known vendors: the slot of example.com/npu is npu.device.`,
+      },
     },
   },
 };
