@@ -24,7 +24,21 @@ _KINDS: Mapping[str, SlotKind] = {
     "habana.ai/gaudi": SlotKind(
         "gaudi.device", "gaudi", SlotType.COUNT, allowed=(1, 2, 4, 8), title="Intel Gaudi"
     ),
+    "furiosa.ai/warboy": SlotKind(
+        "warboy.device", "warboy", SlotType.COUNT, title="FuriosaAI Warboy", unit="card"
+    ),
+    "furiosa.ai/rngd": SlotKind("rngd.device", "rngd", SlotType.COUNT, title="FuriosaAI RNGD", unit="card"),
+    # Its plug-in does not tell models apart.
+    "rebellions.ai/npu": SlotKind("rbln.device", "rbln", SlotType.COUNT, title="Rebellions NPU", unit="NPU"),
+    "tenstorrent.com/n150": SlotKind(
+        "n150.device", "n150", SlotType.COUNT, title="Tenstorrent n150", unit="card"
+    ),
+    "tenstorrent.com/n300": SlotKind(
+        "n300.device", "n300", SlotType.COUNT, title="Tenstorrent n300", unit="card"
+    ),
 }
+_CORES = re.compile(r"furiosa\.ai/rngd-(?P<cores>[124])core\.\d{1,3}gb")
+"""Of FuriosaAI's plug-in where it divides cards."""
 _MIG = "nvidia.com/mig-"
 _PRODUCT = "nvidia.com/gpu.product"
 """Label of nodes by NVIDIA's feature discovery."""
@@ -49,6 +63,10 @@ def kind_of(resource: str, others: Collection[str]) -> SlotKind | None:
         profile = resource.removeprefix(_MIG)
         family = f"cuda.mig-{profile}"
         return SlotKind(family, family, SlotType.UNIQUE, title=f"NVIDIA GPU, MIG {profile}", unit="instance")
+    if cores := _CORES.fullmatch(resource):
+        family = resource.partition("/")[2].replace("-", ".")
+        title = f"FuriosaAI RNGD, {cores['cores']} of 8 cores"
+        return SlotKind(family, family, SlotType.COUNT, title=title, unit="group")
     if resource in others:
         family = re.sub(r"[^a-z0-9_-]", "-", resource.partition("/")[2].lower())
         return SlotKind(f"{family}.device", family, SlotType.COUNT, title=resource)
