@@ -11,10 +11,13 @@ from tiny_image import docker_url, ensure_tiny_image
 
 from carrel.accelerators.amd import Amd
 from carrel.accelerators.driver import AcceleratorDriver, Vendor
+from carrel.accelerators.furiosa import Furiosa, FuriosaSettings
 from carrel.accelerators.gaudi import Gaudi
 from carrel.accelerators.nvidia import Nvidia
 from carrel.accelerators.pci import SAPEON, ConfiguredCards
 from carrel.accelerators.port import Device
+from carrel.accelerators.rebellions import Rebellions
+from carrel.accelerators.tenstorrent import Tenstorrent
 from carrel.core.ids import new_id
 from carrel.engines.conformance_kit import ProgressLog, run
 from carrel.engines.docker import DockerEngine
@@ -27,9 +30,17 @@ GREEDY = {
     "HABANA_VISIBLE_MODULES": "0,1,2,3",
     "AMD_VISIBLE_DEVICES": "all",
     "ROCR_VISIBLE_DEVICES": "0,1,2,3",
+    "TT_VISIBLE_DEVICES": "0,1,2,3",
+    "FURIOSA_DEVICES": "npu:0,npu:1,npu:2,npu:3",
+    "RBLN_DEVICES": "0,1,2,3",
 }
 """What an image and its user would like to have."""
 NONE = {"NVIDIA_VISIBLE_DEVICES": "void", "AMD_VISIBLE_DEVICES": "none", "HABANA_VISIBLE_DEVICES": "void"}
+WARBOYS = {
+    f"npu{card}{end}"
+    for card in (1, 2)
+    for end in ("", "_mgmt", "pe0", "pe1", "pe0-1", *(f"ch{number}" for number in range(4)))
+}
 
 
 @pytest.fixture
@@ -53,7 +64,7 @@ async def inside(engine: DockerEngine, image: str, held: dict[str, int]) -> tupl
         engine, spec.id, "sh", "-c", "cd /dev; find . -type f; find . -name 'nvidia*' -o -name 'accel*'"
     )
     shown = (await run(engine, spec.id, "env")).stdout.decode().splitlines()
-    variables = dict(line.split("=", 1) for line in shown if "_VISIBLE_" in line)
+    variables = dict(line.split("=", 1) for line in shown if "_VISIBLE_" in line or "_DEVICES" in line)
     return {path.removeprefix("./") for path in files.stdout.decode().split()} - {"accel"}, variables
 
 
@@ -114,9 +125,34 @@ async def test_a_container_runs_on_the_processors_near_its_devices(
             {"kfd", "dri/renderD130", "dri/renderD131"},
             {"ROCR_VISIBLE_DEVICES": "0,1", "HIP_VISIBLE_DEVICES": "0,1"},
         ),
+        (
+            lambda: Furiosa(FuriosaSettings(rngd_partition="quad")),
+            "rngdx2",
+            {
+                f"rngd/npu{card}{end}"
+                for card, first in ((0, 4), (1, 0))
+                for end in (
+                    "mgmt",
+                    "dmar",
+                    *(f"bar{number}" for number in (0, 2, 4)),
+                    *(f"ch{number}{side}" for number in range(8) for side in ("", "r")),
+                    *(f"pe{first + core}" for core in range(4)),
+                    *(f"pe{first + start}-{first + end}" for start, end in ((0, 1), (2, 3), (0, 3))),
+                )
+            },
+            {"FURIOSA_DEVICES": "npu:0:4-7,npu:1:0-3"},
+        ),
+        (Furiosa, "warboyx4", WARBOYS, {"FURIOSA_DEVICES": "npu:1:0-1,npu:2:0-1"}),
+        (Rebellions, "atom-plusx4", {"rbln0", "rbln1", "rsd0", "rsd1"}, {}),
+        (
+            Tenstorrent,
+            "n300x4",
+            {"tenstorrent/1", "tenstorrent/2"},
+            {"TT_VISIBLE_DEVICES": "0000:19:00.0,0000:1a:00.0"},
+        ),
         (lambda: ConfiguredCards({"sapeon": SAPEON}), "x330x4", {"sapeon1", "sapeon2"}, {}),
     ],
-    ids=["nvidia", "gaudi", "amd", "pci"],
+    ids=["nvidia", "gaudi", "amd", "rngd", "warboy", "rebellions", "tenstorrent", "pci"],
 )
 async def test_a_container_has_its_devices_only(
     docker: aiodocker.Docker,

@@ -8,7 +8,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from carrel.accelerators.driver import AcceleratorDriver, Card, MachineSettings, device_nodes, missing_node
+from carrel.accelerators.driver import (
+    AcceleratorDriver,
+    Card,
+    MachineSettings,
+    device_nodes,
+    groups_of,
+    missing_node,
+    resources,
+)
 from carrel.accelerators.hardware import Machine, PciFunction
 from carrel.accelerators.port import Attachment, Device, DeviceMetrics, Limit
 from carrel.core.slots import SlotKind, SlotType
@@ -61,8 +69,9 @@ class Amd:
                 "HIP_VISIBLE_DEVICES": numbers,
             },
             nodes=device_nodes(cards, KFD),
-            groups=tuple(dict.fromkeys(group for card in cards for group in card.groups)),
+            groups=groups_of(cards),
             limits=(Limit("memlock", -1, -1),),
+            resources=resources(cards, {FAMILY: "amd.com/gpu"}),
         )
 
 

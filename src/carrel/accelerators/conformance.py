@@ -154,7 +154,7 @@ class AcceleratorConformance:
             together = accelerators.attach(held)
             for device, amount in held.items():
                 one = accelerators.attach({device: amount})
-                assert {*one.nodes, *one.paths, *one.cdi} <= {*together.nodes, *together.paths, *together.cdi}
+                assert _files(one) <= _files(together)
 
 
 def _devices(accelerators: Accelerators) -> list[Device]:
@@ -186,11 +186,20 @@ def _parts(attachment: Attachment) -> frozenset[object]:
     return frozenset(
         [
             *((name, one) for name, value in attachment.env.items() for one in value.split(",")),
-            *attachment.nodes,
-            *attachment.paths,
+            *_files(attachment),
             *attachment.groups,
-            *attachment.cdi,
             *attachment.resources.items(),
+        ]
+    )
+
+
+def _files(attachment: Attachment) -> frozenset[object]:
+    """The files of the machine that a container gets; in it they may have other names, beside others."""
+    return frozenset(
+        [
+            *(node.machine_path for node in attachment.nodes),
+            *(path.source for path in attachment.paths),
+            *attachment.cdi,
         ]
     )
 
@@ -204,6 +213,7 @@ def _require_sound(attachment: Attachment) -> None:
     _require_env(attachment.env)
     for node in attachment.nodes:
         assert node.path.startswith("/dev/"), node
+        assert node.machine_path.startswith("/dev/"), node
         assert node.permissions, node
         assert set(node.permissions) <= set("rwm"), node
     for path in attachment.paths:

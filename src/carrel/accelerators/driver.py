@@ -5,7 +5,7 @@ A sample is taken at most every few seconds and kept: discovery, attachment and 
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock, Thread
@@ -235,6 +235,27 @@ def device_nodes(cards: Iterable[Card], *shared: str) -> tuple[DeviceNode, ...]:
     )
 
 
+def renumbered(paths: Iterable[str], prefix: str) -> tuple[DeviceNode, ...]:
+    """These device files, numbered from zero in the container: prefix0, prefix1, ..."""
+    return tuple(DeviceNode(f"{prefix}{number}", source=path) for number, path in enumerate(paths))
+
+
+def resources(cards: Iterable[Card], names: Mapping[str, str]) -> Mapping[str, int]:
+    """What a container with these cards requests in Kubernetes. names: of resources, by family."""
+    families = (card.device.family for card in cards)
+    return dict(Counter(names[family] for family in families if family in names))
+
+
+def groups_of(cards: Iterable[Card]) -> tuple[int, ...]:
+    """The groups that may use these cards."""
+    return tuple(dict.fromkeys(group for card in cards for group in card.groups))
+
+
+def numbers(keys: Iterable[Hashable]) -> Mapping[Hashable, int]:
+    """A number of each of these keys, for `Device.set`."""
+    return {key: number for number, key in enumerate(sorted(set(keys), key=repr))}
+
+
 def missing_node(paths: Iterable[str], machine: Machine) -> str:
     """The problem of a card of which a device file is missing; empty if none is."""
     paths = list(paths)
@@ -246,5 +267,7 @@ def missing_node(paths: Iterable[str], machine: Machine) -> str:
 
 def _of_files(attachment: Attachment, root: Path) -> Attachment:
     """For a real container: plain files are mounted, read-only since the machine's disk is below them."""
-    files = tuple(MachinePath(str(root / node.path.lstrip("/")), node.path) for node in attachment.nodes)
+    files = tuple(
+        MachinePath(str(root / node.machine_path.lstrip("/")), node.path) for node in attachment.nodes
+    )
     return Attachment(env=attachment.env, paths=files)

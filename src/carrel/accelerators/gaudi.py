@@ -7,7 +7,15 @@ Interface Tool (hl-smi)" and the guides to several workloads on one machine and 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from carrel.accelerators.driver import AcceleratorDriver, Card, MachineSettings, device_nodes, missing_node
+from carrel.accelerators.driver import (
+    AcceleratorDriver,
+    Card,
+    MachineSettings,
+    device_nodes,
+    groups_of,
+    missing_node,
+    resources,
+)
 from carrel.accelerators.hardware import Machine, PciFunction, ToolError, pci_address, quantity
 from carrel.accelerators.port import Attachment, Device, DeviceMetrics, Limit
 from carrel.core.slots import SlotKind, SlotType
@@ -70,9 +78,10 @@ class Gaudi:
                 **({"HABANA_VISIBLE_MODULES": ",".join(modules)} if len(modules) == len(cards) else {}),
             },
             nodes=device_nodes(cards),
-            groups=tuple(dict.fromkeys(group for card in cards for group in card.groups)),
+            groups=groups_of(cards),
             capabilities=("SYS_NICE",),
             limits=(Limit("memlock", -1, -1),),
+            resources=resources(cards, dict.fromkeys(_TITLES, "habana.ai/gaudi")),
         )
 
 

@@ -28,6 +28,10 @@ class ToolError(Exception):
     """A tool that is missing, failed or did not end in time; the message is a sentence."""
 
 
+class ToolMissing(ToolError):
+    """A tool that is not installed."""
+
+
 @dataclass(frozen=True, slots=True)
 class PciFunction:
     """A function of the PCI bus. address: 0000:18:00.0. vendor, device: four lower-case hexadecimal digits."""
@@ -112,13 +116,20 @@ class Machine:
         number = self.number(path)
         return None if number is None or number < 0 else number
 
+    def pci_switch(self, address: str) -> str:
+        """What connects a PCI function with its neighbours: the upstream port of their switch, otherwise the root of
+        their bus; empty if it is not known.
+        """
+        parts = self.path_of(f"sys/bus/pci/devices/{address}")
+        return parts[-3] if parts[:2] == ("sys", "devices") and len(parts) > 4 else ""
+
     def run(self, name: str, *arguments: str) -> str:
         """The output of a vendor's tool. Raises: ToolError."""
         if self.simulated:
             return self._replay(name, arguments)
         program = self._program(name)
         if program is None:
-            raise ToolError(f"{name} is not installed.")
+            raise ToolMissing(f"{name} is not installed.")
         if name in self._hung:
             if self._hung[name].poll() is None:
                 raise self._hangs(name)
@@ -170,7 +181,7 @@ class Machine:
         try:
             text = path.read_text(errors="replace")
         except OSError:
-            raise ToolError(f"{name} is not installed.") from None
+            raise ToolMissing(f"{name} is not installed.") from None
         code = path.with_suffix(".code")
         return _checked(name, int(code.read_text()) if code.exists() else 0, text)
 

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from carrel.accelerators.driver import AcceleratorDriver, Card, MachineSettings, device_nodes
+from carrel.accelerators import cdi
+from carrel.accelerators.driver import AcceleratorDriver, Card, MachineSettings, device_nodes, resources
 from carrel.accelerators.hardware import Machine, PciFunction, ToolError, pci_address, quantity
 from carrel.accelerators.port import UNKNOWN, Attachment, Device, DeviceMetrics, Limit, whole_and_shares
 from carrel.core.slots import SlotKind, SlotType
@@ -46,7 +47,6 @@ _MIG_LINE = re.compile(
     r"\s*MIG ([0-9a-z]{1,9}(?:[.+][0-9a-z]{1,9}){1,4})\s+Device\s+\d+: \(UUID: (MIG-[0-9a-f/-]+|MIG-GPU-[0-9a-f/-]+)\)"
 )
 _CONTROL_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools")
-_CDI_DIRECTORIES = ("etc/cdi", "var/run/cdi", "run/cdi")
 CDI_KIND = "nvidia.com/gpu"
 _NOTHING_ELSE: Mapping[str, str] = {
     "NVIDIA_GDS": "disabled",
@@ -92,7 +92,7 @@ class Nvidia:
             rows, failed = {}, str(error)
         cards = [_card(function, rows.get(function.address), failed, machine) for function in functions]
         cards = self._with_cliques(cards, machine)
-        self._in_cdi = _cdi_names(machine)
+        self._in_cdi = cdi.names(machine, CDI_KIND)
         instances = _instances(machine) if _in_mig_mode(rows) else {}
         return [
             one
@@ -124,6 +124,7 @@ class Nvidia:
         uuids = [card.handle for card in cards]
         visible = {"CUDA_VISIBLE_DEVICES": ",".join(str(number) for number in range(len(cards)))}
         limits = (Limit("memlock", -1, -1),)
+        requested = resources(cards, {card.device.family: _resource(card.device.family) for card in cards})
         by_runtime = Attachment(
             env={
                 "NVIDIA_VISIBLE_DEVICES": ",".join(uuids),
@@ -133,6 +134,7 @@ class Nvidia:
             },
             limits=limits,
             runtime="nvidia",
+            resources=requested,
         )
         if machine.simulated:
             return replace(by_runtime, nodes=device_nodes(cards, *_CONTROL_NODES))
@@ -143,6 +145,7 @@ class Nvidia:
             env={"NVIDIA_VISIBLE_DEVICES": "void", **visible},
             limits=limits,
             cdi=tuple(f"{CDI_KIND}={handle}" for handle in uuids),
+            resources=requested,
             without_cdi=by_runtime,
         )
 
@@ -191,6 +194,11 @@ class Nvidia:
             )
             for card in cards
         ]
+
+
+def _resource(family: str) -> str:
+    """Of NVIDIA's device plug-in for Kubernetes with the strategy "mixed": nvidia.com/gpu, nvidia.com/mig-1g.10gb."""
+    return f"nvidia.com/{family.partition('.')[2] or 'gpu'}"
 
 
 def _is_gpu(function: PciFunction, machine: Machine) -> bool:
@@ -321,20 +329,6 @@ def _topology_rows(table: str, count: int) -> Iterator[tuple[int, list[int]]]:
                 int(match[1]),
                 [number for number, cell in enumerate(cells[:count]) if re.fullmatch(r"NV\d+", cell)],
             )
-
-
-def _cdi_names(machine: Machine) -> frozenset[str]:
-    """The UUIDs for which the machine has CDI devices, from the specifications that NVIDIA's tool generates."""
-    texts = [
-        text
-        for directory in _CDI_DIRECTORIES
-        for name in machine.names(directory)
-        if name.endswith((".yaml", ".json"))
-        if CDI_KIND in (text := machine.text(f"{directory}/{name}") or "")
-    ]
-    return frozenset(
-        match for text in texts for match in re.findall(r'"?name"?:\s*"?((?:GPU|MIG)-[0-9a-f-]+)', text)
-    )
 
 
 def _make(settings: NvidiaSettings) -> AcceleratorDriver:

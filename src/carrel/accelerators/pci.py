@@ -9,7 +9,14 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from carrel.accelerators.driver import AcceleratorDriver, Card, MachineSettings, device_nodes, missing_node
+from carrel.accelerators.driver import (
+    AcceleratorDriver,
+    Card,
+    MachineSettings,
+    device_nodes,
+    groups_of,
+    missing_node,
+)
 from carrel.accelerators.hardware import Machine, PciFunction
 from carrel.accelerators.port import Attachment, Device, Limit, MachinePath
 from carrel.core.slots import SlotKind, SlotType
@@ -113,7 +120,7 @@ class ConfiguredCards:
             },
             nodes=device_nodes(cards, *(node for one in profiles.values() for node in one.shared_nodes)),
             paths=tuple(MachinePath(path, path) for one in profiles.values() for path in one.paths),
-            groups=tuple(dict.fromkeys(group for card in cards for group in card.groups)),
+            groups=groups_of(cards),
             capabilities=tuple(dict.fromkeys(name for one in profiles.values() for name in one.capabilities)),
             limits=(Limit("memlock", -1, -1),)
             if any(one.unlimited_memlock for one in profiles.values())

@@ -38,10 +38,17 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class DeviceNode:
-    """A device file of the machine, at the same path in the container. permissions: a subset of "rwm"; m: mknod."""
+    """A device file of a container. permissions: a subset of "rwm"; m: mknod. source: its path on the machine; empty:
+    the same.
+    """
 
     path: str
     permissions: str = "rw"
+    source: str = ""
+
+    @property
+    def machine_path(self) -> str:
+        return self.source or self.path
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,10 @@ _OTHERS = frozenset(
         "NVIDIA_GDS",
         "NVIDIA_MOFED",
         "NVIDIA_GDRCOPY",
+        # Read by libraries of FuriosaAI and Rebellions.
+        "FURIOSA_DEVICES",
+        "NPU_DEVNAME",
+        "RBLN_DEVICES",
     }
 )
 

@@ -108,13 +108,18 @@ def test_two_kinds_that_need_different_runtimes_cannot_be_in_one_container():
         attach([Some("nvidia"), Some("habana")], {"one": 1000})
 
 
-DRIVERS = ("nvidia", "amd", "gaudi", "pci")
+DRIVERS = (
+    *("nvidia", "amd", "gaudi", "pci"),
+    *("furiosa", "rebellions", "tenstorrent"),
+)
 NOWHERE = {"root": "/nowhere"}
 
 
 def test_accelerators_come_by_entry_points_with_their_settings():
     made = make({"fake": {"count": 1, "units": 1}, **dict.fromkeys(DRIVERS, NOWHERE)})
     assert [device.id for one in made for device in one.discover()] == ["fake0", "unit0"]
+    with pytest.raises(Invalid, match="rngd_partition"):
+        make({"furiosa": {"rngd_partition": "half"}})
     with pytest.raises(Invalid, match="count"):
         make({"fake": {"count": -1}})
     with pytest.raises(Unavailable, match="nothing installed brings it"):

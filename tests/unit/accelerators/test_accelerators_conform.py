@@ -13,10 +13,13 @@ from carrel.accelerators.amd import Amd
 from carrel.accelerators.conformance import AcceleratorConformance, Make
 from carrel.accelerators.driver import Vendor
 from carrel.accelerators.fake import FakeAccelerators
+from carrel.accelerators.furiosa import Furiosa, FuriosaSettings
 from carrel.accelerators.gaudi import Gaudi
 from carrel.accelerators.nvidia import Nvidia
 from carrel.accelerators.pci import SAPEON, ConfiguredCards
 from carrel.accelerators.port import Accelerators, Attachment, Device, DeviceNode, whole_and_shares
+from carrel.accelerators.rebellions import Rebellions
+from carrel.accelerators.tenstorrent import Tenstorrent
 from carrel.core.slots import SlotKind, SlotType
 from carrel.plugins import Port
 
@@ -36,6 +39,14 @@ class TestFakeAccelerators(AcceleratorConformance):
         (Amd, "mi250xx4,mi300xx2"),
         (Gaudi, "gaudi3x8"),
         (Gaudi, "gaudi2x2,gaudi3x2"),
+        (Furiosa, "warboyx2,rngdx4"),
+        (
+            lambda: Furiosa(FuriosaSettings(rngd_partition="dual", warboy_partition="single")),
+            "warboyx2,rngdx2",
+        ),
+        (Rebellions, "atomx2,atom-plusx3,rebelx2"),
+        (Rebellions, "atom-maxx8"),
+        (Tenstorrent, "n150x2,n300x4"),
         (lambda: ConfiguredCards({"sapeon": SAPEON}), "x220x2,x330x2"),
     ],
 )

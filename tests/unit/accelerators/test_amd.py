@@ -68,6 +68,7 @@ def test_a_container_gets_render_nodes_with_their_groups():
         nodes=(DeviceNode("/dev/kfd"), DeviceNode("/dev/dri/renderD128"), DeviceNode("/dev/dri/renderD130")),
         groups=(44, 105),
         limits=(Limit("memlock", -1, -1),),
+        resources={"amd.com/gpu": 2},
     )
 
 

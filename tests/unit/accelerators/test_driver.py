@@ -10,12 +10,14 @@ from random import Random
 import pytest
 from simulated_accelerators import Clock, driver, eager, tree
 
-from carrel.accelerators import visible_devices
+from carrel.accelerators import tool_output, visible_devices
 from carrel.accelerators.driver import AcceleratorDriver, Card, Vendor
+from carrel.accelerators.furiosa import Furiosa
 from carrel.accelerators.gaudi import Gaudi
 from carrel.accelerators.hardware import Machine, ToolError, pci_address, quantity
 from carrel.accelerators.nvidia import Nvidia
 from carrel.accelerators.port import Attachment, Device, attach, whole_and_shares
+from carrel.accelerators.rebellions import Rebellions
 from carrel.accelerators.simulated import machine
 from carrel.http.validation import SLOT
 
@@ -190,6 +192,46 @@ def test_pci_addresses_of_tools_are_those_of_the_kernel():
     assert pci_address("no address") is None
 
 
+@pytest.mark.parametrize("text", ["", "usage: npu-smi", "[" * 100_000, '{"a": ', "\0"])
+def test_a_tool_that_does_not_print_json_is_an_error(tmp_path: Path, text: str):
+    recorded = tmp_path / "tools/npu-smi/j"
+    recorded.parent.mkdir(parents=True)
+    recorded.write_text(text)
+    with pytest.raises(ToolError, match="did not print JSON"):
+        tool_output.run(Machine(tmp_path, simulated=True), "npu-smi", "-j")
+
+
+@pytest.mark.parametrize(
+    ("value", "word", "number"),
+    [
+        (" n300 L ", "n300 L", None),
+        ("40.98°C", "40.98°C", 40.98),
+        (7, "7", 7.0),
+        ("N/A", "", None),
+        (None, "", None),
+        ({"a": 1}, "", None),
+        (float("nan"), "nan", None),
+    ],
+)
+def test_values_of_tools_are_words_and_numbers_or_unknown(value: object, word: str, number: float | None):
+    assert (tool_output.word(value), tool_output.number(value)) == (word, number)
+
+
+def test_pci_functions_are_near_each_other_behind_a_switch_or_at_a_root(tmp_path: Path):
+    devices = tmp_path / "sys/bus/pci/devices"
+    devices.mkdir(parents=True)
+    for address, place in {
+        "0000:05:00.0": "pci0000:00/0000:01:00.0/0000:02:01.0",
+        "0000:06:00.0": "pci0000:00/0000:01:00.0/0000:02:02.0",
+        "0000:81:00.0": "pci0000:80/0000:80:01.0",
+    }.items():
+        (tmp_path / f"sys/devices/{place}/{address}").mkdir(parents=True)
+        (devices / address).symlink_to(f"../../../devices/{place}/{address}")
+    (devices / "0000:90:00.0").mkdir()
+    switches = [Machine(tmp_path).pci_switch(one.name) for one in sorted(devices.iterdir())]
+    assert switches == ["0000:01:00.0", "0000:01:00.0", "pci0000:80", ""]
+
+
 # Variables
 
 
@@ -212,7 +254,12 @@ def test_users_do_not_choose_devices_and_who_has_none_sees_none():
 
 @pytest.mark.parametrize(
     ("vendor", "tool", "description"),
-    [(Nvidia, "nvidia-smi", "h100x1,h100-migx1"), (Gaudi, "hl-smi", "gaudi3x2")],
+    [
+        (Nvidia, "nvidia-smi", "h100x1,h100-migx1"),
+        (Gaudi, "hl-smi", "gaudi3x2"),
+        (Furiosa, "furiosa-smi", "warboyx1,rngdx2"),
+        (Rebellions, "rbln-smi", "atom-maxx4"),
+    ],
 )
 def test_random_output_of_a_tool_is_no_error(
     tmp_path: Path, vendor: Callable[[], Vendor], tool: str, description: str

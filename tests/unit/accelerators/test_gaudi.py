@@ -6,6 +6,7 @@ import pytest
 from simulated_accelerators import driver, tree
 
 from carrel.accelerators.gaudi import Gaudi
+from carrel.accelerators.hardware import Machine
 from carrel.accelerators.port import UNKNOWN, Attachment, Device, DeviceMetrics, DeviceState, MachinePath
 
 QUERY = "tools/hl-smi/q"
@@ -56,6 +57,13 @@ def test_a_container_gets_the_files_and_modules_of_its_cards(root: Path):
         },
         paths=tuple(MachinePath(f"{root}/dev/{name}", f"/dev/{name}") for name in files),
     )
+
+
+def test_cards_are_resources_in_kubernetes(root: Path):
+    gaudi = Gaudi()
+    assert gaudi.attach(gaudi.read(Machine(root, simulated=True)), Machine()).resources == {
+        "habana.ai/gaudi": 8
+    }
 
 
 @pytest.mark.parametrize("text", ["", "\n,\n", "Failed to initialize HLML\n", "\xff\x00" * 500, "a,b,c"])

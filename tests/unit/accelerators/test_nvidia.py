@@ -93,6 +93,12 @@ def test_instances_are_offered_instead_of_their_gpu(tmp_path: Path):
     assert next(one.metrics for one in nvidia.states() if one.device == instance) == UNKNOWN
 
 
+def test_an_instance_is_a_resource_of_its_profile(tmp_path: Path):
+    nvidia, simulated = Nvidia(), Machine(tree(tmp_path, "h100-migx1"), simulated=True)
+    instances = nvidia.read(simulated)[:2]
+    assert nvidia.attach(instances, Machine()).resources == {"nvidia.com/mig-1g.10gb": 2}
+
+
 @pytest.mark.parametrize(
     ("settings", "offered"),
     [({}, False), ({"unenforced_shares": True}, True), ({"simulated": True}, True)],
@@ -139,6 +145,7 @@ BY_RUNTIME = Attachment(
     },
     limits=(Limit("memlock", -1, -1),),
     runtime="nvidia",
+    resources={"nvidia.com/gpu": 2},
 )
 
 
@@ -168,6 +175,7 @@ def test_a_container_gets_gpus_by_cdi_where_the_machine_has_it(root: Path):
         env={"NVIDIA_VISIBLE_DEVICES": "void", "CUDA_VISIBLE_DEVICES": "0,1"},
         limits=(Limit("memlock", -1, -1),),
         cdi=(f"nvidia.com/gpu={FIRST}", f"nvidia.com/gpu={SECOND}"),
+        resources={"nvidia.com/gpu": 2},
         without_cdi=BY_RUNTIME,
     )
     specification.write_text(specification.read_text().replace(SECOND, "1"))

@@ -90,6 +90,15 @@ GPU = "GPU-0c98766c-6a5b-5d55-81d9-018e4876022d"
                 "GroupAdd": ["44"],
             },
         ),
+        (
+            Attachment(nodes=(DeviceNode("/dev/rbln0", source="/dev/rbln4"),), resources={"npu": 1}),
+            NO_DEVICES,
+            {
+                "Devices": [
+                    {"PathOnHost": "/dev/rbln4", "PathInContainer": "/dev/rbln0", "CgroupPermissions": "rw"}
+                ]
+            },
+        ),
     ],
 )
 def test_a_container_is_created_with_what_it_was_given_and_no_more(

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from tiny_api_server import machine
 
+from carrel.accelerators.furiosa import Furiosa, FuriosaSettings
 from carrel.accelerators.make import make
 from carrel.core.slots import WHOLE, SlotType
 from carrel.engines.kubernetes import extended_resources
@@ -67,8 +68,13 @@ def test_mig_instances_are_devices_of_their_profile_as_on_a_machine_without_clus
 def test_families_are_those_of_the_drivers_of_machines() -> None:
     """So that a limit of a slot holds wherever a session runs."""
     installed = {kind.name for one in make({}) for kind in one.kinds()}
-    kinds = (extended_resources.kind_of(name, ()) for name in ("nvidia.com/gpu", "amd.com/gpu"))
+    names = ("nvidia.com/gpu", "amd.com/gpu", "furiosa.ai/warboy", "furiosa.ai/rngd", "tenstorrent.com/n300")
+    kinds = (extended_resources.kind_of(name, ()) for name in names)
     assert {kind.name for kind in kinds if kind} <= installed
+    parts = {kind.name for kind in Furiosa(FuriosaSettings(rngd_partition="dual")).kinds(())}
+    dual = extended_resources.kind_of("furiosa.ai/rngd-2core.12gb", ())
+    assert dual is not None
+    assert dual.name in parts
 
 
 def test_other_resources_are_offered_if_the_engine_names_them() -> None:

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from carrel.accelerators.simulated import amd_machines, gaudi_machines, nvidia_machines, sapeon_machines
+from carrel.accelerators.simulated import (
+    amd_machines,
+    furiosa_machines,
+    gaudi_machines,
+    nvidia_machines,
+    rebellions_machines,
+    sapeon_machines,
+    tenstorrent_machines,
+)
 from carrel.accelerators.simulated.trees import MachineTree, PlannedCard
 
 MOST = 64
@@ -35,6 +43,9 @@ VENDORS = (
     SimulatedVendor("nvidia", nvidia_machines.MODELS, nvidia_machines.write),
     SimulatedVendor("amd", amd_machines.MODELS, amd_machines.write),
     SimulatedVendor("gaudi", gaudi_machines.MODELS, gaudi_machines.write),
+    SimulatedVendor("furiosa", furiosa_machines.MODELS, furiosa_machines.write),
+    SimulatedVendor("rebellions", rebellions_machines.MODELS, rebellions_machines.write),
+    SimulatedVendor("tenstorrent", tenstorrent_machines.MODELS, tenstorrent_machines.write),
     SimulatedVendor("pci", sapeon_machines.MODELS, sapeon_machines.write),
 )
 

@@ -44,9 +44,14 @@ class MachineTree:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.symlink_to(target)
 
-    def pci(self, card: PlannedCard, ids: str, pci_class: str) -> str:
-        """Add a PCI function; returns its directory. ids: vendor:device."""
+    def pci(self, card: PlannedCard, ids: str, pci_class: str, *, switch: str = "") -> str:
+        """Add a PCI function; returns its directory. ids: vendor:device. switch: address of the one above it."""
         place = f"sys/bus/pci/devices/{card.address}"
+        if switch:
+            port = f"{switch[:-4]}{card.number % 16 + 1:02x}.0"
+            behind = f"devices/pci0000:00/{switch}/{port}/{card.address}"
+            (self.root / "sys" / behind).mkdir(parents=True)
+            self.link(place, f"../../../{behind}")
         vendor, _, device = ids.partition(":")
         for name, value in {
             "vendor": f"0x{vendor}",

@@ -21,7 +21,11 @@ def host_config(attachment: Attachment) -> dict[str, object]:
     """The HostConfig for it; empty for an empty attachment. Without mounts: see `binds`."""
     parts: dict[str, object] = {
         "Devices": [
-            {"PathOnHost": node.path, "PathInContainer": node.path, "CgroupPermissions": node.permissions}
+            {
+                "PathOnHost": node.machine_path,
+                "PathInContainer": node.path,
+                "CgroupPermissions": node.permissions,
+            }
             for node in attachment.nodes
         ],
         "GroupAdd": [str(group) for group in attachment.groups],

@@ -25,6 +25,18 @@ _KINDS: Mapping[str, SlotKind] = {
     "habana.ai/gaudi": SlotKind(
         "gaudi.device", "gaudi", SlotType.COUNT, allowed=(1, 2, 4, 8), title="Intel Gaudi"
     ),
+    "furiosa.ai/warboy": SlotKind(
+        "warboy.device", "warboy", SlotType.COUNT, title="FuriosaAI Warboy", unit="card"
+    ),
+    "furiosa.ai/rngd": SlotKind("rngd.device", "rngd", SlotType.COUNT, title="FuriosaAI RNGD", unit="card"),
+    # Its plug-in does not tell models apart.
+    "rebellions.ai/npu": SlotKind("rbln.device", "rbln", SlotType.COUNT, title="Rebellions NPU", unit="NPU"),
+    "tenstorrent.com/n150": SlotKind(
+        "n150.device", "n150", SlotType.COUNT, title="Tenstorrent n150", unit="card"
+    ),
+    "tenstorrent.com/n300": SlotKind(
+        "n300.device", "n300", SlotType.COUNT, title="Tenstorrent n300", unit="card"
+    ),
 }
 _MIG = re.compile(r"nvidia\.com/mig-([1-9]g\.[1-9][0-9]{0,3}gb(?:[.-][a-z0-9]{1,9}){0,3})")
 _NVIDIA = "nvidia.com/"
@@ -32,6 +44,8 @@ _PRODUCT, _REPLICAS, _SHARING = (
     f"{_NVIDIA}gpu.{name}" for name in ("product", "replicas", "sharing-strategy")
 )
 """Labels of nodes by NVIDIA's feature discovery."""
+_CORES = re.compile(r"furiosa\.ai/rngd-(?P<cores>[124])core\.\d{1,3}gb")
+"""Of FuriosaAI's plug-in where it divides cards."""
 
 
 def requested(requests: Mapping[str, str]) -> Counter[str]:
@@ -46,6 +60,10 @@ def kind_of(resource: str, others: Collection[str]) -> SlotKind | None:
     if (match := _MIG.fullmatch(resource)) and not resource.endswith(".shared"):
         family = f"cuda.mig-{match[1]}"
         return SlotKind(family, family, SlotType.UNIQUE, title=f"NVIDIA GPU, MIG {match[1]}", unit="instance")
+    if cores := _CORES.fullmatch(resource):
+        family = resource.partition("/")[2].replace("-", ".")
+        title = f"FuriosaAI RNGD, {cores['cores']} of 8 cores"
+        return SlotKind(family, family, SlotType.COUNT, title=title, unit="group")
     if resource in others:
         family = family_of(resource)
         return SlotKind(f"{family}.device", family, SlotType.COUNT, title=resource)
