@@ -9,7 +9,8 @@ from carrel.accelerators.hardware import Machine, ToolError, quantity
 Record = Mapping[str, object]
 _ABSENT = frozenset({"n/a", "[n/a]", "none", "null", "-"})
 _FULL = 100.0
-_START = re.compile(r"^[ \t]*(?=[\[{])", re.MULTILINE)
+_START = re.compile(r"""^[ \t]*(?=\[\s*["{\[\]]|\{\s*["}])""", re.MULTILINE)
+"""Of JSON after lines of text, which may begin with [ INFO ] and the like."""
 
 
 def run(machine: Machine, name: str, *arguments: str) -> object:

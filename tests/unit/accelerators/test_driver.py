@@ -191,7 +191,7 @@ def test_fields_of_tools_are_numbers_or_unknown(text: str, number: float | None)
 
 @pytest.mark.parametrize(
     ("text", "answer"),
-    [('{"a": [1]}', {"a": [1]}), ("Health-check [all] of {2} devices\n  [{}]\ndone\n", [{}])],
+    [('{"a": [1]}', {"a": [1]}), ("[ INFO ] Health-check [all] of {2} devices\n  [{}]\ndone\n", [{}])],
 )
 def test_json_of_tools_is_read_after_text(tmp_path: Path, text: str, answer: object):
     (tmp_path / "tools/npu-smi").mkdir(parents=True)
