@@ -36,6 +36,9 @@ _KINDS: Mapping[str, SlotKind] = {
     "tenstorrent.com/n300": SlotKind(
         "n300.device", "n300", SlotType.COUNT, title="Tenstorrent n300", unit="card"
     ),
+    "c600.graphcore.ai/ipu": SlotKind(
+        "c600.device", "c600", SlotType.COUNT, allowed=(1, 2, 4, 8), title="Graphcore C600"
+    ),
 }
 _CORES = re.compile(r"furiosa\.ai/rngd-(?P<cores>[124])core\.\d{1,3}gb")
 """Of FuriosaAI's plug-in where it divides cards."""
