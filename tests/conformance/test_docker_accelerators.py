@@ -13,10 +13,14 @@ from carrel.accelerators.amd import Amd
 from carrel.accelerators.driver import AcceleratorDriver, Vendor
 from carrel.accelerators.furiosa import Furiosa, FuriosaSettings
 from carrel.accelerators.gaudi import Gaudi
+from carrel.accelerators.graphcore import Graphcore
+from carrel.accelerators.groq import Groq
+from carrel.accelerators.hyperaccel import HyperAccel
 from carrel.accelerators.nvidia import Nvidia
 from carrel.accelerators.pci import SAPEON, ConfiguredCards
 from carrel.accelerators.port import Device
 from carrel.accelerators.rebellions import Rebellions
+from carrel.accelerators.sambanova import SambaNova
 from carrel.accelerators.tenstorrent import Tenstorrent
 from carrel.core.ids import new_id
 from carrel.engines.conformance_kit import ProgressLog, run
@@ -33,9 +37,17 @@ GREEDY = {
     "TT_VISIBLE_DEVICES": "0,1,2,3",
     "FURIOSA_DEVICES": "npu:0,npu:1,npu:2,npu:3",
     "RBLN_DEVICES": "0,1,2,3",
+    "XILINX_VISIBLE_DEVICES": "all",
+    "XILINX_VISIBLE_CARDS": "all",
 }
 """What an image and its user would like to have."""
-NONE = {"NVIDIA_VISIBLE_DEVICES": "void", "AMD_VISIBLE_DEVICES": "none", "HABANA_VISIBLE_DEVICES": "void"}
+NONE = {
+    "NVIDIA_VISIBLE_DEVICES": "void",
+    "AMD_VISIBLE_DEVICES": "none",
+    "HABANA_VISIBLE_DEVICES": "void",
+    "XILINX_VISIBLE_DEVICES": "",
+    "XILINX_VISIBLE_CARDS": "",
+}
 WARBOYS = {
     f"npu{card}{end}"
     for card in (1, 2)
@@ -47,7 +59,9 @@ WARBOYS = {
 async def greedy_image(docker: aiodocker.Docker, installation: str) -> AsyncIterator[str]:
     """An image that asks for all devices."""
     source = await docker.containers.create({"Image": await ensure_tiny_image(), "Cmd": ["true"]})
-    changes = [f"ENV {name}={value}" for name, value in GREEDY.items() if name.startswith("NVIDIA_")]
+    changes = [
+        f"ENV {name}={value}" for name, value in GREEDY.items() if name.startswith(("NVIDIA_", "XILINX_"))
+    ]
     name = f"{installation}-greedy"
     await source.commit(repository=name, tag="1", changes=changes)
     await source.delete(force=True)
@@ -150,9 +164,26 @@ async def test_a_container_runs_on_the_processors_near_its_devices(
             {"tenstorrent/1", "tenstorrent/2"},
             {"TT_VISIBLE_DEVICES": "0000:19:00.0,0000:1a:00.0"},
         ),
+        (
+            Graphcore,
+            "c600x4",
+            {f"ipu{number}{part}" for number in (1, 2) for part in ("", "_ex", "_mailbox", "_mem")},
+            {},
+        ),
+        (Groq, "groqcardx4", {"groqA1", "groqA2"}, {}),
+        (
+            HyperAccel,
+            "u55c-lpux4",
+            {"xfpga/xvc_pri.m6400.0", "xfpga/xvc_pri.m6656.0", "dri/renderD201", "dri/renderD202"},
+            {},
+        ),
+        (SambaNova, "sn30x8", {"rdu", "rdu_mem_map"}, {}),
         (lambda: ConfiguredCards({"sapeon": SAPEON}), "x330x4", {"sapeon1", "sapeon2"}, {}),
     ],
-    ids=["nvidia", "gaudi", "amd", "rngd", "warboy", "rebellions", "tenstorrent", "pci"],
+    ids=[
+        *("nvidia", "gaudi", "amd", "rngd", "warboy", "rebellions", "tenstorrent"),
+        *("graphcore", "groq", "hyperaccel", "sambanova", "pci"),
+    ],
 )
 async def test_a_container_has_its_devices_only(
     docker: aiodocker.Docker,
@@ -169,7 +200,7 @@ async def test_a_container_has_its_devices_only(
     engine = DockerEngine(docker_url(), installation, accelerators=[accelerators])
     try:
         [node] = await engine.nodes()
-        held = [device.id for device in node.devices][1:3]
+        held = [device.id for device in node.devices][1:3] or [node.devices[0].id]
         expected = {name: value.format(ids=",".join(held)) for name, value in variables.items()}
         assert await inside(engine, greedy_image, dict.fromkeys(held, 1000)) == (files, NONE | expected)
         assert await inside(engine, greedy_image, {}) == (set(), NONE)

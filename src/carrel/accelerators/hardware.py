@@ -19,7 +19,14 @@ TOOL_S = 5.0
 """Timeout of a vendor's tool. One that hangs in the kernel cannot be killed: nobody waits for it."""
 _MOST_OUTPUT = 4 << 20
 _MOST_TEXT = 1 << 20
-_DIRECTORIES = ("usr/bin", "usr/local/bin", "usr/sbin", "usr/local/sbin")
+_DIRECTORIES = (
+    "usr/bin",
+    "usr/local/bin",
+    "usr/sbin",
+    "usr/local/sbin",
+    "opt/groq/runtime/site-packages/bin",
+    "opt/sambaflow/bin",
+)
 """Where tools are trusted to be: PATH may name directories of users."""
 _PCI = re.compile(r"(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}):([0-9a-f]{2})\.([0-7])", re.IGNORECASE)
 
@@ -91,6 +98,16 @@ class Machine:
         matching = self.root.glob(pattern.lstrip("/"))
         paths = sorted("/" + str(one.relative_to(self.root)) for one in matching)
         return [path for path in paths if self.has_node(path)]
+
+    def address_of(self, node: str) -> str | None:
+        """The PCI address of the card of a device file, by its class in sysfs; None if the kernel has no link."""
+        name = node.rpartition("/")[2]
+        for kind in self.names("sys/class"):
+            with suppress(OSError):
+                target = os.readlink(self.root / "sys/class" / kind / name / "device")
+                if address := pci_address(os.path.basename(target)):
+                    return address
+        return None
 
     def group_of(self, path: str) -> int | None:
         """The group that may use a device file, by GID; None for root's, and on a simulated machine."""

@@ -1,6 +1,7 @@
 """NVIDIA GPUs and their MIG instances, by nvidia-smi and the files of the kernel driver.
 
-Sources: NVIDIA, "nvidia-smi" manual (queries, [N/A], [Not Supported], [GPU is lost]); "Multi-Instance GPU User Guide"
+Sources: NVIDIA, "nvidia-smi" manual (queries, [N/A], [Not Supported], [GPU is lost]; retired pages, remapped rows, the
+recovery action, which the driver sets after Xid errors that need one); "Multi-Instance GPU User Guide"
 (the list with -L); NVIDIA Container Toolkit, "Environment variables (OCI spec)" and "Support for Container Device
 Interface"; the driver's /proc/driver/nvidia/gpus/*/information.
 """
@@ -8,6 +9,7 @@ Interface"; the driver's /proc/driver/nvidia/gpus/*/information.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from pydantic import Field
@@ -37,8 +39,13 @@ _QUERY = (
     "power.draw",
     "ecc.errors.uncorrected.volatile.total",
     "mig.mode.current",
+    "retired_pages.pending",
+    "gpu_recovery_action",
     "compute_cap",
 )
+_REMAPPED = ("gpu_bus_id", "remapped_rows.pending", "remapped_rows.failure")
+_REMAPPED_EVERY = 12
+"""Readings: rows are remapped seldom, and each run of the tool takes its time."""
 _FORMAT = "--format=csv,noheader,nounits"
 _NO_FIELD = re.compile(r'Field "([a-z._]+)" is not a valid field', re.IGNORECASE)
 _UUID = re.compile(r"(?:GPU|MIG)-[0-9a-f][0-9a-f-]{7,63}")
@@ -46,6 +53,7 @@ _GPU_LINE = re.compile(r"GPU \d+: .*\(UUID: (GPU-[0-9a-f-]+)\)")
 _MIG_LINE = re.compile(
     r"\s*MIG ([0-9a-z]{1,9}(?:[.+][0-9a-z]{1,9}){1,4})\s+Device\s+\d+: \(UUID: (MIG-[0-9a-f/-]+|MIG-GPU-[0-9a-f/-]+)\)"
 )
+_NO_ACTION = ("", "none", "n/a")
 _CONTROL_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools")
 CDI_KIND = "nvidia.com/gpu"
 _NOTHING_ELSE: Mapping[str, str] = {
@@ -81,13 +89,15 @@ class Nvidia:
         self._fields: Sequence[str] = _QUERY
         self._cliques: tuple[frozenset[str], Mapping[str, str]] = frozenset(), {}
         self._in_cdi: frozenset[str] = frozenset()
+        self._remapped: Mapping[str, Row] = {}
+        self._readings = 0
 
     def read(self, machine: Machine) -> Sequence[Card]:
         functions = [one for one in machine.pci_functions(VENDOR_ID) if _is_gpu(one, machine)]
         if not functions:
             return ()
         try:
-            rows, failed = self._rows(machine), ""
+            rows, failed = self._with_remapped(self._rows(machine), machine), ""
         except ToolError as error:
             rows, failed = {}, str(error)
         cards = [_card(function, rows.get(function.address), failed, machine) for function in functions]
@@ -161,11 +171,16 @@ class Nvidia:
                     raise
                 self._fields = fewer
                 continue
-            rows = [
-                dict(zip(self._fields, map(str.strip, line.split(",")), strict=False))
-                for line in text.splitlines()
-            ]
-            return {address: row for row in rows if (address := pci_address(row.get("pci.bus_id", "")))}
+            return _by_address(self._fields, text)
+
+    def _with_remapped(self, rows: Mapping[str, Row], machine: Machine) -> Mapping[str, Row]:
+        """With what the tool says of remapped rows of memory, which only GPUs from Ampere on have."""
+        if self._readings % _REMAPPED_EVERY == 0:
+            with suppress(ToolError):
+                text = machine.run(SMI, f"--query-remapped-rows={','.join(_REMAPPED)}", _FORMAT)
+                self._remapped = _by_address(_REMAPPED, text)
+        self._readings += 1
+        return {address: {**self._remapped.get(address, {}), **row} for address, row in rows.items()}
 
     def _with_cliques(self, cards: Sequence[Card], machine: Machine) -> list[Card]:
         """With the GPUs that NVLink connects in the same set. Asked for again when there are other GPUs."""
@@ -199,6 +214,13 @@ class Nvidia:
 def _resource(family: str) -> str:
     """Of NVIDIA's device plug-in for Kubernetes with the strategy "mixed": nvidia.com/gpu, nvidia.com/mig-1g.10gb."""
     return f"nvidia.com/{family.partition('.')[2] or 'gpu'}"
+
+
+def _by_address(fields: Sequence[str], text: str) -> Mapping[str, Row]:
+    """Lines of values of these fields, by the PCI address in one of them."""
+    rows = [dict(zip(fields, map(str.strip, line.split(",")), strict=False)) for line in text.splitlines()]
+    place = next(field for field in fields if field.endswith("bus_id"))
+    return {address: row for row in rows if (address := pci_address(row.get(place, "")))}
 
 
 def _is_gpu(function: PciFunction, machine: Machine) -> bool:
@@ -268,7 +290,18 @@ def _problem(row: Row) -> str:
         return f"Its compute capability is {capability:g}; {_LEAST_CAPABILITY:g} is the least."
     if errors := quantity(row.get("ecc.errors.uncorrected.volatile.total", "")):
         return f"Its memory has had {errors:.0f} uncorrected errors since the last reset."
+    action = row.get("gpu_recovery_action", "")
+    if action.lower() not in _NO_ACTION and not action.startswith("["):
+        return f"The driver asks for a recovery of it: {action[:60]}."
+    if _is_true(row, "remapped_rows.failure"):
+        return "A bad row of its memory could not be remapped."
+    if _is_true(row, "remapped_rows.pending") or _is_true(row, "retired_pages.pending"):
+        return "It has bad memory, which is taken out of use at its next reset."
     return ""
+
+
+def _is_true(row: Row, field: str) -> bool:
+    return row.get(field, "").lower() in ("yes", "1")
 
 
 def _has_mig(row: Row | None) -> bool:

@@ -153,14 +153,18 @@ def _cards(family: str, profile: PciProfile, machine: Machine) -> Sequence[Card]
 def _indexes(
     functions: Sequence[PciFunction], profile: PciProfile, machine: Machine
 ) -> tuple[Sequence[str], str]:
-    """The number of each card in its device files: kernels count cards in the order of PCI addresses, and leave a gap
-    for one that is lost. Without as many files as cards, it is not known which file is whose.
+    """The number of each card in its device files, as sysfs says. Where it does not, kernels count cards in the order
+    of PCI addresses, and leave a gap for one that is lost; without as many files as cards, it is not known which file
+    is whose.
     """
     pattern = next((node for node in profile.nodes if _INDEX in node), None)
     if pattern is None or not functions:
         return ["" for _ in functions], ""
     numbered = re.compile(re.escape(pattern).replace(re.escape(_INDEX), r"(\d{1,4})", 1))
-    matches = (numbered.fullmatch(path) for path in machine.nodes(pattern.replace(_INDEX, "*")))
+    matches = [numbered.fullmatch(path) for path in machine.nodes(pattern.replace(_INDEX, "*"))]
+    owners = {machine.address_of(match[0]): match[1] for match in matches if match}
+    if owners.keys() >= {one.address for one in functions}:
+        return [owners[one.address] for one in functions], ""
     numbers = sorted(int(match[1]) for match in matches if match)
     if len(numbers) == len(functions):
         return [str(number) for number in numbers], ""

@@ -1,6 +1,7 @@
 """JSON of vendors' tools, of which nothing is certain: numbers are texts, texts are padded, parts are missing."""
 
 import json
+import re
 from collections.abc import Mapping
 
 from carrel.accelerators.hardware import Machine, ToolError, quantity
@@ -8,13 +9,16 @@ from carrel.accelerators.hardware import Machine, ToolError, quantity
 Record = Mapping[str, object]
 _ABSENT = frozenset({"n/a", "[n/a]", "none", "null", "-"})
 _FULL = 100.0
+_START = re.compile(r"""^[ \t]*(?=\[\s*["{\[\]]|\{\s*["}])""", re.MULTILINE)
+"""Of JSON after lines of text, which may begin with [ INFO ] and the like."""
 
 
 def run(machine: Machine, name: str, *arguments: str) -> object:
-    """What a tool prints. Raises: ToolError, also if it is not JSON."""
+    """What a tool prints, possibly after lines of text. Raises: ToolError, also if it is not JSON."""
     text = machine.run(name, *arguments)
+    start = _START.search(text)
     try:
-        return json.loads(text)
+        return json.JSONDecoder().raw_decode(text, start.end() if start else 0)[0]
     except (ValueError, RecursionError):
         raise ToolError(f"{name} did not print JSON.") from None
 

@@ -11,14 +11,17 @@ NONE: Mapping[str, str] = {
     "NVIDIA_VISIBLE_DEVICES": "void",
     "AMD_VISIBLE_DEVICES": "none",
     "HABANA_VISIBLE_DEVICES": "void",
+    "XILINX_VISIBLE_DEVICES": "",
+    "XILINX_VISIBLE_CARDS": "",
 }
 """Those that container runtimes read, with the value for no device.
 
 Source: NVIDIA Container Toolkit, "Environment variables (OCI spec)"; ROCm/container-toolkit, AMD_VISIBLE_DEVICES;
-HabanaAI/gaudi-container-runtime, a derivative of NVIDIA's.
+HabanaAI/gaudi-container-runtime, a derivative of NVIDIA's; Xilinx/Xilinx_Container_Runtime, which fails for a word
+other than `all`.
 """
 
-_PATTERN = re.compile(r"[A-Z0-9_]+_VISIBLE_(DEVICES|MODULES)(_UUID)?")
+_PATTERN = re.compile(r"[A-Z0-9_]+_VISIBLE_(DEVICES|MODULES|CARDS)(_UUID)?")
 """CUDA_, ROCR_, HIP_ and more: of runtimes, and of libraries that choose among what a container has."""
 _OTHERS = frozenset(
     {
@@ -35,6 +38,11 @@ _OTHERS = frozenset(
         "FURIOSA_DEVICES",
         "NPU_DEVNAME",
         "RBLN_DEVICES",
+        # IPUs on a network, which Poplar uses instead of the card that a container has.
+        "IPUOF_CONFIG_PATH",
+        "IPUOF_VIPU_API_HOST",
+        "IPUOF_VIPU_API_PORT",
+        "IPUOF_VIPU_API_PARTITION_ID",
     }
 )
 

@@ -111,6 +111,7 @@ def test_two_kinds_that_need_different_runtimes_cannot_be_in_one_container():
 DRIVERS = (
     *("nvidia", "amd", "gaudi", "pci"),
     *("furiosa", "rebellions", "tenstorrent"),
+    *("graphcore", "groq", "hyperaccel", "sambanova"),
 )
 NOWHERE = {"root": "/nowhere"}
 

@@ -15,10 +15,14 @@ from carrel.accelerators.driver import Vendor
 from carrel.accelerators.fake import FakeAccelerators
 from carrel.accelerators.furiosa import Furiosa, FuriosaSettings
 from carrel.accelerators.gaudi import Gaudi
+from carrel.accelerators.graphcore import Graphcore
+from carrel.accelerators.groq import Groq
+from carrel.accelerators.hyperaccel import HyperAccel
 from carrel.accelerators.nvidia import Nvidia
 from carrel.accelerators.pci import SAPEON, ConfiguredCards
 from carrel.accelerators.port import Accelerators, Attachment, Device, DeviceNode, whole_and_shares
 from carrel.accelerators.rebellions import Rebellions
+from carrel.accelerators.sambanova import SambaNova
 from carrel.accelerators.tenstorrent import Tenstorrent
 from carrel.core.slots import SlotKind, SlotType
 from carrel.plugins import Port
@@ -47,6 +51,11 @@ class TestFakeAccelerators(AcceleratorConformance):
         (Rebellions, "atomx2,atom-plusx3,rebelx2"),
         (Rebellions, "atom-maxx8"),
         (Tenstorrent, "n150x2,n300x4"),
+        (Graphcore, "c600x8"),
+        (Groq, "groqcardx8"),
+        (HyperAccel, "u55c-lpux4"),
+        (SambaNova, "sn30x8"),
+        (SambaNova, "sn40lx16"),
         (lambda: ConfiguredCards({"sapeon": SAPEON}), "x220x2,x330x2"),
     ],
 )
@@ -112,6 +121,10 @@ class OddShares(Sound):
         return [SlotKind("npu.shares", "npu", SlotType.SHARES, quantum=300)]
 
 
+class Lonely(Sound):
+    ids = ("a",)
+
+
 class Always(Sound):
     def attach(self, held: Mapping[str, int]) -> Attachment:
         return Attachment(env={"NPU": ",".join(sorted(held))})
@@ -152,6 +165,7 @@ class Spending(Sound):
         (OtherFamily, "test_each_device_can_be_asked_for"),
         (TooMany, "test_an_allowed_amount_can_be_had"),
         (OddShares, "test_shares_add_up_to_a_whole_device"),
+        (Lonely, "test_devices_have_ids_of_their_own"),
         (Always, "test_who_holds_nothing_gets_nothing"),
         (Always, "test_devices_of_others_are_passed_over"),
         (Everything, "test_no_container_gets_what_another_holds"),

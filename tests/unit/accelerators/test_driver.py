@@ -14,10 +14,13 @@ from carrel.accelerators import tool_output, visible_devices
 from carrel.accelerators.driver import AcceleratorDriver, Card, Vendor
 from carrel.accelerators.furiosa import Furiosa
 from carrel.accelerators.gaudi import Gaudi
+from carrel.accelerators.graphcore import Graphcore
+from carrel.accelerators.groq import Groq
 from carrel.accelerators.hardware import Machine, ToolError, pci_address, quantity
 from carrel.accelerators.nvidia import Nvidia
 from carrel.accelerators.port import Attachment, Device, attach, whole_and_shares
 from carrel.accelerators.rebellions import Rebellions
+from carrel.accelerators.sambanova import SambaNova
 from carrel.accelerators.simulated import machine
 from carrel.http.validation import SLOT
 
@@ -186,6 +189,26 @@ def test_fields_of_tools_are_numbers_or_unknown(text: str, number: float | None)
     assert quantity(text) == number
 
 
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [('{"a": [1]}', {"a": [1]}), ("[ INFO ] Health-check [all] of {2} devices\n  [{}]\ndone\n", [{}])],
+)
+def test_json_of_tools_is_read_after_text(tmp_path: Path, text: str, answer: object):
+    (tmp_path / "tools/npu-smi").mkdir(parents=True)
+    (tmp_path / "tools/npu-smi/j").write_text(text)
+    assert tool_output.run(Machine(tmp_path, simulated=True), "npu-smi", "-j") == answer
+
+
+def test_the_card_of_a_device_file_is_that_of_its_class(tmp_path: Path):
+    place = tmp_path / "sys/class/npu/npu3"
+    place.mkdir(parents=True)
+    (place / "device").symlink_to("../../../../devices/pci0000:17/0000:18:00.0")
+    machine = Machine(tmp_path)
+    assert machine.address_of("/dev/npus/npu3") == "0000:18:00.0"
+    assert machine.address_of("/dev/npu4") is None
+    assert Machine(tmp_path / "nowhere").address_of("/dev/npu3") is None
+
+
 def test_pci_addresses_of_tools_are_those_of_the_kernel():
     assert pci_address(" 00000000:18:00.0") == "0000:18:00.0"
     assert pci_address("AF:00.1") == "0000:af:00.1"
@@ -237,7 +260,14 @@ def test_pci_functions_are_near_each_other_behind_a_switch_or_at_a_root(tmp_path
 
 def test_users_do_not_choose_devices_and_who_has_none_sees_none():
     requested = {"NVIDIA_VISIBLE_DEVICES": "all", "CUDA_VISIBLE_DEVICES": "7", "TOKEN": "x"}
-    none = {"NVIDIA_VISIBLE_DEVICES": "void", "AMD_VISIBLE_DEVICES": "none", "HABANA_VISIBLE_DEVICES": "void"}
+    requested |= {"XILINX_VISIBLE_CARDS": "all", "IPUOF_VIPU_API_HOST": "10.1.3.101"}
+    none = {
+        "NVIDIA_VISIBLE_DEVICES": "void",
+        "AMD_VISIBLE_DEVICES": "none",
+        "HABANA_VISIBLE_DEVICES": "void",
+        "XILINX_VISIBLE_DEVICES": "",
+        "XILINX_VISIBLE_CARDS": "",
+    }
     assert visible_devices.environment({}, requested) == {**none, "TOKEN": "x"}
     assert visible_devices.environment(
         {"NVIDIA_VISIBLE_DEVICES": "GPU-1", "OMP": "1"}, {**requested, "OMP": "2"}
@@ -259,6 +289,10 @@ def test_users_do_not_choose_devices_and_who_has_none_sees_none():
         (Gaudi, "hl-smi", "gaudi3x2"),
         (Furiosa, "furiosa-smi", "warboyx1,rngdx2"),
         (Rebellions, "rbln-smi", "atom-maxx4"),
+        (Graphcore, "gc-inventory", "c600x2"),
+        (Groq, "tsp-ctl", "groqcardx2"),
+        (SambaNova, "snfadm", "sn30x2"),
+        (SambaNova, "sntilestat", "sn30x2"),
     ],
 )
 def test_random_output_of_a_tool_is_no_error(

@@ -207,7 +207,8 @@ def test_gpus_that_the_tool_does_not_list_are_not_offered(root: Path, text: str)
 
 def test_what_is_not_available_is_not_zero(root: Path):
     (root / QUERY).write_text(
-        f"{FIRST},00000000:18:00.0,  H100 ,[N/A], [Not Supported] , N/A,[Unknown], ERR!,[N/A],[N/A],9.0,more\n"
+        f"{FIRST},00000000:18:00.0,  H100 ,[N/A], [Not Supported] , N/A,[Unknown], ERR!,"
+        "[N/A],[N/A],[N/A],[N/A],9.0,more\n"
     )
     first = states(root)[0]
     assert first.metrics == UNKNOWN
@@ -246,11 +247,47 @@ def test_a_card_that_falls_off_has_its_old_id_when_it_is_back(root: Path):
     [
         (", 9.0", ", 7.0", "Its compute capability is 7; 7.5 is the least."),
         (", 0, Disabled", ", 3, Disabled", "Its memory has had 3 uncorrected errors since the last reset."),
+        ("[N/A], None", "Yes, None", "It has bad memory, which is taken out of use at its next reset."),
+        ("None, 9.0", "Drain and Reset, 9.0", "The driver asks for a recovery of it: Drain and Reset."),
     ],
 )
 def test_a_gpu_that_cannot_be_used_says_why(root: Path, old: str, new: str, problem: str):
     replaced(root, old, new)
     assert {(state.healthy, state.problem) for state in states(root)} == {(False, problem)}
+
+
+REMAPPED = "tools/nvidia-smi/query-remapped-rows"
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ("1, 0", "It has bad memory, which is taken out of use at its next reset."),
+        ("Yes, No", "It has bad memory, which is taken out of use at its next reset."),
+        ("0, 1", "A bad row of its memory could not be remapped."),
+        ("[N/A], [N/A]", ""),
+        ("", ""),
+    ],
+)
+def test_a_gpu_with_rows_of_memory_that_wait_for_a_reset_is_not_offered(
+    root: Path, values: str, problem: str
+):
+    (root / REMAPPED).write_text(f"00000000:18:00.0, {values}\n")
+    assert [state.problem for state in states(root)] == [problem, ""]
+
+
+def test_remapped_rows_are_asked_for_now_and_then_and_not_needed(root: Path):
+    nvidia = driver(Nvidia(), root)
+    assert [state.problem for state in nvidia.states()] == ["", ""]
+    (root / REMAPPED).write_text("00000000:18:00.0, 1, 0\n")
+    assert [nvidia.states()[0].problem for _ in range(12)] == [
+        *[""] * 11,
+        "It has bad memory, which is taken out of use at its next reset.",
+    ]
+    (root / f"{REMAPPED}.hangs").touch()
+    assert all(nvidia.states()[0].problem for _ in range(24))
+    (root / REMAPPED).unlink()
+    assert [state.problem for state in states(root)] == ["", ""]
 
 
 def test_fields_that_an_old_tool_does_not_know_are_left_out(root: Path):

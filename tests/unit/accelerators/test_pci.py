@@ -36,6 +36,15 @@ def test_device_files_belong_to_cards_in_the_order_of_addresses(root: Path):
     )
 
 
+def test_device_files_belong_to_the_cards_that_sysfs_names(root: Path):
+    (root / "sys/class/sapeon").mkdir(parents=True)
+    for number, address in enumerate(("0000:1a:00.0", "0000:18:00.0", "0000:19:00.0")):
+        (root / f"sys/class/sapeon/sapeon{number}").mkdir()
+        (root / f"sys/class/sapeon/sapeon{number}/device").symlink_to(f"../../../bus/pci/devices/{address}")
+    cards = driver(ConfiguredCards({"sapeon": SAPEON}), root)
+    assert cards.attach({"0000:1a:00.0": 1000}).paths == (MachinePath(f"{root}/dev/sapeon0", "/dev/sapeon0"),)
+
+
 def test_without_a_file_for_each_card_none_is_offered(root: Path):
     (root / "dev/sapeon1").unlink()
     states = driver(ConfiguredCards({"sapeon": SAPEON}), root).states()

@@ -53,7 +53,13 @@ def test_limits_reach_the_daemon_in_its_units() -> None:
     assert host["PidsLimit"] == 1024
 
 
-NO_DEVICES = ["NVIDIA_VISIBLE_DEVICES=void", "AMD_VISIBLE_DEVICES=none", "HABANA_VISIBLE_DEVICES=void"]
+NO_DEVICES = [
+    "NVIDIA_VISIBLE_DEVICES=void",
+    "AMD_VISIBLE_DEVICES=none",
+    "HABANA_VISIBLE_DEVICES=void",
+    "XILINX_VISIBLE_DEVICES=",
+    "XILINX_VISIBLE_CARDS=",
+]
 
 
 def test_sessions_without_accelerators_see_none_whatever_they_set() -> None:

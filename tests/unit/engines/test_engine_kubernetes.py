@@ -159,7 +159,7 @@ def test_variables_of_people_are_in_no_manifest_but_in_a_secret() -> None:
     assert "s3cret" not in json.dumps(pod)
     [main] = pod["spec"]["containers"]
     token, home = ({"secretKeyRef": {"name": "its-secret", "key": f"env.{one}"}} for one in ("TOKEN", "HOME"))
-    variables = {one["name"]: one.get("value") or one["valueFrom"] for one in main["env"]}
+    variables = {one["name"]: one["value"] if "value" in one else one["valueFrom"] for one in main["env"]}
     assert variables == {
         "USER": "work",
         "LOGNAME": "work",
@@ -168,6 +168,8 @@ def test_variables_of_people_are_in_no_manifest_but_in_a_secret() -> None:
         "NVIDIA_VISIBLE_DEVICES": "void",
         "AMD_VISIBLE_DEVICES": "none",
         "HABANA_VISIBLE_DEVICES": "void",
+        "XILINX_VISIBLE_DEVICES": "",
+        "XILINX_VISIBLE_CARDS": "",
     }
     pod["metadata"]["uid"] = "u"
     [secret] = secrets_of(session, _NAMES, pod)

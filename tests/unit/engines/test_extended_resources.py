@@ -68,7 +68,10 @@ def test_mig_instances_are_devices_of_their_profile_as_on_a_machine_without_clus
 def test_families_are_those_of_the_drivers_of_machines() -> None:
     """So that a limit of a slot holds wherever a session runs."""
     installed = {kind.name for one in make({}) for kind in one.kinds()}
-    names = ("nvidia.com/gpu", "amd.com/gpu", "furiosa.ai/warboy", "furiosa.ai/rngd", "tenstorrent.com/n300")
+    names = (
+        *("nvidia.com/gpu", "amd.com/gpu", "furiosa.ai/warboy", "furiosa.ai/rngd", "tenstorrent.com/n300"),
+        "c600.graphcore.ai/ipu",
+    )
     kinds = (extended_resources.kind_of(name, ()) for name in names)
     assert {kind.name for kind in kinds if kind} <= installed
     parts = {kind.name for kind in Furiosa(FuriosaSettings(rngd_partition="dual")).kinds(())}

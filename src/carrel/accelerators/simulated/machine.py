@@ -13,8 +13,12 @@ from carrel.accelerators.simulated import (
     amd_machines,
     furiosa_machines,
     gaudi_machines,
+    graphcore_machines,
+    groq_machines,
+    hyperaccel_machines,
     nvidia_machines,
     rebellions_machines,
+    sambanova_machines,
     sapeon_machines,
     tenstorrent_machines,
 )
@@ -46,6 +50,10 @@ VENDORS = (
     SimulatedVendor("furiosa", furiosa_machines.MODELS, furiosa_machines.write),
     SimulatedVendor("rebellions", rebellions_machines.MODELS, rebellions_machines.write),
     SimulatedVendor("tenstorrent", tenstorrent_machines.MODELS, tenstorrent_machines.write),
+    SimulatedVendor("graphcore", graphcore_machines.MODELS, graphcore_machines.write),
+    SimulatedVendor("groq", groq_machines.MODELS, groq_machines.write),
+    SimulatedVendor("hyperaccel", hyperaccel_machines.MODELS, hyperaccel_machines.write),
+    SimulatedVendor("sambanova", sambanova_machines.MODELS, sambanova_machines.write),
     SimulatedVendor("pci", sapeon_machines.MODELS, sapeon_machines.write),
 )
 

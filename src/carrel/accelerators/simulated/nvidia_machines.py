@@ -48,6 +48,7 @@ def write(tree: MachineTree, cards: Sequence[tuple[str, PlannedCard]]) -> None:
     for minor, (name, card) in enumerate(cards):
         _write_files(tree, MODELS[name], card, minor)
     tree.tool(SMI, ("--query-gpu=",), (_row(MODELS[name], card) for name, card in cards))
+    tree.tool(SMI, ("--query-remapped-rows=",), (f"0000{card.address.upper()}, 0, 0" for _, card in cards))
     tree.tool(SMI, ("-L",), _listed(cards))
     tree.tool(SMI, ("topo",), _topology(cards))
 
@@ -84,6 +85,8 @@ def _row(model: GpuModel, card: PlannedCard) -> str:
         model.idle_w,
         0,
         mode,
+        "[N/A]",
+        "None",
         model.compute_capability,
     )
     return ", ".join(map(str, fields))

@@ -37,6 +37,9 @@ _KINDS: Mapping[str, SlotKind] = {
     "tenstorrent.com/n300": SlotKind(
         "n300.device", "n300", SlotType.COUNT, title="Tenstorrent n300", unit="card"
     ),
+    "c600.graphcore.ai/ipu": SlotKind(
+        "c600.device", "c600", SlotType.COUNT, allowed=(1, 2, 4, 8), title="Graphcore C600"
+    ),
 }
 _MIG = re.compile(r"nvidia\.com/mig-([1-9]g\.[1-9][0-9]{0,3}gb(?:[.-][a-z0-9]{1,9}){0,3})")
 _NVIDIA = "nvidia.com/"
