@@ -44,7 +44,6 @@ GREEDY = {
 NONE = {
     "NVIDIA_VISIBLE_DEVICES": "void",
     "AMD_VISIBLE_DEVICES": "none",
-    "HABANA_VISIBLE_DEVICES": "void",
     "XILINX_VISIBLE_DEVICES": "",
     "XILINX_VISIBLE_CARDS": "",
 }

@@ -32,6 +32,8 @@ log = structlog.get_logger()
 SAMPLE_S = 5.0
 BAD_READINGS = 3
 GOOD_READINGS = 3
+FORGOTTEN_READINGS = 720
+"""A device that is missing in so many in succession, an hour, is taken for removed."""
 _LONGEST_MODEL = 100
 _LONGEST_PROBLEM = 300
 _FIRST_S = 30.0
@@ -88,12 +90,13 @@ class Vendor(Protocol):
 
 @dataclass(slots=True)
 class _Watched:
-    """The condition of a card. readings: how many in succession contradict it."""
+    """The condition of a card. readings: how many in succession contradict it. missing: in how many it is."""
 
     card: Card
     healthy: bool
     problem: str = ""
     readings: int = 0
+    missing: int = 0
 
     def observe(self, problem: str) -> None:
         self.problem = problem
@@ -171,8 +174,9 @@ class AcceleratorDriver:
             return
         try:
             if self._is_due():
-                self._sample()
+                # Whatever it finds: the next one is due as much later.
                 self._sampled_at = self._clock()
+                self._sample()
         finally:
             self._sampling.release()
 
@@ -181,6 +185,7 @@ class AcceleratorDriver:
         for id, card in cards.items():
             if id in self._watched:
                 self._watched[id].card = card
+                self._watched[id].missing = 0
                 self._watched[id].observe(card.problem)
             else:
                 self._watched[id] = _Watched(card, not card.problem, card.problem)
@@ -194,6 +199,9 @@ class AcceleratorDriver:
                 continue
             gone.card = replace(gone.card, metrics=UNKNOWN)
             gone.observe("The device is missing.")
+            gone.missing += 1
+            if gone.missing >= FORGOTTEN_READINGS:
+                del self._watched[id]
         self._cards = {id: one.card for id, one in self._watched.items()}
         self._current = [
             DeviceState(one.card.device, one.healthy, one.problem, one.card.metrics)

@@ -56,10 +56,7 @@ class Gaudi:
         functions = [one for one in machine.pci_functions(VENDOR_ID) if one.device in FAMILIES]
         if not functions:
             return ()
-        try:
-            rows, failed = _rows(machine), ""
-        except ToolError as error:
-            rows, failed = {}, str(error)
+        rows, failed = _rows(machine)
         return [_card(one, rows.get(one.address), failed, machine) for one in functions]
 
     def kinds(self, devices: Iterable[Device]) -> Sequence[SlotKind]:
@@ -73,7 +70,6 @@ class Gaudi:
         modules = [card.handle for card in cards if card.handle]
         return Attachment(
             env={
-                "HABANA_VISIBLE_DEVICES": "void",
                 "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
                 **({"HABANA_VISIBLE_MODULES": ",".join(modules)} if len(modules) == len(cards) else {}),
             },
@@ -85,11 +81,15 @@ class Gaudi:
         )
 
 
-def _rows(machine: Machine) -> Mapping[str, AipRow]:
-    """The tool's answer by PCI address."""
-    text = machine.run(SMI, "-Q", ",".join(QUERY), "-f", "csv,noheader")
+def _rows(machine: Machine) -> tuple[Mapping[str, AipRow], str]:
+    """The tool's answer by PCI address, and why it lacks some."""
+    failed = ""
+    try:
+        text = machine.run(SMI, "-Q", ",".join(QUERY), "-f", "csv,noheader")
+    except ToolError as error:
+        text, failed = error.output, str(error)
     rows = [dict(zip(QUERY, map(str.strip, line.split(",")), strict=False)) for line in text.splitlines()]
-    return {address: row for row in rows if (address := pci_address(row["bus_id"]))}
+    return {address: row for row in rows if (address := pci_address(row.get("bus_id", "")))}, failed
 
 
 def _card(function: PciFunction, row: AipRow | None, failed: str, machine: Machine) -> Card:
@@ -149,7 +149,7 @@ def _problem(status: str | None, row: AipRow, failed: str) -> str:
     """status: "operational", "in reset after device release" after a process has ended, "needs reset" and more."""
     if status and status.lower() != _OPERATIONAL:
         return f"Its state is: {status.lower()[:60]}."
-    if failed or not row:
+    if not row:
         return failed or "hl-smi does not list it."
     if errors := quantity(row.get("ecc.errors.uncorrected.volatile.total", "")):
         return f"Its memory has had {errors:.0f} uncorrected errors since the last reset."

@@ -32,7 +32,11 @@ _PCI = re.compile(r"(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}):([0-9a-f]{2})\.([0-7])", 
 
 
 class ToolError(Exception):
-    """A tool that is missing, failed or did not end in time; the message is a sentence."""
+    """A tool that is missing, failed or did not end in time; the message is a sentence. output: of one that failed."""
+
+    def __init__(self, message: str, output: str = "") -> None:
+        super().__init__(message)
+        self.output = output
 
 
 class ToolMissing(ToolError):
@@ -236,5 +240,5 @@ def printable(text: str, *, most: int) -> str:
 def _checked(name: str, code: int, text: str) -> str:
     if code:
         first = printable(text, most=200)
-        raise ToolError(f"{name} failed with status {code}" + (f": {first}" if first else "") + ".")
+        raise ToolError(f"{name} failed with status {code}" + (f": {first}" if first else "") + ".", text)
     return text

@@ -51,7 +51,7 @@ _NO_FIELD = re.compile(r'Field "([a-z._]+)" is not a valid field', re.IGNORECASE
 _UUID = re.compile(r"(?:GPU|MIG)-[0-9a-f][0-9a-f-]{7,63}")
 _GPU_LINE = re.compile(r"GPU \d+: .*\(UUID: (GPU-[0-9a-f-]+)\)")
 _MIG_LINE = re.compile(
-    r"\s*MIG ([0-9a-z]{1,9}(?:[.+][0-9a-z]{1,9}){1,4})\s+Device\s+\d+: \(UUID: (MIG-[0-9a-f/-]+|MIG-GPU-[0-9a-f/-]+)\)"
+    r"\s*MIG ([0-9a-z]{1,9}(?:[.+-][0-9a-z]{1,9}){1,4})\s+Device\s+\d+: \(UUID: (MIG-[0-9a-f/-]+|MIG-GPU-[0-9a-f/-]+)\)"
 )
 _NO_ACTION = ("", "none", "n/a")
 _CONTROL_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools")
@@ -89,6 +89,7 @@ class Nvidia:
         self._fields: Sequence[str] = _QUERY
         self._cliques: tuple[frozenset[str], Mapping[str, str]] = frozenset(), {}
         self._in_cdi: frozenset[str] = frozenset()
+        self._in_mig: set[str] = set()
         self._remapped: Mapping[str, Row] = {}
         self._readings = 0
 
@@ -96,14 +97,16 @@ class Nvidia:
         functions = [one for one in machine.pci_functions(VENDOR_ID) if _is_gpu(one, machine)]
         if not functions:
             return ()
-        try:
-            rows, failed = self._with_remapped(self._rows(machine), machine), ""
-        except ToolError as error:
-            rows, failed = {}, str(error)
+        answered, failed = self._rows(machine)
+        rows = self._with_remapped(answered, machine)
+        # What is known of a GPU whose tool does not answer: in MIG mode it is no device.
+        self._in_mig |= {address for address, row in rows.items() if _has_mig(row)}
+        self._in_mig -= {address for address, row in rows.items() if not _has_mig(row)}
+        functions = [one for one in functions if one.address in rows or one.address not in self._in_mig]
         cards = [_card(function, rows.get(function.address), failed, machine) for function in functions]
-        cards = self._with_cliques(cards, machine)
+        cards = self._with_cliques(cards, [row.get("uuid", "") for row in rows.values()], machine)
         self._in_cdi = cdi.names(machine, CDI_KIND)
-        instances = _instances(machine) if _in_mig_mode(rows) else {}
+        instances = _instances(machine) if self._in_mig else {}
         return [
             one
             for card in cards
@@ -159,8 +162,11 @@ class Nvidia:
             without_cdi=by_runtime,
         )
 
-    def _rows(self, machine: Machine) -> Mapping[str, Row]:
-        """The tool's answer by PCI address. Fields that its version does not know are not asked for again."""
+    def _rows(self, machine: Machine) -> tuple[Mapping[str, Row], str]:
+        """The tool's answer by PCI address, in its order, and why it lacks some: one lost GPU makes it fail.
+
+        Fields that its version does not know are not asked for again.
+        """
         while True:
             try:
                 text = machine.run(SMI, f"--query-gpu={','.join(self._fields)}", _FORMAT)
@@ -168,10 +174,10 @@ class Nvidia:
                 unknown = _NO_FIELD.search(str(error))
                 fewer = [one for one in self._fields if unknown is None or one != unknown[1]]
                 if len(fewer) == len(self._fields):
-                    raise
+                    return _by_address(self._fields, error.output), str(error)
                 self._fields = fewer
                 continue
-            return _by_address(self._fields, text)
+            return _by_address(self._fields, text), ""
 
     def _with_remapped(self, rows: Mapping[str, Row], machine: Machine) -> Mapping[str, Row]:
         """With what the tool says of remapped rows of memory, which only GPUs from Ampere on have."""
@@ -182,18 +188,16 @@ class Nvidia:
         self._readings += 1
         return {address: {**self._remapped.get(address, {}), **row} for address, row in rows.items()}
 
-    def _with_cliques(self, cards: Sequence[Card], machine: Machine) -> list[Card]:
-        """With the GPUs that NVLink connects in the same set. Asked for again when there are other GPUs."""
-        uuids = frozenset(card.handle for card in cards)
-        if len(cards) > 1 and self._cliques[0] != uuids and all(uuids):
-            try:
-                self._cliques = (
-                    uuids,
-                    _cliques(machine.run(SMI, "topo", "-m"), [one.handle for one in cards]),
-                )
-            except ToolError:
-                self._cliques = uuids, {}
-        cliques = self._cliques[1] if self._cliques[0] == uuids else {}
+    def _with_cliques(self, cards: Sequence[Card], listed: Sequence[str], machine: Machine) -> list[Card]:
+        """With the GPUs that NVLink connects in the same set. Asked for again when there are other GPUs.
+
+        listed: the UUIDs in the tool's order.
+        """
+        uuids = frozenset(listed)
+        if len(listed) > 1 and self._cliques[0] != uuids and all(listed):
+            with suppress(ToolError):
+                self._cliques = uuids, _cliques(machine.run(SMI, "topo", "-m"), listed)
+        cliques = self._cliques[1]
         of_node = len(set(cliques.values()))
         numbers = {clique: number for number, clique in enumerate(sorted(set(cliques.values())))}
         return [
@@ -250,7 +254,7 @@ def _card(function: PciFunction, row: Row | None, failed: str, machine: Machine)
         handle=uuid,
         nodes=(f"/dev/nvidia{minor}",) if minor.isdecimal() else (),
         metrics=_metrics(row),
-        problem=failed or _problem(row),
+        problem=_problem(row) if row else failed or "nvidia-smi does not list it.",
     )
 
 
@@ -281,8 +285,6 @@ def _metrics(row: Row) -> DeviceMetrics:
 
 
 def _problem(row: Row) -> str:
-    if not row:
-        return "nvidia-smi does not list it."
     if lost := next((value for value in row.values() if "is lost" in value or "Unknown Error" in value), ""):
         return f"nvidia-smi says: {lost.strip('[]')}."
     capability = quantity(row.get("compute_cap", ""))
@@ -306,10 +308,6 @@ def _is_true(row: Row, field: str) -> bool:
 
 def _has_mig(row: Row | None) -> bool:
     return row is not None and row.get("mig.mode.current") == "Enabled"
-
-
-def _in_mig_mode(rows: Mapping[str, Row]) -> bool:
-    return any(map(_has_mig, rows.values()))
 
 
 def _instances(machine: Machine) -> Mapping[str, list[tuple[str, str]]]:

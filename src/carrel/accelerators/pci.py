@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from carrel.accelerators.driver import (
     AcceleratorDriver,
@@ -32,6 +32,15 @@ _DirectoryOrFile = Annotated[str, StringConstraints(pattern=r"^/[A-Za-z0-9_./+@-
 _Variable = Annotated[str, StringConstraints(pattern=r"^([A-Z][A-Z0-9_]*)?$", max_length=100)]
 
 
+def _of_one_card(paths: tuple[str, ...]) -> tuple[str, ...]:
+    for path in paths:
+        if re.search(r"[{}]", re.sub(r"\{(index|address)\}", "", path)) or path.count(_INDEX) > 1:
+            raise ValueError(f"{path} has other braces than one {_INDEX} and {_ADDRESS}.")
+    if not any(_INDEX in path or _ADDRESS in path for path in paths):
+        raise ValueError(f"No device file is of one card: use {_INDEX} or {_ADDRESS}.")
+    return paths
+
+
 class PciProfile(BaseModel):
     """What Carrel must know of a card."""
 
@@ -40,7 +49,7 @@ class PciProfile(BaseModel):
     title: str = Field(default="", max_length=100, description="What people call it.")
     vendor: _PciId = Field(description="PCI vendor, four hexadecimal digits.")
     devices: tuple[_PciId, ...] = Field(default=(), description="PCI devices; empty: all of the vendor.")
-    nodes: tuple[_DeviceFile, ...] = Field(
+    nodes: Annotated[tuple[_DeviceFile, ...], AfterValidator(_of_one_card)] = Field(
         min_length=1,
         description="Device files of a card, with {index} for its number in the order of PCI addresses, or {address}.",
     )

@@ -10,18 +10,19 @@ from collections.abc import Mapping
 NONE: Mapping[str, str] = {
     "NVIDIA_VISIBLE_DEVICES": "void",
     "AMD_VISIBLE_DEVICES": "none",
-    "HABANA_VISIBLE_DEVICES": "void",
     "XILINX_VISIBLE_DEVICES": "",
     "XILINX_VISIBLE_CARDS": "",
 }
 """Those that container runtimes read, with the value for no device.
 
 Source: NVIDIA Container Toolkit, "Environment variables (OCI spec)"; ROCm/container-toolkit, AMD_VISIBLE_DEVICES;
-HabanaAI/gaudi-container-runtime, a derivative of NVIDIA's; Xilinx/Xilinx_Container_Runtime, which fails for a word
-other than `all`.
+Xilinx/Xilinx_Container_Runtime, which fails for a word other than `all`. That of Habana takes every value of its
+variable but numbers for all devices.
 """
 
-_PATTERN = re.compile(r"[A-Z0-9_]+_VISIBLE_(DEVICES|MODULES|CARDS)(_UUID)?")
+_PATTERN = re.compile(
+    r"[A-Z0-9_]+_VISIBLE_(DEVICES|MODULES|CARDS|PCI_BUS_IDS)(_UUID)?|DOCKER_RESOURCE_[A-Z0-9_]+"
+)
 """CUDA_, ROCR_, HIP_ and more: of runtimes, and of libraries that choose among what a container has."""
 _OTHERS = frozenset(
     {

@@ -264,7 +264,6 @@ def test_users_do_not_choose_devices_and_who_has_none_sees_none():
     none = {
         "NVIDIA_VISIBLE_DEVICES": "void",
         "AMD_VISIBLE_DEVICES": "none",
-        "HABANA_VISIBLE_DEVICES": "void",
         "XILINX_VISIBLE_DEVICES": "",
         "XILINX_VISIBLE_CARDS": "",
     }

@@ -167,7 +167,6 @@ def test_variables_of_people_are_in_no_manifest_but_in_a_secret() -> None:
         "HOME": home,
         "NVIDIA_VISIBLE_DEVICES": "void",
         "AMD_VISIBLE_DEVICES": "none",
-        "HABANA_VISIBLE_DEVICES": "void",
         "XILINX_VISIBLE_DEVICES": "",
         "XILINX_VISIBLE_CARDS": "",
     }
