@@ -4,17 +4,41 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from carrel.accelerators import visible_devices
-from carrel.accelerators.port import NOTHING, Accelerators, Attachment, attach, slots_of
+from carrel.accelerators.port import (
+    NOTHING,
+    Accelerators,
+    Attachment,
+    DeviceState,
+    Monitored,
+    attach,
+    slots_of,
+)
 from carrel.engines.port import WORK_HOME, ContainerSpec, EngineError, NodeInfo
 
 
 def node_with(accelerators: Iterable[Accelerators], node: NodeInfo) -> NodeInfo:
-    """The node with its devices and their slots."""
-    discovered = [(kind.discover(), kind.kinds()) for kind in accelerators]
-    devices = tuple(device for mine, _ in discovered for device in mine)
-    families = {device.family for device in devices}
-    kinds = tuple(kind for _, mine in discovered for kind in mine if kind.family in families)
-    return replace(node, devices=devices, slot_kinds=kinds, slots={**node.slots, **slots_of(devices, kinds)})
+    """The node with its devices, their condition and their slots. May block."""
+    accelerators = tuple(accelerators)
+    states = tuple(states_of(accelerators))
+    devices = tuple(state.device for state in states if state.healthy)
+    families = {state.device.family for state in states}
+    kinds = tuple(kind for each in accelerators for kind in each.kinds() if kind.family in families)
+    return replace(
+        node,
+        devices=devices,
+        device_states=states,
+        slot_kinds=kinds,
+        slots={**node.slots, **slots_of(devices, kinds)},
+    )
+
+
+def states_of(accelerators: Iterable[Accelerators]) -> list[DeviceState]:
+    """All devices and their condition; those that nobody monitors are healthy, and not measured. May block."""
+    return [
+        state
+        for kind in accelerators
+        for state in (kind.states() if isinstance(kind, Monitored) else map(DeviceState, kind.discover()))
+    ]
 
 
 def attachment_of(

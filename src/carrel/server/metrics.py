@@ -230,10 +230,10 @@ async def _image_updates(tx: AsyncSession) -> Metric:
 _OF_CONTAINERS = {
     Sample.cpu_millis: ("cpu_millicores", "CPU that a container uses."),
     Sample.mem_bytes: ("memory_bytes", "Memory that a container uses."),
-    Sample.accelerator_percent: ("accelerator_percent", "Utilisation of a container's busiest accelerator."),
+    Sample.accelerator_percent: ("accelerator_percent", "Mean utilisation of a container's accelerators."),
     Sample.accelerator_mem_percent: (
         "accelerator_memory_percent",
-        "Memory in use of a container's busiest accelerator.",
+        "Mean of the memory of its accelerators that a container uses.",
     ),
     Sample.read_rate: ("disk_read_bytes_per_second", "What a container reads from disks."),
     Sample.write_rate: ("disk_write_bytes_per_second", "What a container writes to disks."),

@@ -159,7 +159,7 @@ class _Series:
     def minutes(
         self, containers: Sequence[str], slots: Mapping[str, int], begin: datetime, end: datetime
     ) -> list[Minute]:
-        """Of a session: the sum of its containers, and the busiest of their accelerators."""
+        """Of a session: the sum of its containers, and the highest mean of their accelerators."""
         tables = [table for container in containers for table in self._points[container]]
         if not tables:
             return []
