@@ -89,10 +89,10 @@ async def minutes(
     tx: AsyncSession, cases: Iterable[Case], now: datetime
 ) -> Mapping[SessionId, Sequence[Minute]]:
     """Usage per minute, as far back as it matters for each session's rule; sessions without such a rule are omitted."""
-    limited = {case.session: (case, rules.reach(case.rules.use)) for case in cases if case.rules.use}
+    limited = {case.session: (case, rules.lookback(case.rules.use)) for case in cases if case.rules.use}
     if not limited:
         return {}
-    since = {key: now - reach for key, (_, reach) in limited.items()}
+    since = {key: now - lookback for key, (_, lookback) in limited.items()}
     means = await usage.minute_means(tx, since)
     return {
         key: [minute_of(case.slots, mean) for mean in means.get(key, ())]

@@ -58,7 +58,7 @@ def _oldest(proposed: Rules, times: Sequence[datetime], now: datetime) -> int:
     """The index of the first minute that the controller would read."""
     if proposed.use is None:
         return len(times)
-    return bisect_left(times, now - rules.reach(proposed.use))
+    return bisect_left(times, now - rules.lookback(proposed.use))
 
 
 def _at(past: Past, now: datetime) -> Life:

@@ -205,7 +205,7 @@ def as_announced(finding: Finding, warned_of: datetime | None) -> Finding:
     )
 
 
-def reach(rule: UseLimit) -> timedelta:
+def lookback(rule: UseLimit) -> timedelta:
     """How far back minutes matter: some of those in the window may prove nothing."""
     return timedelta(seconds=2 * rule.window_s) + 2 * MINUTE
 
