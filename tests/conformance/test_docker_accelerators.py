@@ -206,3 +206,53 @@ async def test_a_container_has_its_devices_only(
     finally:
         await engine.purge()
         await engine.close()
+
+
+async def test_a_container_uses_the_memory_beyond_that_of_its_idle_cards(
+    docker: aiodocker.Docker, installation: str, greedy_image: str, tmp_path: Path
+) -> None:
+    tmp_path.chmod(0o755)
+    root = tree(tmp_path, "gaudi3x4")
+    engine = DockerEngine(docker_url(), installation, accelerators=[driver(Gaudi(), root)])
+    [answer] = (root / "tools/hl-smi").iterdir()
+    idle = answer.read_text()
+    later = DockerEngine(docker_url(), installation, accelerators=[driver(Gaudi(), root)])
+
+    async def percents(engine: DockerEngine) -> tuple[int | None, int | None]:
+        [usage] = await engine.usage()
+        return usage.accelerator_percent, usage.accelerator_mem_percent
+
+    try:
+        # The cards are seen while nobody has them.
+        assert not await engine.usage()
+        [node] = await engine.nodes()
+        assert [state.metrics.mem_used_bytes for state in node.device_states] == [672 << 20] * 4
+        held = [device.id for device in node.devices][:2]
+        spec = ContainerSpec(
+            new_id(), greedy_image, {"cpu": 500, "mem": 64 << 20}, devices=dict.fromkeys(held, 1000)
+        )
+        await engine.ensure(spec, ProgressLog())
+        assert await percents(engine) == (0, 0)
+        # A process takes half of one card's memory and computes on it; all of a card of nobody is in use too.
+        rows = idle.splitlines()
+        rows[0] = rows[0].replace("672 MiB", f"{672 + 65536} MiB").replace("0 %", "80 %")
+        rows[3] = rows[3].replace("672 MiB", "131072 MiB").replace("0 %", "100 %")
+        answer.write_text("\n".join(rows) + "\n")
+        assert await percents(engine) == (40, 25)
+        # Another process of Carrel has not seen them without a container.
+        assert await percents(later) == (40, 25)
+        answer.write_text(idle.replace("0 %", "N/A"))
+        assert await percents(later) == (None, 0)
+        # A card becomes unusable: it is reported, and no longer offered.
+        answer.write_text("\n".join(idle.splitlines()[1:]) + "\n")
+        for _ in range(4):
+            [node] = await engine.nodes()
+        assert [state.healthy for state in node.device_states] == [False, True, True, True]
+        assert node.device_states[0].problem == "hl-smi does not list it."
+        assert node.devices[0].id == held[1]
+        assert node.slots["gaudi3.device"] == 3
+        assert await percents(later) == (None, None)
+    finally:
+        await engine.purge()
+        await engine.close()
+        await later.close()

@@ -104,6 +104,7 @@ def test_every_kind_of_event_is_documented():
     )
     kinds |= set(re.findall(rf'"((?:{things})\.(?:created|updated|removed)|files\.changed)"', source))
     kinds |= set(re.findall(r'"(session\.(?:shared|unshared|apps))"', source))
+    kinds |= set(re.findall(r'"(node\.device_(?:un)?healthy)"', source))
     assert kinds == set(CODE.findall(reference("events")))
 
 

@@ -164,3 +164,13 @@ test("sessions are counted anew when one is no longer shared", async () => {
   expect(queryFn).toHaveBeenCalledTimes(2);
   stop();
 });
+
+test("an accelerator that gets out of order is for a toast, and nodes are fetched again", async () => {
+  client.setQueryData(["nodes", "show", "n1"], {});
+  const data = { id: "n1", name: "gpu-1", device: "GPU-1", model: "H100", problem: "It is hot." };
+  const event = { kind: "node.device_unhealthy", object: { kind: "node", id: "n1" }, data };
+  expect(await applyEvent(client, event, "me")).toEqual({ device: data });
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(client.getQueryState(["nodes", "show", "n1"])?.isInvalidated).toBe(true);
+  expect(await applyEvent(client, { ...event, kind: "node.device_healthy" }, "me")).toBeNull();
+});

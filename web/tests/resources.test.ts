@@ -77,7 +77,20 @@ test("the usage of a tenant lists CPU, memory, and what else is limited or alloc
 
 describe("the load of a node", () => {
   const slots = { "cuda.device": 1000, "cuda.shares": 1 };
-  const device = (id: string, used: number) => ({ id, family: "cuda", model: "", set: 0, used, slots });
+  const metrics = {
+    utilization_percent: null,
+    mem_used_bytes: null,
+    mem_total_bytes: null,
+    temperature_c: null,
+    power_w: null,
+    uncorrected_errors: null,
+    measured_at: null,
+  };
+  const condition = { healthy: true, problem: "", metrics };
+  const device = (id: string, used: number) => ({
+    ...{ id, family: "cuda", model: "", set: 0, used, slots },
+    ...condition,
+  });
   const node = {
     offered: { cpu: 4000, mem: 100, "cuda.device": 2, "cuda.shares": 2000 },
     used: { cpu: 1000, "cuda.device": 1, "cuda.shares": 500 },
@@ -96,7 +109,7 @@ describe("the load of a node", () => {
 
   test("counts units that nothing can be cut from", () => {
     const unit = { id: "unit0", family: "cuda.mig-1g.18gb", model: "", set: 0, used: 1000 };
-    const cut = { ...unit, slots: { "cuda.mig-1g.18gb": 1000 } };
+    const cut = { ...unit, ...condition, slots: { "cuda.mig-1g.18gb": 1000 } };
     const held = loadsOf({
       offered: { "cuda.mig-1g.18gb": 2 },
       used: {},

@@ -184,7 +184,7 @@ def attach(
     accelerators = list(accelerators)
     attached = [one.attach(held) for one in accelerators]
     if companions := [one for one in accelerators if isinstance(one, Companion)]:
-        devices = [device for one in accelerators for device in _all_devices(one)]
+        devices = [state.device for state in states_of(accelerators)]
         attached += [one.beside(devices, held) for one in companions]
     parts = [(None if has_cdi else part.without_cdi) or part for part in attached]
     runtimes = sorted({part.runtime for part in parts if part.runtime})
@@ -203,11 +203,13 @@ def attach(
     )
 
 
-def _all_devices(accelerators: Accelerators) -> Sequence[Device]:
-    """Also those that are not offered now: containers may hold them."""
-    if isinstance(accelerators, Monitored):
-        return [state.device for state in accelerators.states()]
-    return accelerators.discover()
+def states_of(accelerators: Iterable[Accelerators]) -> list[DeviceState]:
+    """All devices and their condition; those that nobody monitors are healthy, and not measured. May block."""
+    return [
+        state
+        for kind in accelerators
+        for state in (kind.states() if isinstance(kind, Monitored) else map(DeviceState, kind.discover()))
+    ]
 
 
 def whole_and_shares(family: str, title: str = "", *, quantum: int = 1) -> tuple[SlotKind, SlotKind]:

@@ -8,7 +8,7 @@ from functools import partial
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.controllers import lifetime
+from carrel.controllers import device_health, lifetime
 from carrel.controllers.active_tasks import ActiveTasks
 from carrel.controllers.comparison import (
     OUT_OF_MEMORY,
@@ -106,7 +106,8 @@ class Observe:
         if machines is not None:
             async with tools.transaction() as tx:
                 await registry.observe(tx, engine_id, EngineState.READY, now)
-                await nodes.record(tx, machines, now, engine=engine_id)
+                changes = await nodes.record(tx, machines, now, engine=engine_id)
+                await device_health.announce(tx, tools, changes, now)
             names = frozenset(one.name for one in machines if one.ending)
             self._machines_seen[engine_id] = MachinesSeen(engine, now, names)
         # 3. compare those that did not change meanwhile

@@ -4,17 +4,31 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from carrel.accelerators import visible_devices
-from carrel.accelerators.port import NOTHING, Accelerators, Attachment, attach, slots_of
+from carrel.accelerators.port import (
+    NOTHING,
+    Accelerators,
+    Attachment,
+    attach,
+    slots_of,
+    states_of,
+)
 from carrel.engines.port import WORK_HOME, ContainerSpec, EngineError, NodeInfo
 
 
 def node_with(accelerators: Iterable[Accelerators], node: NodeInfo) -> NodeInfo:
-    """The node with its devices and their slots."""
-    discovered = [(kind.discover(), kind.kinds()) for kind in accelerators]
-    devices = tuple(device for mine, _ in discovered for device in mine)
-    families = {device.family for device in devices}
-    kinds = tuple(kind for _, mine in discovered for kind in mine if kind.family in families)
-    return replace(node, devices=devices, slot_kinds=kinds, slots={**node.slots, **slots_of(devices, kinds)})
+    """The node with its devices, their condition and their slots. May block."""
+    accelerators = tuple(accelerators)
+    states = tuple(states_of(accelerators))
+    devices = tuple(state.device for state in states if state.healthy)
+    families = {state.device.family for state in states}
+    kinds = tuple(kind for each in accelerators for kind in each.kinds() if kind.family in families)
+    return replace(
+        node,
+        devices=devices,
+        device_states=states,
+        slot_kinds=kinds,
+        slots={**node.slots, **slots_of(devices, kinds)},
+    )
 
 
 def attachment_of(
@@ -23,6 +37,11 @@ def attachment_of(
     """The attachment of the container's devices. Raises: EngineError if they cannot be attached."""
     if not spec.devices:
         return NOTHING
+    present = {state.device.id for state in states_of(accelerators)}
+    if missing := sorted(spec.devices.keys() - present):
+        # It may be known by another name until its tool answers, or was removed.
+        message = f"The accelerators {', '.join(missing)} are not there."
+        raise EngineError(message, retriable=True, code="accelerator_missing")
     try:
         return attach(accelerators, spec.devices, has_cdi=has_cdi)
     except ValueError as error:
@@ -31,7 +50,7 @@ def attachment_of(
 
 def numa_of(accelerators: Iterable[Accelerators], held: Collection[str]) -> frozenset[int]:
     """The NUMA nodes of these devices; empty if that of one of them is not known."""
-    numbers = {device.numa for one in accelerators for device in one.discover() if device.id in held}
+    numbers = {state.device.numa for state in states_of(accelerators) if state.device.id in held}
     known = frozenset(number for number in numbers if number is not None)
     return frozenset() if None in numbers else known
 

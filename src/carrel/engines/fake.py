@@ -40,7 +40,7 @@ class FakeEngine(FakeAdjusting):
         super().__init__(world or FakeWorld())
 
     async def nodes(self) -> Sequence[NodeInfo]:
-        return await self.step("nodes", lambda: tuple(self.world.nodes))
+        return await self.step("nodes", self.world.reported)
 
     async def ensure(
         self, spec: ContainerSpec, progress: ProgressSink, permit: Permit | None = None

@@ -10,11 +10,11 @@ import heapq
 import itertools
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
-from carrel.accelerators.port import Accelerators, Attachment
+from carrel.accelerators.port import Accelerators, Attachment, Monitored
 from carrel.core.clock import Clock, SystemClock
 from carrel.engines import barrier, fake_files, fake_shell, runtimes
 from carrel.engines.accelerated import attachment_of, environment, node_with
@@ -226,6 +226,18 @@ class FakeWorld:
         """Add accelerators to a node."""
         self.accelerators[node] = accelerators
         self.nodes = [node_with([accelerators], one) if one.name == node else one for one in self.nodes]
+
+    def reported(self) -> tuple[NodeInfo, ...]:
+        """The nodes, with their monitored devices as they are now."""
+        return tuple(map(self._current, self.nodes))
+
+    def _current(self, node: NodeInfo) -> NodeInfo:
+        accelerators = self.accelerators.get(node.name)
+        if not isinstance(accelerators, Monitored):
+            return node
+        provided = {kind.name for kind in node.slot_kinds}
+        slots = {slot: amount for slot, amount in node.slots.items() if slot not in provided}
+        return node_with([accelerators], replace(node, slots=slots))
 
     # Faults
 

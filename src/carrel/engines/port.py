@@ -38,7 +38,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from carrel.accelerators.port import Device
+from carrel.accelerators.port import Device, DeviceState
 from carrel.core.slots import SlotKind
 from carrel.engines.references import LOCAL
 
@@ -180,6 +180,9 @@ class NodeInfo:
     """Name and version for people, such as "Docker 20.10.24"."""
     capabilities: frozenset[str] = frozenset()
     devices: tuple[Device, ...] = ()
+    """Those that containers can get."""
+    device_states: tuple[DeviceState, ...] = ()
+    """Also of devices that are out of order; empty if the engine does not know its devices' condition."""
     slot_kinds: tuple[SlotKind, ...] = ()
     """Slot kinds of its device families."""
     images: frozenset[str] = frozenset()
@@ -447,10 +450,10 @@ Permit = Callable[[], Awaitable[None]]
 class ContainerUsage:
     """A reading. cpu_ns: CPU time used since start, nanoseconds. mem_bytes: in use now, no page cache.
 
-    The others are None if not measurable, never a fake zero. accelerator_percent, accelerator_mem_percent: utilisation
-    and memory of its busiest device. read_bytes, write_bytes: I/O on disks since start. rx_bytes, tx_bytes: received
-    and sent by its networks since start. disk_bytes: what it wrote outside its folders and still occupies; may be a
-    few minutes old.
+    The others are None if not measurable, never a fake zero. accelerator_percent, accelerator_mem_percent: mean
+    utilisation of the devices that it holds alone, and of their memory what it uses; None if one of them is not known.
+    read_bytes, write_bytes: I/O on disks since start. rx_bytes, tx_bytes: received and sent by its networks since
+    start. disk_bytes: what it wrote outside its folders and still occupies; may be a few minutes old.
     """
 
     id: str

@@ -76,8 +76,9 @@ _Percent = Annotated[int, Field(ge=1, le=100)]
 
 class IdleUse(_Limits):
     """A session is idle if it used less than each of these percentages of its slots in every minute of the window.
-    below: for cpu, mem, accelerator (the busiest one), accelerator_mem; slots that a session does not hold are
-    ignored. A minute without data counts as busy. grace_s: time after the start that is not checked.
+    below: for cpu, mem, accelerator, accelerator_mem (means of a container's devices, the highest of its containers);
+    slots that a session does not hold are ignored. A minute without data counts as busy; one in which only the use of
+    accelerators is unknown is left out. grace_s: time after the start that is not checked.
     """
 
     window_s: Annotated[int, Field(ge=120, le=86_400)]

@@ -183,6 +183,21 @@ _IMAGE_NEWS = {
     },
 }
 
+_UNHEALTHY_DEVICES = {
+    "en": _Words(
+        "Accelerators out of order",
+        ("These accelerators are out of order, and not offered to sessions:", "{devices}", "{link}"),
+    ),
+    "ko": _Words(
+        "가속기 이상",
+        ("다음 가속기에 문제가 있어 세션에 제공하지 않습니다.", "{devices}", "{link}"),
+    ),
+    "ja": _Words(
+        "アクセラレーターの異常",
+        ("次のアクセラレーターに問題があるため、セッションには提供しません。", "{devices}", "{link}"),
+    ),
+}
+
 TIME_LIMIT, DISK, NODE = "time_limit", "disk", "node"
 """A session that is about to reach its time limit, whose disk is nearly full, or whose node is taken away."""
 
@@ -354,6 +369,12 @@ def image_updates(language: str, news: Mapping[ImageNews, Sequence[str]], *, mos
             more = f", + {len(names) - most}" if len(names) > most else ""
             sentences.append(_IMAGE_NEWS[language][kind].format(names=", ".join(names[:most]) + more))
     return _written(_IMAGE_UPDATES[language], link, news=" ".join(sentences))
+
+
+def unhealthy_devices(language: str, devices: Sequence[str], *, most: int, link: str) -> Letter:
+    """The mail to administrators about accelerators. devices: English sentences. most: of them."""
+    more = [f"+ {len(devices) - most}"] if len(devices) > most else []
+    return _written(_UNHEALTHY_DEVICES[language], link, devices=" ".join([*devices[:most], *more]))
 
 
 def test(language: str, *, link: str) -> Letter:

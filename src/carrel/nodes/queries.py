@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.accelerators.port import UNKNOWN
 from carrel.core.errors import Forbidden, NotFound
 from carrel.core.ids import NodeId, SessionId
 from carrel.core.units import add
@@ -16,8 +17,9 @@ from carrel.db.scope import permitted
 from carrel.db.search import escaped
 from carrel.http import paging
 from carrel.http.paging import Sort
-from carrel.nodes import host_load, ledger, machine_labels
+from carrel.nodes import device_conditions, host_load, ledger, machine_labels
 from carrel.nodes import service as nodes
+from carrel.nodes.device_conditions import Conditions, ReportedCondition
 from carrel.nodes.engines.schemas import EngineRef
 from carrel.nodes.groups import membership, selectors
 from carrel.nodes.groups.membership import SelectingGroup
@@ -25,6 +27,7 @@ from carrel.nodes.groups.schemas import GroupRef
 from carrel.nodes.groups.service import seen_by
 from carrel.nodes.host_load import HostLoad
 from carrel.nodes.schemas import (
+    DeviceMetricsView,
     DeviceView,
     HostLoadView,
     NodeDetail,
@@ -148,12 +151,19 @@ async def _views(tx: AsyncSession, rows: Sequence[Row[Any]], actor: Actor) -> li
     on_devices = await ledger.on_devices(tx)
     ids = [row.Node.id for row in rows]
     selected = await membership.selecting(tx, ids) if sees_everything(actor) else {}
-    loads = await host_load.latest(tx, ids) if allows(actor, "usage.read", Target()) else {}
+    measured = allows(actor, "usage.read", Target())
+    loads = await host_load.latest(tx, ids) if measured else {}
+    conditions = await device_conditions.of_nodes(tx, ids)
     return [
         _view(
             row,
             held.get(row.Node.id, {}),
-            on_devices.get(row.Node.id, {}),
+            _devices(
+                row.Node,
+                on_devices.get(row.Node.id, {}),
+                conditions.get(row.Node.id, {}),
+                measured=measured,
+            ),
             loads.get(row.Node.id),
             selected.get(row.Node.id, ()),
         )
@@ -164,7 +174,7 @@ async def _views(tx: AsyncSession, rows: Sequence[Row[Any]], actor: Actor) -> li
 def _view(
     row: Row[Any],
     held: Mapping[str, int],
-    on_devices: Mapping[str, int],
+    devices: list[DeviceView],
     measured: tuple[datetime, HostLoad] | None,
     selected_by: Iterable[SelectingGroup],
 ) -> NodeView:
@@ -179,11 +189,36 @@ def _view(
         engine=EngineRef(id=node.engine_id or "", name=row.engine_name),
         offered=ledger.offered(node),
         used=dict(held),
-        devices=[DeviceView(**device, used=on_devices.get(device["id"], 0)) for device in node.devices],
+        devices=devices,
         images=len(node.images),
         live_sessions=row.live_sessions,
         host=None if measured is None else HostLoadView(at=measured[0], **asdict(measured[1])),
     )
+
+
+def _devices(
+    node: Node, used: Mapping[str, int], conditions: Conditions, *, measured: bool
+) -> list[DeviceView]:
+    """measured: with measurements."""
+    return [
+        DeviceView(
+            **device,
+            used=used.get(device["id"], 0),
+            **_condition(conditions.get(device["id"]), measured=measured),
+        )
+        for device in device_conditions.descriptions(node, conditions)
+    ]
+
+
+def _condition(condition: ReportedCondition | None, *, measured: bool) -> dict[str, Any]:
+    shown = condition if measured else None
+    return {
+        "healthy": condition is None or condition.row.healthy,
+        "problem": condition.row.problem if condition else "",
+        "metrics": DeviceMetricsView(
+            **asdict(shown.metrics if shown else UNKNOWN), measured_at=shown and shown.measured_at
+        ),
+    }
 
 
 _WORKED_OUT = {

@@ -45,9 +45,24 @@ LabelValue = Annotated[
 OwnLabels = Annotated[dict[str, LabelValue | None], Field(max_length=50), AfterValidator(_labels)]
 
 
+class DeviceMetricsView(BaseModel):
+    """Measurements; null: not known, or for those who may not read the usage of nodes. All are null when measured_at
+    is more than a minute ago. uncorrected_errors: of its memory, since its last reset.
+    """
+
+    utilization_percent: float | None
+    mem_used_bytes: int | None
+    mem_total_bytes: int | None
+    temperature_c: float | None
+    power_w: float | None
+    uncorrected_errors: int | None
+    measured_at: datetime | None
+
+
 class DeviceView(BaseModel):
     """An accelerator. family: of the slots it serves. set: devices with the same number are near each other. used: in
-    thousandths. slots: the slots it serves, with the thousandths per unit.
+    thousandths. slots: the slots it serves, with the thousandths per unit. healthy: it is offered to sessions. problem:
+    of the last reading, as a sentence; empty if there is none. Several readings in succession change its health.
     """
 
     id: str
@@ -56,6 +71,9 @@ class DeviceView(BaseModel):
     set: int
     used: int
     slots: dict[str, int]
+    healthy: bool
+    problem: str
+    metrics: DeviceMetricsView
 
 
 class HostLoadView(BaseModel):

@@ -15,7 +15,8 @@ from carrel.core.ids import LOCAL_ENGINE, EngineId, GroupId, NodeId, new_id
 from carrel.core.slots import thousandths_of
 from carrel.core.units import Slots, add, subtract
 from carrel.engines.port import LabelRequirement, NodeInfo
-from carrel.nodes import ledger
+from carrel.nodes import device_conditions, ledger
+from carrel.nodes.device_conditions import HealthChange
 from carrel.nodes.groups import elastic, membership, selectors
 from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor
@@ -72,8 +73,9 @@ SELECT written.id FROM written JOIN differing USING (name) WHERE differs UNION A
 
 async def record(
     tx: AsyncSession, nodes: Sequence[NodeInfo], now: datetime, *, engine: EngineId = LOCAL_ENGINE
-) -> None:
-    """Store the nodes that an engine reports. Nodes it no longer reports are DOWN, and lost after a while.
+) -> Sequence[HealthChange]:
+    """Store the nodes that an engine reports. Nodes it no longer reports are DOWN, and lost after a while. Returns the
+    devices whose health has changed.
 
     Only differences are written, because engines report all the time.
     """
@@ -93,6 +95,7 @@ async def record(
         await _publish(tx, Node.id.in_(changed))
     if removed := await elastic.removed(tx, engine, now):
         await _publish(tx, Node.id.in_(removed), kind="node.removed")
+    return await device_conditions.record(tx, engine, nodes, now)
 
 
 async def mark_down(tx: AsyncSession, engine: EngineId) -> None:

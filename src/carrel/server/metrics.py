@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from carrel.core.errors import Unavailable
 from carrel.http.auth import CurrentActor, names
 from carrel.http.services import Services, ServicesOf
 from carrel.images import watched_images
-from carrel.nodes import ledger
+from carrel.nodes import device_conditions, ledger
 from carrel.queue import held
 from carrel.queue.held import SIGN_IN, Holder
 from carrel.queue.ledger_schemas import By
@@ -92,6 +93,7 @@ async def _gauges(tx: AsyncSession, clock: Clock) -> list[Metric]:
     return [
         await _held(tx),
         await _capacity(tx),
+        *await _devices(tx),
         await _engines(tx),
         await _sessions(tx),
         *await _queue(tx, clock),
@@ -131,6 +133,43 @@ async def _capacity(tx: AsyncSession) -> Metric:
         for slot, amount in ledger.offered(node).items():
             gauge.add_metric((node.name, engine, slot), amount)
     return gauge
+
+
+_OF_DEVICES = {
+    "healthy": ("healthy", "1 while an accelerator is offered to sessions, 0 while it is out of order."),
+    "utilization_percent": ("utilization_percent", "Utilisation of an accelerator."),
+    "mem_used_bytes": ("memory_used_bytes", "Memory in use of an accelerator."),
+    "mem_total_bytes": ("memory_size_bytes", "Memory of an accelerator."),
+    "temperature_c": ("temperature_celsius", "Temperature of an accelerator."),
+    "power_w": ("power_watts", "Power that an accelerator draws."),
+    "uncorrected_errors": (
+        "uncorrected_errors",
+        "Uncorrected memory errors since an accelerator's last reset.",
+    ),
+}
+
+
+async def _devices(tx: AsyncSession) -> list[Metric]:
+    """Accelerators as engines reported them in the last minute; what is not known is absent. One that is out of order
+    remains so until it is reported as healthy.
+    """
+    gauges = {
+        measure: GaugeMetricFamily(
+            f"carrel_device_{name}", help_, labels=("node", "engine", "device", "model")
+        )
+        for measure, (name, help_) in _OF_DEVICES.items()
+    }
+    known = select(Node.id, Node.name, EngineRow.name).join(EngineRow, EngineRow.id == Node.engine_id)
+    nodes = {id: names for id, *names in await tx.execute(known.where(IS_MACHINE).order_by(Node.name))}
+    conditions = await device_conditions.of_nodes(tx, nodes)
+    for node, (name, engine) in nodes.items():
+        for device, one in conditions.get(node, {}).items():
+            healthy = int(one.row.healthy) if one.fresh or not one.row.healthy else None
+            values = {"healthy": healthy, **asdict(one.metrics)}
+            for measure, gauge in gauges.items():
+                if (value := values[measure]) is not None:
+                    gauge.add_metric((name, engine, device, one.row.description["model"]), value)
+    return list(gauges.values())
 
 
 async def _engines(tx: AsyncSession) -> Metric:
@@ -230,10 +269,10 @@ async def _image_updates(tx: AsyncSession) -> Metric:
 _OF_CONTAINERS = {
     Sample.cpu_millis: ("cpu_millicores", "CPU that a container uses."),
     Sample.mem_bytes: ("memory_bytes", "Memory that a container uses."),
-    Sample.accelerator_percent: ("accelerator_percent", "Utilisation of a container's busiest accelerator."),
+    Sample.accelerator_percent: ("accelerator_percent", "Mean utilisation of a container's accelerators."),
     Sample.accelerator_mem_percent: (
         "accelerator_memory_percent",
-        "Memory in use of a container's busiest accelerator.",
+        "Mean of the memory of its accelerators that a container uses.",
     ),
     Sample.read_rate: ("disk_read_bytes_per_second", "What a container reads from disks."),
     Sample.write_rate: ("disk_write_bytes_per_second", "What a container writes to disks."),

@@ -1,4 +1,4 @@
-"""Nodes, and allocations: slots held by containers on nodes, with start and end."""
+"""Nodes, the condition of their accelerators, and allocations: slots held by containers, with start and end."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -110,6 +110,31 @@ def is_offered() -> ColumnElement[bool]:
         _ELASTIC.group_id == Node.group_id, _ELASTIC.elastic, _ELASTIC.forgotten_at.is_(None)
     )
     return IS_KNOWN & (Node.elastic | ~shared)
+
+
+class DeviceCondition(Table):
+    """An accelerator as its engine reported it last. Not in the row of its node, whose every change is published and
+    wakes the scheduler: measurements change all the time.
+
+    description: as in `Node.devices`, which has healthy ones only. problem: a sentence; empty if there is none. since:
+    when `healthy` changed. metrics: as `accelerators.port.DeviceMetrics`. measured_at: when it was reported.
+    """
+
+    __tablename__ = "device_conditions"
+    __table_args__ = (
+        Index("ix_device_conditions_unhealthy", "node_id", postgresql_where=text("NOT healthy")),
+    )
+
+    node_id: Mapped[NodeId] = mapped_column(
+        String, ForeignKey("nodes.id", ondelete="CASCADE"), primary_key=True
+    )
+    device: Mapped[str] = mapped_column(String, primary_key=True)
+    description: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    healthy: Mapped[bool]
+    problem: Mapped[str] = mapped_column(String(500))
+    since: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    metrics: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    measured_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
 
 
 class Allocation(Table):

@@ -14,9 +14,9 @@ from carrel.db.tables import Table
 class Sample(Table):
     """Kept for a day. Unlogged: a crash of the database loses those of at most a day, and one hour of minutes.
 
-    None: not measured. cpu_millis: mean since the previous sample. accelerator_percent, accelerator_mem_percent: of the
-    busiest of its devices. read_rate, write_rate, rx_rate, tx_rate: bytes per second since the previous sample, of
-    disks and networks. disk_bytes: written outside its folders.
+    None: not measured. cpu_millis: mean since the previous sample. accelerator_percent, accelerator_mem_percent: means
+    of the devices that it holds alone. read_rate, write_rate, rx_rate, tx_rate: bytes per second since the previous
+    sample, of disks and networks. disk_bytes: written outside its folders.
     """
 
     __tablename__ = "usage_samples"

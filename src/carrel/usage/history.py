@@ -1,8 +1,8 @@
 """Allocation, usage and waiting times over 30 days, in steps that grow with the age.
 
 Measures: SLOT.allocated and SLOT.capacity for every slot, SLOT.used of sessions, of an accelerator by its utilisation;
-SLOT.percent of accelerators, and accelerator.used for all kinds of them (the busiest of each container, as a mean over
-those that have one), sessions.live, sessions.pending, and wait_s: the median wait of the sessions that were placed in
+SLOT.percent of accelerators, and accelerator.used for all kinds of them (means of containers, as a mean over those
+that have some), sessions.live, sessions.pending, and wait_s: the median wait of the sessions that were placed in
 the interval. Of nodes also host.NAME: the load of the whole machine, see `nodes.host_load`.
 """
 

@@ -38,8 +38,8 @@ class MeasureSeries(BaseModel):
 
 class ContainerUsageView(BaseModel):
     """measures: those that were measured at all, of cpu_millis; mem_bytes; accelerator_percent and
-    accelerator_mem_percent, of the busiest of its devices; read_rate and write_rate, bytes per second of disks; rx_rate
-    and tx_rate, bytes per second received and sent; disk_bytes, written outside its folders.
+    accelerator_mem_percent, means of the devices that it holds alone; read_rate and write_rate, bytes per second of
+    disks; rx_rate and tx_rate, bytes per second received and sent; disk_bytes, written outside its folders.
     """
 
     id: ContainerId
@@ -58,7 +58,8 @@ class SessionUsageView(BaseModel):
 
 
 class Series(BaseModel):
-    """Oldest first, 10 s apart. accelerator_percent: of the busiest device; null: not measured."""
+    """Oldest first, 10 s apart. accelerator_percent: of the container with the highest mean of its
+    devices; null: not measured."""
 
     cpu_millis: list[int]
     mem_bytes: list[int]

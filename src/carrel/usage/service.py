@@ -16,6 +16,7 @@ from sqlalchemy import (
     Row,
     Select,
     String,
+    case,
     cast,
     column,
     delete,
@@ -25,6 +26,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
 
 from carrel.core.errors import Unavailable
 from carrel.core.ids import ContainerId, SessionId
@@ -106,15 +108,22 @@ async def prune(tx: AsyncSession, now: datetime) -> None:
 
 
 def _amounts() -> Select[*tuple[Any, ...]]:
-    """Usage per session and sweep: the sum of its containers, and the busiest of their accelerators."""
+    """Usage per session and sweep: the sum of its containers, and the highest mean of their accelerators, which is not
+    known if one of them has accelerators that were not measured.
+    """
+    has_devices = (Container.slots.op("-")("cpu").op("-")("mem") != text("'{}'")).self_group()
+
+    def highest(measure: InstrumentedAttribute[int | None]) -> ColumnElement[int | None]:
+        return case((func.bool_or(has_devices & measure.is_(None)), None), else_=func.max(measure))
+
     return (
         select(
             Container.session_id,
             Sample.at,
             func.sum(Sample.cpu_millis).label("cpu_millis"),
             cast(func.sum(Sample.mem_bytes), BigInteger).label("mem_bytes"),
-            func.max(Sample.accelerator_percent).label("accelerator_percent"),
-            func.max(Sample.accelerator_mem_percent).label("accelerator_mem_percent"),
+            highest(Sample.accelerator_percent).label("accelerator_percent"),
+            highest(Sample.accelerator_mem_percent).label("accelerator_mem_percent"),
         )
         .join(Container, Container.id == Sample.container_id)
         .group_by(Container.session_id, Sample.at)

@@ -4,6 +4,8 @@ from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 
 import pytest
+from accelerator_kit import ScriptedDevices
+from databases import sql
 from installation import Api
 from node_kit import join
 from people import eventually
@@ -11,6 +13,7 @@ from people_kit import status_and_code
 from sqlalchemy import text
 
 from carrel.accelerators.fake import FakeAccelerators
+from carrel.accelerators.port import DeviceMetrics
 from carrel.core.clock import SystemClock
 from carrel.core.ids import LOCAL_ENGINE
 from carrel.engines.accelerated import node_with
@@ -31,6 +34,7 @@ MACHINE = node_with(
         labels={"rack": "7"},
     ),
 )
+UNKNOWN_METRICS = {**asdict(DeviceMetrics()), "measured_at": None}
 SECOND = NodeInfo("second", "aarch64", {"cpu": 4000, "mem": 4 << 30}, "Fake 1")
 
 
@@ -78,6 +82,9 @@ async def test_a_node_shows_what_it_has_offers_and_holds(two: Api):
                 "set": n // 2,
                 "used": 0,
                 "slots": {"fake.device": 1000, "fake.shares": 1},
+                "healthy": True,
+                "problem": "",
+                "metrics": UNKNOWN_METRICS,
             }
             for n in range(4)
         ],
@@ -89,6 +96,37 @@ async def test_a_node_shows_what_it_has_offers_and_holds(two: Api):
     }
     assert (await admin.get(f"/nodes/{shown['id']}")).json() == shown
     assert status_and_code(await admin.get("/nodes/none")) == (404, "node.not_found")
+
+
+async def test_devices_show_their_condition_and_what_was_measured_lately(two: Api):
+    admin, user = await two.as_("superadmin"), await two.as_("user")
+    await admin.patch("/site", {"nodes_visible": True})
+    metrics = DeviceMetrics(80, 10 << 30, 80 << 30, 61.5, None, 0)
+    devices = ScriptedDevices(metrics, metrics)
+    devices.fail("npu0", "It fell off the bus.")
+    await join(two.database, node_with([devices], SECOND))
+    shown = (await admin.get("/nodes/second")).json()
+    # Sessions get the healthy one only.
+    assert shown["slots"]["npu.device"] == 1
+    assert [(one["id"], one["healthy"], one["problem"], one["slots"]) for one in shown["devices"]] == [
+        ("npu1", True, "", {"npu.device": 1000, "npu.shares": 1}),
+        ("npu0", False, "It fell off the bus.", {"npu.device": 1000, "npu.shares": 1}),
+    ]
+    assert shown["devices"][0]["metrics"] | {"measured_at": ""} == {**asdict(metrics), "measured_at": ""}
+    [listed] = [node for node in (await admin.get("/nodes")).json()["items"] if node["name"] == "second"]
+    assert listed["devices"] == shown["devices"]
+    # Others see the condition, not who is how busy.
+    [seen] = [node for node in (await user.get("/nodes")).json()["items"] if node["name"] == "second"]
+    assert [(one["healthy"], one["metrics"]) for one in seen["devices"]] == [
+        (True, UNKNOWN_METRICS),
+        (False, UNKNOWN_METRICS),
+    ]
+    # Old measurements are none, and it shows how old they are.
+    await sql(two.database, "UPDATE device_conditions SET measured_at = measured_at - interval '2 minutes'")
+    old = (await admin.get("/nodes/second")).json()["devices"][0]
+    assert old["metrics"] | {"measured_at": None} == UNKNOWN_METRICS
+    assert old["metrics"]["measured_at"] < shown["devices"][0]["metrics"]["measured_at"]
+    assert old["healthy"] is True
 
 
 async def test_the_load_of_a_machine_is_shown_to_those_who_may_read_its_usage(two: Api):

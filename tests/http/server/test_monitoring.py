@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from accelerator_kit import ScriptedDevices
 from aiohttp import web
 from auth_kit import set_site
 from databases import sql
@@ -23,6 +24,7 @@ from prometheus_client import REGISTRY
 
 import carrel.engines.docker.api
 import carrel.gateway.metrics  # noqa: F401 - in the same registry as those of the API
+from carrel.accelerators.port import DeviceMetrics
 from carrel.core.clock import SystemClock
 from carrel.signin.keypairs import tokens
 
@@ -101,7 +103,8 @@ async def exported(api: Api) -> Mapping[str, frozenset[str]]:
 
 
 async def measured(api: Api, session: str) -> None:
-    """Until the session runs; with a sample that has everything, now."""
+    """Until the session runs; with a sample and a device that have everything, now."""
+    api.engine.world.equip("local", ScriptedDevices(DeviceMetrics(1, 2, 3, 4, 5, 6)))
     await api.until(await api.as_("superadmin"), session, "RUNNING")
     for container in api.engine.world.containers.values():
         container.accelerator_percent = container.accelerator_mem_percent = 50
@@ -111,6 +114,11 @@ async def measured(api: Api, session: str) -> None:
         " WHERE session_id = :session ON CONFLICT DO NOTHING",
         session=session,
     )
+
+    async def reported() -> bool:
+        return bool(await sql(api.database, "SELECT 1 FROM device_conditions"))
+
+    await eventually(reported)
 
 
 async def test_every_query_is_about_metrics_and_labels_that_there_are(living: Api):

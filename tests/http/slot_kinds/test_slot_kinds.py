@@ -10,6 +10,7 @@ from people_kit import status_and_code
 from simulated_accelerators import driver, tree
 
 from carrel.accelerators.fake import FakeAccelerators
+from carrel.accelerators.gaudi import Gaudi
 from carrel.accelerators.nvidia import Nvidia
 from carrel.core.slots import SlotKind, SlotType
 from carrel.engines.accelerated import node_with
@@ -120,6 +121,43 @@ async def test_gpus_of_a_simulated_machine_are_given_to_sessions_that_cannot_cho
         "0",
         None,
     }
+
+
+async def test_a_card_that_gets_out_of_order_is_shown_and_its_session_warned(living: Api, tmp_path: Path):
+    root = tree(tmp_path / "machine", "gaudi3x2")
+    living.engine.world.equip("local", driver(Gaudi(), root))
+    living.engine.world.hint("local")
+    user, admin = await living.as_("user"), await command_line(living, "superadmin", tmp_path)
+
+    async def offered() -> bool:
+        return (await user.get("/resources")).json()["capacity"].get("gaudi3.device") == 2
+
+    await eventually(offered)
+    session = await user.start(slots=SMALL | {"gaudi3.device": 2})
+    await living.until(user, session["id"], "RUNNING")
+    shown = " ".join((await admin.ok("node", "show", "local")).split())
+    assert "(HL-325L, set 0) 1 of 1 in use, 0 % utilized, 672 MiB of 128 GiB of memory, 35 °C, 226 W" in shown
+    [answer] = (root / "tools/hl-smi").iterdir()
+    rows = answer.read_text().splitlines()
+    answer.write_text(rows[1] + "\n")
+
+    async def warned() -> bool:
+        return "device_unhealthy" in (await user.get(f"/sessions/{session['id']}")).json()["warnings"]
+
+    await eventually(warned)
+    assert "device_unhealthy" in await admin.ok("session", "show", session["id"])
+    history = (await user.get(f"/sessions/{session['id']}/history")).json()["items"]
+    [reason] = [entry["reason"] for entry in history if entry["cause"] == "device_unhealthy"]
+    assert reason.startswith("Its accelerator Intel Gaudi 3 (01P0-HL325L-SIM-")
+    assert reason.endswith(") on local is out of order: hl-smi does not list it.")
+    assert "unhealthy: hl-smi does not list it" in await admin.ok("node", "show", "local")
+    assert (await user.get("/resources")).json()["capacity"]["gaudi3.device"] == 1
+    answer.write_text("\n".join(rows) + "\n")
+
+    async def recovered() -> bool:
+        return not (await user.get(f"/sessions/{session['id']}")).json()["warnings"]
+
+    await eventually(recovered)
 
 
 async def test_quanta_sets_and_families_are_kept_by_admission(api: Api):

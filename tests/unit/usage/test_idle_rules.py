@@ -84,6 +84,18 @@ def test_an_exempt_session_is_never_idle_and_still_has_its_lifetime():
         pytest.param(quiet(0, 90), {"accelerated": True}, None, id="an accelerator that nobody measures"),
         pytest.param(quiet(0, 90, accelerator=9), {"accelerated": True}, at(10), id="a quiet accelerator"),
         pytest.param(quiet(0, 90, accelerator=10), {"accelerated": True}, None, id="a busy accelerator"),
+        pytest.param(
+            quiet(0, 50, accelerator=9) + quiet(50, 55) + quiet(55, 90, accelerator=9),
+            {"accelerated": True},
+            at(15),
+            id="minutes that prove nothing neither interrupt nor count",
+        ),
+        pytest.param(
+            quiet(0, 50, accelerator=90) + quiet(50, 55) + quiet(55, 90, accelerator=9),
+            {"accelerated": True},
+            at(55),
+            id="nor do they hide that it was busy before",
+        ),
         pytest.param(quiet(0, 90, mem=99), {}, at(10), id="memory is not looked at"),
     ],
 )
@@ -91,6 +103,17 @@ def test_use_is_little_since_all_that_is_measured_and_looked_at_stayed_below(min
     [finding] = findings(Rules(use=USE), life(**known), minutes, at(90.5))
     assert finding.since == since
     assert finding.ends_at == (since + timedelta(hours=1) if since else None)
+
+
+def test_nobody_is_warned_or_ended_while_the_use_of_accelerators_is_unknown():
+    held, known = life(accelerated=True), quiet(0, 80, accelerator=1)
+    for end, ends in ((80, True), (81, False), (90, False)):
+        all_findings = findings(Rules(use=USE), held, known + quiet(80, end), at(end))
+        assert bool(first_to_end(all_findings)) is ends
+    again = known + quiet(80, 90) + quiet(90, 91, accelerator=1)
+    first = first_to_end(findings(Rules(use=USE), held, again, at(91)))
+    assert first
+    assert first.ends_at == at(10 + 60 + 10)
 
 
 def test_only_what_a_session_holds_is_looked_at():

@@ -3,7 +3,7 @@ import { useSyncExternalStore } from "react";
 export interface Readings {
   cpu_millis: number[];
   mem_bytes: number[];
-  /** Of the busiest accelerator; null: not measured. */
+  /** The mean of its accelerators; null: not measured. */
   accelerator_percent: (number | null)[];
 }
 

@@ -30,8 +30,21 @@ export interface ShareChange {
   by: string | null;
 }
 
+/** An accelerator got out of order. name: of its node. */
+export interface DeviceProblem {
+  name: string;
+  device: string;
+  model: string;
+  problem: string;
+}
+
 /** A change that may need a notification. */
-export type LiveChange = Transition | { task: TaskChange } | { quota: QuotaChange } | { share: ShareChange };
+export type LiveChange =
+  | Transition
+  | { task: TaskChange }
+  | { quota: QuotaChange }
+  | { share: ShareChange }
+  | { device: DeviceProblem };
 
 /** Whether the user is notified: of their own sessions, and what others share with them; of others by preference. */
 export function concernsUser(change: LiveChange, { user, projects }: Pick<Me, "user" | "projects">): boolean {
@@ -79,6 +92,7 @@ export async function applyEvent(
   }
   if (event.kind !== "session.created" && event.kind !== "session.updated") {
     refreshSoon(client, touchedBy(event.kind));
+    if (event.kind === "node.device_unhealthy") return { device: event.data as unknown as DeviceProblem };
     if (event.kind === "session.shared") return { share: event.data as unknown as ShareChange };
     if (concerns(event, client.getQueryData<Me>(["auth", "me"]))) refreshSoon(client, ["auth"]);
     return null;

@@ -46,6 +46,8 @@ export const EVENT_KINDS = [
   "domain.removed",
   "node.updated",
   "node.removed",
+  "node.device_unhealthy",
+  "node.device_healthy",
   "group.created",
   "group.updated",
   "group.removed",

@@ -59,6 +59,7 @@ export const CAUSES: Record<string, MessageDescriptor> = {
   copied: msg`runs in the original installation`,
   node_lost: msg`node lost`,
   node_leaving: msg`node about to be taken away`,
+  device_unhealthy: msg`accelerator out of order`,
   evicted: msg`evicted from its node`,
   node_closed: msg`node cordoned`,
   dependency_failed: msg`a session before it did not end as needed`,

@@ -23,6 +23,11 @@ export const NODE_REASONS: readonly [sentence: RegExp, message: (words: string[]
     ([node = "", notice = ""]) => msg`Its node ${node} is about to be taken away (${notice}).`,
   ],
   [
+    /^Its accelerator (.+) on (\S+) is out of order: (.+)$/,
+    ([device = "", node = "", problem = ""]) =>
+      msg`Its accelerator ${device} on ${node} is out of order: ${problem}`,
+  ],
+  [
     /^Files outside mounted folders are lost with it\.$/,
     () => msg`Files outside mounted folders are lost with it.`,
   ],

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { TASK_KINDS } from "@/features/folders/words";
 import { NOTIFICATION_KINDS } from "@/features/notifications/words";
-import type { LiveChange, QuotaChange, ShareChange, Transition } from "@/live/apply";
+import type { DeviceProblem, LiveChange, QuotaChange, ShareChange, Transition } from "@/live/apply";
 import type { TaskChange } from "@/live/folders";
 import { notificationKindOf, showInSystem } from "@/live/notification-kinds";
 import { notificationsShowQuery } from "@/queries/notifications";
@@ -13,7 +13,7 @@ import { formatSize } from "@/ui/format";
 
 /**
  * Toasts for sessions that run or failed, unless the user is viewing them; for sessions that others share; for
- * finished tasks; and for scarce quota.
+ * finished tasks; for scarce quota; and for accelerators that are out of order.
  */
 export function useToasts(): (change: LiveChange) => void {
   const { t, i18n } = useLingui();
@@ -35,12 +35,32 @@ export function useToasts(): (change: LiveChange) => void {
       });
     }
   };
+  const ofDevice = ({ name, device, model, problem }: DeviceProblem) =>
+    notifications.show({
+      id: `device:${name}:${device}`,
+      title: t`An accelerator of ${name} is out of order`,
+      message: `${model || device}: ${problem}`,
+      color: "red",
+      autoClose: false,
+      onClick: () => void navigate({ to: "/resources" }),
+    });
   const ofSession = ({ before, after }: Transition) => {
     if (!before) return;
+    const name = after.name ?? before.name;
+    if (after.warnings?.includes("device_unhealthy") && !before.warnings?.includes("device_unhealthy")) {
+      notifications.show({
+        id: `device:${after.id}`,
+        title: t`An accelerator of ${name} is out of order`,
+        message: t`Save your work. The history of the session has the problem.`,
+        color: "brass",
+        autoClose: false,
+        onClick: () => void navigate({ to: "/sessions", search: { state: "all", session: after.id } }),
+      });
+    }
     const kind = notificationKindOf({ before, after });
     if (!kind) return;
     if (chosen?.[kind].includes("browser")) {
-      const title = `${after.name ?? before.name}: ${i18n._(NOTIFICATION_KINDS[kind])}`;
+      const title = `${name}: ${i18n._(NOTIFICATION_KINDS[kind])}`;
       showInSystem(after.id, title, after.reason ? sessionText.reason(after.reason) : "", () =>
         navigate({ to: "/sessions", search: { state: "all", session: after.id } }),
       );
@@ -51,7 +71,6 @@ export function useToasts(): (change: LiveChange) => void {
       notifications.hide(after.id);
       void navigate({ to: "/sessions", search: { state: "all", session: after.id } });
     };
-    const name = after.name ?? before.name;
     if (kind === "about_to_end") {
       const idle = after.idle_ends_at && !before.idle_ends_at;
       const [title, message] = idle
@@ -112,6 +131,7 @@ export function useToasts(): (change: LiveChange) => void {
     if ("task" in change) ofTask(change.task);
     else if ("quota" in change) ofQuota(change.quota);
     else if ("share" in change) ofShare(change.share);
+    else if ("device" in change) ofDevice(change.device);
     else ofSession(change);
   };
 }

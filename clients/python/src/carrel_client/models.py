@@ -550,8 +550,8 @@ ContainerState = Literal[
 
 class ContainerUsageView(TypedDict):
     """measures: those that were measured at all, of cpu_millis; mem_bytes; accelerator_percent and
-    accelerator_mem_percent, of the busiest of its devices; read_rate and write_rate, bytes per second of disks; rx_rate
-    and tx_rate, bytes per second received and sent; disk_bytes, written outside its folders."""
+    accelerator_mem_percent, means of the devices that it holds alone; read_rate and write_rate, bytes per second of
+    disks; rx_rate and tx_rate, bytes per second received and sent; disk_bytes, written outside its folders."""
 
     id: str
     measures: dict[str, MeasureSeries]
@@ -709,13 +709,30 @@ class DeprecatedImage(TypedDict):
     successor: str | None
 
 
+class DeviceMetricsView(TypedDict):
+    """Measurements; null: not known, or for those who may not read the usage of nodes. All are null when measured_at
+    is more than a minute ago. uncorrected_errors: of its memory, since its last reset."""
+
+    measured_at: str | None
+    mem_total_bytes: int | None
+    mem_used_bytes: int | None
+    power_w: float | None
+    temperature_c: float | None
+    uncorrected_errors: int | None
+    utilization_percent: float | None
+
+
 class DeviceView(TypedDict):
     """An accelerator. family: of the slots it serves. set: devices with the same number are near each other. used: in
-    thousandths. slots: the slots it serves, with the thousandths per unit."""
+    thousandths. slots: the slots it serves, with the thousandths per unit. healthy: it is offered to sessions. problem:
+    of the last reading, as a sentence; empty if there is none. Several readings in succession change its health."""
 
     family: str
+    healthy: bool
     id: str
+    metrics: DeviceMetricsView
     model: str
+    problem: str
     set: int
     slots: dict[str, int]
     used: int
@@ -1612,8 +1629,9 @@ class IdleSessionList(TypedDict):
 
 class IdleUse(TypedDict):
     """A session is idle if it used less than each of these percentages of its slots in every minute of the window.
-    below: for cpu, mem, accelerator (the busiest one), accelerator_mem; slots that a session does not hold are
-    ignored. A minute without data counts as busy. grace_s: time after the start that is not checked."""
+    below: for cpu, mem, accelerator, accelerator_mem (means of a container's devices, the highest of its containers);
+    slots that a session does not hold are ignored. A minute without data counts as busy; one in which only the use of
+    accelerators is unknown is left out. grace_s: time after the start that is not checked."""
 
     below: dict[str, int]
     grace_s: int
@@ -3632,7 +3650,8 @@ class SelectorPreviewRequest(TypedDict):
 
 
 class Series(TypedDict):
-    """Oldest first, 10 s apart. accelerator_percent: of the busiest device; null: not measured."""
+    """Oldest first, 10 s apart. accelerator_percent: of the container with the highest mean of its
+    devices; null: not measured."""
 
     accelerator_percent: list[int | None]
     cpu_millis: list[int]

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from carrel.accelerators.port import NOTHING, Attachment
+from carrel.engines import accelerator_use
 from carrel.engines.accelerated import environment
+from carrel.engines.accelerator_use import NO_DEVICES, Held
 from carrel.engines.docker import attached, near_cpus, rights, seccomp
 from carrel.engines.docker.mounts import binds
 from carrel.engines.port import APP_LAYER, IDLE, WORK_HOME, WORK_UID, ContainerSpec
@@ -24,6 +26,8 @@ LABEL_FILES = "carrel.files"
 """The paths of its initial files, as JSON, which an image of the container lacks."""
 LABEL_CPUS = "carrel.cpus"
 """The processors on which it runs, unless on all: see `near_cpus`."""
+LABEL_DEVICES = "carrel.devices"
+"""Its accelerators: see `accelerator_use`."""
 LABEL_COMMIT = "carrel.commit"
 """Of images: the key of the commit."""
 LABEL_COMMIT_OF = "carrel.commit.of"
@@ -76,13 +80,14 @@ def configuration(
     storage: Mapping[str, str] | None = None,
     layer: Mapping[str, object] | None = None,
     cpus: str = "",
+    held: Held = NO_DEVICES,
 ) -> dict[str, object]:
     """The body of the daemon's container create request.
 
     An unprivileged process: user 1000, no capabilities and, unless it has root inside, no way to gain them, Carrel's
     seccomp profile or the daemon's own (with_profile), separate namespaces, memory without swap, CPU quota, limits on
     processes and on per-user kernel resources, bounded logs. attachment: of its accelerators. storage: options of its
-    root file system. layer: the mount of its app layer. cpus: on which it runs; empty: on all.
+    root file system. layer: the mount of its app layer. cpus: on which it runs; empty: on all. held: its accelerators.
     """
     mem_bytes = spec.slots.get("mem", 0)
     host: dict[str, object] = {
@@ -135,6 +140,7 @@ def configuration(
             LABEL_INSTALLATION: names.installation,
             LABEL_ID: spec.id,
             LABEL_EPOCH: str(spec.epoch),
+            LABEL_DEVICES: accelerator_use.to_label(held),
             LABEL_FILES: json.dumps([file.path for file in spec.files]),
             # Not those of its image.
             **dict.fromkeys((LABEL_COMMIT, LABEL_COMMIT_OF, LABEL_SCRATCH), ""),

@@ -17,12 +17,14 @@ import structlog
 from carrel.accelerators.fake import FakeAccelerators
 from carrel.accelerators.port import NOTHING, Accelerators
 from carrel.engines.accelerated import attachment_of, node_with, numa_of
+from carrel.engines.accelerator_use import AcceleratorUse, of_label
 from carrel.engines.docker import answers, attached, host, mounts, near_cpus, nvidia_driver, rights
 from carrel.engines.docker.adjusting import Adjusting
 from carrel.engines.docker.api import ANSWER_S, START_S, DockerApi, filters, sentences
 from carrel.engines.docker.claim_volumes import ClaimVolumes
 from carrel.engines.docker.container_config import (
     LABEL_CPUS,
+    LABEL_DEVICES,
     LABEL_ID,
     LABEL_NETWORK,
     Names,
@@ -99,6 +101,7 @@ class DockerEngine(Adjusting):
         if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,30}", installation):
             raise ValueError(f"{installation!r} cannot name an installation: use a-z, 0-9 and -, at most 31.")
         self._accelerators = accelerators
+        self._accelerator_use = AcceleratorUse(accelerators)
         self._host_root = host_root
         api, names = DockerApi(url), Names(installation)
         super().__init__(api, names, LabelClaim(ClaimVolumes(api, names), installation, claimant))
@@ -255,7 +258,9 @@ class DockerEngine(Adjusting):
             rows = await self._api.call("GET", "containers/json", params=chosen)
             at_once = asyncio.Semaphore(_READINGS_AT_ONCE)
             usages = await asyncio.gather(*(self._measure(row, at_once) for row in rows))
-            return tuple(one for one in usages if one is not None)
+            held = {row["Labels"][LABEL_ID]: of_label(row["Labels"].get(LABEL_DEVICES)) for row in rows}
+            known = [one for one in usages if one is not None]
+            return await asyncio.to_thread(self._accelerator_use.measured, known, held)
 
     # Beyond the port: administration of the installation.
 
@@ -341,6 +346,7 @@ class DockerEngine(Adjusting):
                     storage=await self._disk_limit.options(spec),
                     layer=layer,
                     cpus=cpus,
+                    held=self._accelerator_use.held(spec.devices),
                 )
                 await self._api.call(
                     "POST", "containers/create", params={"name": name}, body=body, timeout_s=START_S

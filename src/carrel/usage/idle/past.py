@@ -122,7 +122,7 @@ def _session(
         exempt=bool(activity and activity.exempt),
         accelerated=queries.is_accelerated(slots),
     )
-    minutes = series.minutes([one["id"] for one in row.containers], slots, begin, end)
+    minutes = series.minutes(row.containers, begin, end)
     return PastSession(row, slots, Past(life, begin, end, sorted(all_keeps), minutes))
 
 
@@ -157,10 +157,13 @@ class _Series:
             self._points[container].append(np.array([point], float))
 
     def minutes(
-        self, containers: Sequence[str], slots: Mapping[str, int], begin: datetime, end: datetime
+        self, containers: Sequence[Mapping[str, Any]], begin: datetime, end: datetime
     ) -> list[Minute]:
-        """Of a session: the sum of its containers, and the busiest of their accelerators."""
-        tables = [table for container in containers for table in self._points[container]]
+        """Of a session: the sum of its containers, and the highest mean of their accelerators, which is not known if
+        one of them has accelerators that were not measured. containers: each with its id and slots.
+        """
+        tables = [table for one in containers for table in self._of_container(one["id"], one["slots"])]
+        slots = queries.total(one["slots"] for one in containers)
         if not tables:
             return []
         points = np.concatenate(tables)
@@ -170,6 +173,7 @@ class _Series:
         highest = np.full((2, len(times)), np.nan)
         for at, column in enumerate((3, 4)):
             np.fmax.at(highest[at], of_minute, points[:, column])
+        highest[np.isinf(highest)] = np.nan
         return [
             queries.minute_of(
                 slots,
@@ -185,3 +189,14 @@ class _Series:
                 times.tolist(), *(sums[0].tolist(), sums[1].tolist()), *highest.tolist(), strict=True
             )
         ]
+
+    def _of_container(
+        self, container: ContainerId, slots: Mapping[str, int]
+    ) -> list[npt.NDArray[np.float64]]:
+        """Its points; an unknown use of its accelerators is infinite, so that it hides that of others."""
+        tables = self._points[container]
+        if queries.is_accelerated(slots):
+            tables = [table.copy() for table in tables]
+            for table in tables:
+                table[:, 3:5][np.isnan(table[:, 3:5])] = np.inf
+        return tables

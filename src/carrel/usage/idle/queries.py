@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Select, func, or_, select
@@ -18,7 +18,8 @@ from carrel.tables.session_states import SessionState
 from carrel.tables.sessions import Container, Session
 from carrel.tables.tenancy import User
 from carrel.usage import service as usage
-from carrel.usage.idle.rules import MINUTE, Life, Minute, Rules, rules_of
+from carrel.usage.idle import rules
+from carrel.usage.idle.rules import Life, Minute, Rules, rules_of
 
 _PLAIN = frozenset({"cpu", "mem"})
 
@@ -87,11 +88,11 @@ async def activity(tx: AsyncSession, session: SessionId) -> SessionActivity | No
 async def minutes(
     tx: AsyncSession, cases: Iterable[Case], now: datetime
 ) -> Mapping[SessionId, Sequence[Minute]]:
-    """Usage per minute in the window of each session's rule; sessions without such a rule are omitted."""
-    limited = {case.session: (case, case.rules.use.window_s) for case in cases if case.rules.use}
+    """Usage per minute, as far back as it matters for each session's rule; sessions without such a rule are omitted."""
+    limited = {case.session: (case, rules.lookback(case.rules.use)) for case in cases if case.rules.use}
     if not limited:
         return {}
-    since = {key: now - timedelta(seconds=window_s) - 2 * MINUTE for key, (_, window_s) in limited.items()}
+    since = {key: now - lookback for key, (_, lookback) in limited.items()}
     means = await usage.minute_means(tx, since)
     return {
         key: [minute_of(case.slots, mean) for mean in means.get(key, ())]

@@ -6,7 +6,7 @@ The rules decide, exactly as for a running session: they are evaluated whenever 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from carrel.usage.idle import rules
 from carrel.usage.idle.rules import MINUTE, Finding, IdleAction, IdleRule, Life, Minute, Rules
@@ -58,7 +58,7 @@ def _oldest(proposed: Rules, times: Sequence[datetime], now: datetime) -> int:
     """The index of the first minute that the controller would read."""
     if proposed.use is None:
         return len(times)
-    return bisect_left(times, now - timedelta(seconds=proposed.use.window_s) - 2 * MINUTE)
+    return bisect_left(times, now - rules.lookback(proposed.use))
 
 
 def _at(past: Past, now: datetime) -> Life:

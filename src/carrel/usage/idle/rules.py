@@ -4,7 +4,7 @@ A policy has two idle rules; the one that ends the session first applies:
 
     traffic   no app, terminal or command traffic for a given time. Interactive sessions only.
     use every measure stayed below its percentage in every minute of a window. A minute with missing data counts as
-    busy.
+    busy; one in which only the use of accelerators is missing proves nothing and is left out.
 
 "Keep" resets both clocks to now. The lifetime is shown with them; `controllers/lifetime.py` enforces it and nothing
 extends it.
@@ -26,6 +26,8 @@ it is over.
 _SHORTEST_NOTICE_S, _LONGEST_NOTICE_S = 60, 600
 LONGEST_NOTICE = timedelta(seconds=_LONGEST_NOTICE_S)
 _VISITED = frozenset({"interactive"})
+_OF_DEVICES = frozenset({"accelerator", "accelerator_mem"})
+"""Measures that may be unknown for a time."""
 _ALWAYS_HELD = frozenset({"cpu", "mem"})
 _WORDS = {
     "cpu": "CPU",
@@ -76,7 +78,8 @@ class Minute:
 @dataclass(frozen=True)
 class Finding:
     """The result of one rule. since: idle since; None: not idle. ends_at: when the rule ends the session. why: the
-    reason it would end with, with the measured means of the window. measured: these means, in percent.
+    reason it would end with, with the measured means of the window. measured: these means, in percent. suspended: the
+    last minute proves nothing, so it neither warns nor ends now.
     """
 
     rule: IdleRule
@@ -85,6 +88,7 @@ class Finding:
     since: datetime | None = None
     ends_at: datetime | None = None
     measured: Mapping[str, float] = field(default_factory=dict)
+    suspended: bool = False
 
     @property
     def notice(self) -> timedelta:
@@ -127,11 +131,12 @@ def findings(rules: Rules, life: Life, minutes: Iterable[Minute], now: datetime)
         )
     if rules.use and (measures := _measures(rules.use, life)):
         known = list(minutes)
-        quiet = None if life.exempt else _quiet_since(rules.use, measures, life, known, now)
+        quiet, suspended = _quiet_since(rules.use, measures, life, known, now)
         means = _means(rules.use, known, now)
         why = _used_little(rules.use, measures, means)
         measured = {measure: means[measure] for measure in measures if measure in means}
-        findings.append(_counted(Finding(IdleRule.USE, rules.use.window_s, why, measured=measured), quiet))
+        use = Finding(IdleRule.USE, rules.use.window_s, why, measured=measured, suspended=suspended)
+        findings.append(_counted(use, None if life.exempt else quiet))
     if rules.lifetime_s:
         findings.append(at_limit(rules.lifetime_s, life.started_at, life.limit_used_s))
     return findings
@@ -139,7 +144,11 @@ def findings(rules: Rules, life: Life, minutes: Iterable[Minute], now: datetime)
 
 def first_to_end(findings: Iterable[Finding]) -> Finding | None:
     """The finding that ends it first; None if it is not idle."""
-    idle = [one for one in findings if one.ends_at is not None and one.rule is not IdleRule.LIFETIME]
+    idle = [
+        one
+        for one in findings
+        if one.ends_at is not None and one.rule is not IdleRule.LIFETIME and not one.suspended
+    ]
     return min(idle, key=lambda one: (one.ends_at, one.rule), default=None)
 
 
@@ -196,6 +205,11 @@ def as_announced(finding: Finding, warned_of: datetime | None) -> Finding:
     )
 
 
+def lookback(rule: UseLimit) -> timedelta:
+    """How far back minutes matter: some of those in the window may prove nothing."""
+    return timedelta(seconds=2 * rule.window_s) + 2 * MINUTE
+
+
 def look_again_at(rule: UseLimit, findings: Sequence[Finding], now: datetime) -> datetime:
     """When usage can next matter; before that, minutes need not be read.
 
@@ -247,19 +261,26 @@ def _means(rule: UseLimit, minutes: Iterable[Minute], now: datetime) -> dict[str
 
 def _quiet_since(
     rule: UseLimit, measures: Iterable[str], life: Life, minutes: Iterable[Minute], now: datetime
-) -> datetime | None:
-    """The start of the uninterrupted run of quiet minutes until now; None if there is none."""
+) -> tuple[datetime | None, bool]:
+    """The start of the uninterrupted run of quiet minutes until now; None if there is none. Minutes that prove nothing
+    make it that much later: they neither interrupt the run nor count. True if the last one is such a minute.
+    """
     begin = life.started_at + timedelta(seconds=rule.grace_s)
     if life.kept_at:
         begin = max(begin, life.kept_at)
     known = {minute.at: minute.percent for minute in minutes}
     # The current minute is incomplete and ignored.
     at = now.replace(second=0, microsecond=0) - MINUTE
-    since: datetime | None = None
-    while at >= begin and at in known and _quiet(known[at], rule, measures):
-        since, at = at, at - MINUTE
-    return since
+    end, proofs = at + MINUTE, list[bool]()
+    while at >= begin and at in known and _may_be_quiet(known[at], rule, measures):
+        proofs.append(all(measure in known[at] for measure in measures))
+        at -= MINUTE
+    return (end - sum(proofs) * MINUTE if any(proofs) else None), proofs[:1] == [False]
 
 
-def _quiet(percent: Mapping[str, float], rule: UseLimit, measures: Iterable[str]) -> bool:
-    return all(measure in percent and percent[measure] < rule.below[measure] for measure in measures)
+def _may_be_quiet(percent: Mapping[str, float], rule: UseLimit, measures: Iterable[str]) -> bool:
+    """False if a measure was not below its percentage, or is missing and not of devices."""
+    return all(
+        percent[measure] < rule.below[measure] if measure in percent else measure in _OF_DEVICES
+        for measure in measures
+    )

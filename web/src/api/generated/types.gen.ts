@@ -1407,8 +1407,8 @@ export type ContainerState = 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' 
  * ContainerUsageView
  *
  * measures: those that were measured at all, of cpu_millis; mem_bytes; accelerator_percent and
- * accelerator_mem_percent, of the busiest of its devices; read_rate and write_rate, bytes per second of disks; rx_rate
- * and tx_rate, bytes per second received and sent; disk_bytes, written outside its folders.
+ * accelerator_mem_percent, means of the devices that it holds alone; read_rate and write_rate, bytes per second of
+ * disks; rx_rate and tx_rate, bytes per second received and sent; disk_bytes, written outside its folders.
  */
 export type ContainerUsageView = {
     /**
@@ -1812,10 +1812,48 @@ export type DeprecatedImage = {
 };
 
 /**
+ * DeviceMetricsView
+ *
+ * Measurements; null: not known, or for those who may not read the usage of nodes. All are null when measured_at
+ * is more than a minute ago. uncorrected_errors: of its memory, since its last reset.
+ */
+export type DeviceMetricsView = {
+    /**
+     * Measured At
+     */
+    measured_at: string | null;
+    /**
+     * Mem Total Bytes
+     */
+    mem_total_bytes: number | null;
+    /**
+     * Mem Used Bytes
+     */
+    mem_used_bytes: number | null;
+    /**
+     * Power W
+     */
+    power_w: number | null;
+    /**
+     * Temperature C
+     */
+    temperature_c: number | null;
+    /**
+     * Uncorrected Errors
+     */
+    uncorrected_errors: number | null;
+    /**
+     * Utilization Percent
+     */
+    utilization_percent: number | null;
+};
+
+/**
  * DeviceView
  *
  * An accelerator. family: of the slots it serves. set: devices with the same number are near each other. used: in
- * thousandths. slots: the slots it serves, with the thousandths per unit.
+ * thousandths. slots: the slots it serves, with the thousandths per unit. healthy: it is offered to sessions. problem:
+ * of the last reading, as a sentence; empty if there is none. Several readings in succession change its health.
  */
 export type DeviceView = {
     /**
@@ -1823,13 +1861,22 @@ export type DeviceView = {
      */
     family: string;
     /**
+     * Healthy
+     */
+    healthy: boolean;
+    /**
      * Id
      */
     id: string;
+    metrics: DeviceMetricsView;
     /**
      * Model
      */
     model: string;
+    /**
+     * Problem
+     */
+    problem: string;
     /**
      * Set
      */
@@ -4081,8 +4128,9 @@ export type IdleSessionList = {
  * IdleUse
  *
  * A session is idle if it used less than each of these percentages of its slots in every minute of the window.
- * below: for cpu, mem, accelerator (the busiest one), accelerator_mem; slots that a session does not hold are
- * ignored. A minute without data counts as busy. grace_s: time after the start that is not checked.
+ * below: for cpu, mem, accelerator, accelerator_mem (means of a container's devices, the highest of its containers);
+ * slots that a session does not hold are ignored. A minute without data counts as busy; one in which only the use of
+ * accelerators is unknown is left out. grace_s: time after the start that is not checked.
  */
 export type IdleUse = {
     /**
@@ -9370,7 +9418,8 @@ export type SelectorPreviewRequest = {
 /**
  * Series
  *
- * Oldest first, 10 s apart. accelerator_percent: of the busiest device; null: not measured.
+ * Oldest first, 10 s apart. accelerator_percent: of the container with the highest mean of its
+ * devices; null: not measured.
  */
 export type Series = {
     /**

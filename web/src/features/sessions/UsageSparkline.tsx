@@ -33,7 +33,7 @@ export function UsageSparkline({ session, slot }: { session: Session; slot: "cpu
   );
 }
 
-/** Utilisation of the busiest accelerator over the last five minutes. */
+/** Mean utilisation of its accelerators over the last five minutes. */
 export function AcceleratorSparkline({ session }: { session: Session }) {
   const { t } = useLingui();
   const values = useReadings(session.id).accelerator_percent;

@@ -8,6 +8,7 @@ import sys
 
 from carrel_client.cli.asking import confirmed, require_terminal, retyped, yes_argument
 from carrel_client.cli.context import Context
+from carrel_client.cli.device_conditions import condition_text
 from carrel_client.cli.groups import used_text
 from carrel_client.cli.output import Column, counted, print_facts, print_line, print_table, say
 from carrel_client.cli.parser import Arguments, reading
@@ -309,6 +310,7 @@ def _load(node: models.NodeDetail) -> list[tuple[str, str]]:
 def _print(node: models.NodeDetail) -> None:
     devices = [
         f"{each['id']} ({each['model'] or each['family']}, set {each['set']}) {each['used'] / 1000:g} of 1 in use"
+        f"{condition_text(each)}"
         for each in node["devices"]
     ]
     print_facts(

@@ -1,0 +1,178 @@
+"""The condition of accelerators: health, problem and measurements, as engines report them."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import orjson
+from sqlalchemy import exists, func, select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.accelerators.port import DeviceMetrics
+from carrel.core.ids import EngineId, NodeId
+from carrel.core.slots import thousandths_of
+from carrel.engines.port import NodeInfo
+from carrel.events import service as events
+from carrel.permissions.decide import Target
+from carrel.tables.nodes import DeviceCondition, Node
+
+FRESH = timedelta(minutes=1)
+"""Measurements that are older are not shown."""
+_WRITTEN_EVERY = timedelta(seconds=10)
+_FORGOTTEN_AFTER = timedelta(days=1)
+_MISSING = "The device is missing."
+_LONGEST_PROBLEM = 500
+
+
+@dataclass(frozen=True)
+class HealthChange:
+    """A device that became healthy or unhealthy, or is unhealthy when it is seen first. node_name: of its node."""
+
+    node: NodeId
+    node_name: str
+    device: str
+    model: str
+    healthy: bool
+    problem: str
+
+
+# Changes of health are compared with the rows, and found in the transaction that writes them: each is found once. A
+# driver that was restarted no longer lists the devices that are missing. One whose vendor's tool does not answer lists
+# them by their PCI addresses.
+_RECORD = text("""
+WITH reporting AS (
+    SELECT id, name FROM nodes WHERE engine_id = :engine AND name = ANY(:names)
+), reported AS (
+    SELECT n.id AS node_id, r.*
+    FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r(
+        node text, device text, description jsonb, healthy boolean, problem text, metrics jsonb)
+    JOIN reporting n ON n.name = r.node
+), written AS (
+    INSERT INTO device_conditions AS c (node_id, device, description, healthy, problem, since, metrics, measured_at)
+    SELECT node_id, device, description, healthy, problem, CAST(:now AS timestamptz), metrics, :now FROM reported
+    ON CONFLICT (node_id, device) DO UPDATE SET description = excluded.description, healthy = excluded.healthy,
+        problem = excluded.problem, metrics = excluded.metrics, measured_at = excluded.measured_at,
+        since = CASE WHEN c.healthy = excluded.healthy THEN c.since ELSE excluded.since END
+    WHERE c.measured_at <= :due
+      OR (c.description, c.healthy, c.problem) <> (excluded.description, excluded.healthy, excluded.problem)
+), missing AS (
+    UPDATE device_conditions c SET healthy = FALSE, problem = :missing, since = :now, metrics = '{}'
+    FROM reporting n WHERE n.id = c.node_id AND c.healthy AND c.measured_at < :stale AND NOT EXISTS (
+        SELECT FROM reported r WHERE r.node_id = c.node_id AND (
+            r.device = c.device OR r.description->>'pci' = nullif(c.description->>'pci', '')))
+    RETURNING c.node_id, c.device, c.description, c.problem
+), changed AS (
+    SELECT r.node_id, r.device, r.description, r.healthy, r.problem
+    FROM reported r LEFT JOIN device_conditions c USING (node_id, device)
+    WHERE coalesce(c.healthy, TRUE) <> r.healthy
+    UNION ALL SELECT node_id, device, description, FALSE, problem FROM missing
+)
+SELECT node_id, n.name AS node_name, device, description->>'model' AS model, healthy, problem
+FROM changed JOIN reporting n ON n.id = node_id ORDER BY node_name, device
+""")
+
+# What was taken out of a machine, or got another id.
+_FORGET = text("""
+DELETE FROM device_conditions c USING nodes n
+WHERE n.id = c.node_id AND n.engine_id = :engine AND n.name = ANY(:names) AND c.measured_at < :stale
+  AND (c.measured_at < :forgotten OR EXISTS (
+    SELECT FROM device_conditions o WHERE o.node_id = c.node_id AND o.device <> c.device
+      AND o.measured_at > c.measured_at AND o.description->>'pci' = nullif(c.description->>'pci', '')))
+  AND NOT EXISTS (
+    SELECT FROM allocations a WHERE a.node_id = c.node_id AND a.released_at IS NULL AND a.devices ? c.device)
+""")
+
+
+async def record(
+    tx: AsyncSession, engine: EngineId, nodes: Sequence[NodeInfo], now: datetime
+) -> Sequence[HealthChange]:
+    """Store the conditions that an engine reports, and publish and return changes of health.
+
+    Measurements are written every few seconds, without an event.
+    """
+    bound = {
+        "engine": engine,
+        "names": [info.name for info in nodes],
+        "rows": orjson.dumps([row for info in nodes for row in _rows(info)]).decode(),
+        "now": now,
+        "due": now - _WRITTEN_EVERY,
+        "stale": now - FRESH,
+        "missing": _MISSING,
+    }
+    changes = [HealthChange(*row) for row in await tx.execute(_RECORD, bound)]
+    await tx.execute(_FORGET, {**bound, "forgotten": now - _FORGOTTEN_AFTER})
+    for change in changes:
+        data = {
+            "id": change.node,
+            "name": change.node_name,
+            "device": change.device,
+            "model": change.model,
+            "problem": change.problem,
+        }
+        kind = "node.device_healthy" if change.healthy else "node.device_unhealthy"
+        await events.record(tx, kind, change.node, target=Target(), data=data)
+    return changes
+
+
+def _rows(info: NodeInfo) -> Iterable[dict[str, object]]:
+    # One statement cannot write a row twice.
+    for state in {one.device.id: one for one in info.device_states}.values():
+        slots = thousandths_of(info.slot_kinds, state.device.family)
+        yield {
+            "node": info.name,
+            "device": state.device.id,
+            "description": {**asdict(state.device), "slots": slots},
+            "healthy": state.healthy,
+            "problem": state.problem[:_LONGEST_PROBLEM],
+            "metrics": asdict(state.metrics),
+        }
+
+
+async def any_unhealthy(tx: AsyncSession) -> bool:
+    """True if a device is out of order."""
+    return bool((await tx.execute(select(exists().where(~DeviceCondition.healthy)))).scalar())
+
+
+Conditions = Mapping[str, "ReportedCondition"]
+"""Of the devices of a node, by device."""
+
+
+@dataclass(frozen=True)
+class ReportedCondition:
+    """fresh: measured in the last minute; otherwise, its metrics are not known. row: as reported last."""
+
+    row: DeviceCondition
+    fresh: bool
+
+    @property
+    def metrics(self) -> DeviceMetrics:
+        known: Mapping[str, Any] = self.row.metrics if self.fresh else {}
+        return DeviceMetrics(**known)
+
+    @property
+    def measured_at(self) -> datetime | None:
+        """When it was measured last; None if nothing of it is measured."""
+        return self.row.measured_at if any(one is not None for one in self.row.metrics.values()) else None
+
+
+async def of_nodes(tx: AsyncSession, nodes: Collection[NodeId]) -> Mapping[NodeId, Conditions]:
+    """The conditions of devices by node; nodes of engines that report none are omitted."""
+    fresh = func.now() - DeviceCondition.measured_at <= FRESH
+    rows = await tx.execute(
+        select(DeviceCondition, fresh)
+        .where(DeviceCondition.node_id.in_(nodes))
+        .order_by(DeviceCondition.device)
+        .execution_options(populate_existing=True)
+    )
+    conditions: defaultdict[NodeId, dict[str, ReportedCondition]] = defaultdict(dict)
+    for row, is_fresh in rows:
+        conditions[row.node_id][row.device] = ReportedCondition(row, is_fresh)
+    return conditions
+
+
+def descriptions(node: Node, conditions: Conditions) -> list[dict[str, Any]]:
+    """Of all its devices: those that sessions can get, and behind them those that are out of order."""
+    unhealthy = (one.row.description for one in conditions.values() if not one.row.healthy)
+    return [*node.devices, *unhealthy]

@@ -1,0 +1,174 @@
+"""Accelerators that get out of order while sessions have them, in virtual time: everybody is told of each once."""
+
+import asyncio
+import json
+
+from accelerator_kit import ScriptedDevices
+from simulation.conftest import Play
+from simulation.installation_life import Installation
+from simulation.test_idle_sessions import another_leads
+
+from carrel.accelerators.port import DeviceMetrics
+from carrel.core.ids import SessionId
+
+GIB = 1 << 30
+METRICS = DeviceMetrics(50, 10 * GIB, 80 * GIB, 60, 300, 0)
+
+
+def warnings(installation: Installation, session: SessionId) -> list[str]:
+    [(codes,)] = installation.look.execute("SELECT warnings FROM sessions WHERE id = %s", (session,))
+    return list(codes)
+
+
+def reasons(installation: Installation, session: SessionId) -> list[str]:
+    rows = installation.look.execute(
+        "SELECT reason FROM session_history WHERE session_id = %s AND cause = 'device_unhealthy' ORDER BY id",
+        (session,),
+    )
+    return [reason for (reason,) in rows]
+
+
+def events(installation: Installation, like: str = "node.device%") -> list[tuple[str, str]]:
+    rows = installation.look.execute(
+        "SELECT kind, data->>'device' FROM events WHERE kind LIKE %s ORDER BY id", (like,)
+    )
+    return [(kind, device) for kind, device in rows]
+
+
+def letters(installation: Installation) -> int:
+    [(number,)] = installation.look.execute("SELECT count(*) FROM outbox")
+    return int(number)
+
+
+async def look(installation: Installation) -> None:
+    await asyncio.sleep(6)
+    await installation.round(1)
+
+
+async def holder(installation: Installation, devices: int) -> SessionId:
+    session = await installation.create(cpu=100, more={"npu.device": devices})
+    await installation.settle()
+    return session
+
+
+def test_whoever_has_a_device_and_the_superadmins_are_informed_once(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        devices = ScriptedDevices(*[METRICS] * 4)
+        installation.world.equip("local", devices)
+        mail = json.dumps({"mail_host": "mail", "mail_sender": "carrel@example.org"})
+        installation.look.execute("UPDATE site SET values = values || %s", (mail,))
+        installation.look.execute("DELETE FROM outbox")
+        pair, other = await holder(installation, 2), await holder(installation, 1)
+        [(held,)] = installation.look.execute(
+            "SELECT devices FROM allocations WHERE session_id = %s AND devices IS NOT NULL", (pair,)
+        )
+        first, second = sorted(held)
+        devices.fail(first, "It fell off the bus.")
+        await look(installation)
+        assert (warnings(installation, pair), warnings(installation, other)) == (["device_unhealthy"], [])
+        sentence = f"Its accelerator {first} on local is out of order: It fell off the bus."
+        assert reasons(installation, pair) == [sentence]
+        assert events(installation) == [("node.device_unhealthy", first)]
+        assert letters(installation) == 1
+        # Its problem has another name now, time goes by, and another process leads: nothing is new.
+        devices.fail(first, "It is still missing.")
+        for _ in range(5):
+            await look(installation)
+        await another_leads(installation)
+        for _ in range(5):
+            await look(installation)
+        assert (reasons(installation, pair), len(events(installation)), letters(installation)) == (
+            [sentence],
+            1,
+            1,
+        )
+        # The other one too: the warning is there already, the history has both.
+        devices.fail(second, "It is hot.")
+        await look(installation)
+        assert (len(reasons(installation, pair)), letters(installation)) == (2, 2)
+        # One of them is not enough to take the warning back.
+        devices.recover(first)
+        await look(installation)
+        assert warnings(installation, pair) == ["device_unhealthy"]
+        devices.recover(second)
+        await look(installation)
+        assert warnings(installation, pair) == []
+        assert [kind for kind, _ in events(installation)] == ["node.device_unhealthy"] * 2 + [
+            "node.device_healthy"
+        ] * 2
+        assert (len(reasons(installation, pair)), letters(installation)) == (2, 2)
+        # It is told of again when it gets out of order again.
+        devices.fail(first, "It fell off the bus.")
+        await look(installation)
+        assert (len(reasons(installation, pair)), letters(installation)) == (3, 3)
+        assert warnings(installation, pair) == ["device_unhealthy"]
+
+    play(story)
+
+
+def test_a_session_that_leaves_its_node_leaves_the_warning_there(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        devices = ScriptedDevices(METRICS)
+        installation.world.equip("local", devices)
+        installation.set_group(on_node_loss="reschedule", node_loss_s=60)
+        session = await holder(installation, 1)
+        devices.fail("npu0", "It fell off the bus.")
+        await look(installation)
+        assert warnings(installation, session) == ["device_unhealthy"]
+        installation.world.nodes = []
+        for _ in range(4):
+            await asyncio.sleep(60)
+            await look(installation)
+        assert warnings(installation, session) == []
+        assert len(events(installation)) == 1
+
+    play(story)
+
+
+def test_a_device_that_a_restarted_driver_no_longer_lists_is_missing_after_a_minute(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        devices = ScriptedDevices(*[METRICS] * 2)
+        installation.world.equip("local", devices)
+        session = await holder(installation, 1)
+        [(held,)] = installation.look.execute(
+            "SELECT devices FROM allocations WHERE session_id = %s AND devices IS NOT NULL", (session,)
+        )
+        [device] = held
+        devices.lose(device)
+        await look(installation)
+        assert events(installation) == []
+        await asyncio.sleep(60)
+        await look(installation)
+        assert events(installation) == [("node.device_unhealthy", device)]
+        assert "The device is missing." in reasons(installation, session)[0]
+        # While it is held it stays on record; a day after that it is gone.
+        await asyncio.sleep(90_000)
+        await look(installation)
+        assert rows(installation) == 2
+        await installation.remove(session)
+        await installation.settle()
+        await look(installation)
+        assert rows(installation) == 1
+
+    def rows(installation: Installation) -> int:
+        [(number,)] = installation.look.execute("SELECT count(*) FROM device_conditions")
+        return int(number)
+
+    play(story)
+
+
+def test_measurements_are_written_without_events(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        devices = ScriptedDevices(METRICS)
+        installation.world.equip("local", devices)
+        await installation.round(1)
+        installation.look.execute("DELETE FROM events")
+        for number in range(4):
+            devices.measure("npu0", DeviceMetrics(number, 10 * GIB, 80 * GIB, 60 + number, 300, 0))
+            await asyncio.sleep(4)
+            await installation.round(1)
+        [(metrics,)] = installation.look.execute("SELECT metrics FROM device_conditions")
+        assert metrics["utilization_percent"] == 3
+        assert events(installation, "%") == []
+
+    play(story)
