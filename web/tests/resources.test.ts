@@ -77,7 +77,11 @@ test("the usage of a tenant lists CPU, memory, and what else is limited or alloc
 
 describe("the load of a node", () => {
   const slots = { "cuda.device": 1000, "cuda.shares": 1 };
-  const device = (id: string, used: number) => ({ id, family: "cuda", model: "", set: 0, used, slots });
+  const unknown = { pci: "", numa: null, clique: "", mem_bytes: null, holders: [] };
+  const device = (id: string, used: number) => ({
+    ...{ id, family: "cuda", model: "", set: 0, used, slots },
+    ...unknown,
+  });
   const node = {
     offered: { cpu: 4000, mem: 100, "cuda.device": 2, "cuda.shares": 2000 },
     used: { cpu: 1000, "cuda.device": 1, "cuda.shares": 500 },
@@ -96,7 +100,7 @@ describe("the load of a node", () => {
 
   test("counts units that nothing can be cut from", () => {
     const unit = { id: "unit0", family: "cuda.mig-1g.18gb", model: "", set: 0, used: 1000 };
-    const cut = { ...unit, slots: { "cuda.mig-1g.18gb": 1000 } };
+    const cut = { ...unit, ...unknown, slots: { "cuda.mig-1g.18gb": 1000 } };
     const held = loadsOf({
       offered: { "cuda.mig-1g.18gb": 2 },
       used: {},

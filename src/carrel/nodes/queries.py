@@ -16,7 +16,7 @@ from carrel.db.scope import permitted
 from carrel.db.search import escaped
 from carrel.http import paging
 from carrel.http.paging import Sort
-from carrel.nodes import host_load, ledger, machine_labels
+from carrel.nodes import devices, host_load, ledger, machine_labels
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.schemas import EngineRef
 from carrel.nodes.groups import membership, selectors
@@ -25,7 +25,6 @@ from carrel.nodes.groups.schemas import GroupRef
 from carrel.nodes.groups.service import seen_by
 from carrel.nodes.host_load import HostLoad
 from carrel.nodes.schemas import (
-    DeviceView,
     HostLoadView,
     NodeDetail,
     NodeList,
@@ -145,15 +144,15 @@ def _rows() -> Select[*tuple[Any, ...]]:
 
 async def _views(tx: AsyncSession, rows: Sequence[Row[Any]], actor: Actor) -> list[NodeView]:
     held = await ledger.held(tx)
-    on_devices = await ledger.on_devices(tx)
     ids = [row.Node.id for row in rows]
+    holders = await devices.holders(tx, actor, ids)
     selected = await membership.selecting(tx, ids) if sees_everything(actor) else {}
     loads = await host_load.latest(tx, ids) if allows(actor, "usage.read", Target()) else {}
     return [
         _view(
             row,
             held.get(row.Node.id, {}),
-            on_devices.get(row.Node.id, {}),
+            holders.get(row.Node.id, {}),
             loads.get(row.Node.id),
             selected.get(row.Node.id, ()),
         )
@@ -164,7 +163,7 @@ async def _views(tx: AsyncSession, rows: Sequence[Row[Any]], actor: Actor) -> li
 def _view(
     row: Row[Any],
     held: Mapping[str, int],
-    on_devices: Mapping[str, int],
+    holders: devices.Holders,
     measured: tuple[datetime, HostLoad] | None,
     selected_by: Iterable[SelectingGroup],
 ) -> NodeView:
@@ -179,7 +178,7 @@ def _view(
         engine=EngineRef(id=node.engine_id or "", name=row.engine_name),
         offered=ledger.offered(node),
         used=dict(held),
-        devices=[DeviceView(**device, used=on_devices.get(device["id"], 0)) for device in node.devices],
+        devices=[devices.view(device, holders.get(device["id"], ())) for device in node.devices],
         images=len(node.images),
         live_sessions=row.live_sessions,
         host=None if measured is None else HostLoadView(at=measured[0], **asdict(measured[1])),

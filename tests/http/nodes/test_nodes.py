@@ -76,7 +76,12 @@ async def test_a_node_shows_what_it_has_offers_and_holds(two: Api):
                 "family": "fake",
                 "model": "Fake accelerator",
                 "set": n // 2,
+                "pci": "",
+                "numa": None,
+                "clique": "",
+                "mem_bytes": None,
                 "used": 0,
+                "holders": [],
                 "slots": {"fake.device": 1000, "fake.shares": 1},
             }
             for n in range(4)

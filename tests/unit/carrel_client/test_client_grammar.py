@@ -213,6 +213,8 @@ KEEPING = {
     "check",
     "clone",
     "deliveries",
+    "devices",
+    "fragmentation",
     "completion",
     "copy",
     "cordon",

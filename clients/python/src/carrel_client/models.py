@@ -709,13 +709,36 @@ class DeprecatedImage(TypedDict):
     successor: str | None
 
 
-class DeviceView(TypedDict):
-    """An accelerator. family: of the slots it serves. set: devices with the same number are near each other. used: in
-    thousandths. slots: the slots it serves, with the thousandths per unit."""
+class DeviceHolder(TypedDict):
+    """A part of a device that is allocated. amount: in thousandths. session: null if you may not see it."""
 
-    family: str
+    amount: int
+    session: DeviceSession | None
+
+
+class DeviceSession(TypedDict):
+    """The session that holds a part of a device, and its container."""
+
+    container: str
     id: str
+    name: str
+    owner: UserRef
+
+
+class DeviceView(TypedDict):
+    """An accelerator. family: of the slots it serves. set: devices with the same number are near each other. clique:
+    devices with the same name are connected directly; empty: none is. pci: its address; empty: unknown. numa: of its
+    node. mem_bytes: of its own. used: in thousandths, the sum of holders. slots: the slots it serves, with the
+    thousandths per unit."""
+
+    clique: str
+    family: str
+    holders: list[DeviceHolder]
+    id: str
+    mem_bytes: int | None
     model: str
+    numa: int | None
+    pci: str
     set: int
     slots: dict[str, int]
     used: int

@@ -1812,24 +1812,80 @@ export type DeprecatedImage = {
 };
 
 /**
- * DeviceView
+ * DeviceHolder
  *
- * An accelerator. family: of the slots it serves. set: devices with the same number are near each other. used: in
- * thousandths. slots: the slots it serves, with the thousandths per unit.
+ * A part of a device that is allocated. amount: in thousandths. session: null if you may not see it.
  */
-export type DeviceView = {
+export type DeviceHolder = {
     /**
-     * Family
+     * Amount
      */
-    family: string;
+    amount: number;
+    session: DeviceSession | null;
+};
+
+/**
+ * DeviceSession
+ *
+ * The session that holds a part of a device, and its container.
+ */
+export type DeviceSession = {
+    /**
+     * Container
+     */
+    container: string;
     /**
      * Id
      */
     id: string;
     /**
+     * Name
+     */
+    name: string;
+    owner: UserRef;
+};
+
+/**
+ * DeviceView
+ *
+ * An accelerator. family: of the slots it serves. set: devices with the same number are near each other. clique:
+ * devices with the same name are connected directly; empty: none is. pci: its address; empty: unknown. numa: of its
+ * node. mem_bytes: of its own. used: in thousandths, the sum of holders. slots: the slots it serves, with the
+ * thousandths per unit.
+ */
+export type DeviceView = {
+    /**
+     * Clique
+     */
+    clique: string;
+    /**
+     * Family
+     */
+    family: string;
+    /**
+     * Holders
+     */
+    holders: Array<DeviceHolder>;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Mem Bytes
+     */
+    mem_bytes: number | null;
+    /**
      * Model
      */
     model: string;
+    /**
+     * Numa
+     */
+    numa: number | null;
+    /**
+     * Pci
+     */
+    pci: string;
     /**
      * Set
      */

@@ -272,6 +272,7 @@ COMMANDS = {
         Command("group rm", "groups:rm", "Delete empty resource groups"),
         Command("node ls", "nodes:ls", "List nodes"),
         Command("node show", "nodes:show", "Show one node and its sessions"),
+        Command("node devices", "node_devices:devices", "Show the accelerators of a node and who holds them"),
         Command("node edit", "nodes:edit", "Change a node's group, reserve or over-commitment"),
         Command("node label", "node_labels:label", "Set or remove labels of a node"),
         Command("node images", "node_images:images", "List the images on a node"),

@@ -9,6 +9,7 @@ import sys
 from carrel_client.cli.asking import confirmed, require_terminal, retyped, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.groups import used_text
+from carrel_client.cli.node_devices import device_line
 from carrel_client.cli.output import Column, counted, print_facts, print_line, print_table, say
 from carrel_client.cli.parser import Arguments, reading
 from carrel_client.cli.people import each, given, list_arguments, listed
@@ -307,10 +308,6 @@ def _load(node: models.NodeDetail) -> list[tuple[str, str]]:
 
 
 def _print(node: models.NodeDetail) -> None:
-    devices = [
-        f"{each['id']} ({each['model'] or each['family']}, set {each['set']}) {each['used'] / 1000:g} of 1 in use"
-        for each in node["devices"]
-    ]
     print_facts(
         [
             ("name", node["name"]),
@@ -328,7 +325,7 @@ def _print(node: models.NodeDetail) -> None:
             ("CPU for one", f"{node['cpu_overcommit']:g}"),
             ("offered", slots_text(node["offered"])),
             ("used", slots_text(node["used"])),
-            *[("device", device) for device in devices],
+            *[("device", device_line(each)) for each in node["devices"]],
             *_load(node),
             ("images", str(node["images"])),
             ("labels", labels_text(node["labels"])),
