@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Device } from "@/api/types";
-import { colourOf, coloursOf, deviceSets } from "@/features/resources/devices";
+import { colourOf, coloursOf, countsOf, deviceSets } from "@/features/resources/devices";
 
 const device = (id: string, more: Partial<Device> = {}): Device => ({
   ...{ id, family: "cuda", model: "H100", set: 0, pci: "", numa: 0, clique: "", mem_bytes: null, used: 0 },
@@ -24,8 +24,8 @@ test("devices that are near each other are together, and those of different fami
     sets.map(({ number, connected, numa, devices }) => [number, connected, numa, devices.length]),
   ).toEqual([
     [0, true, null, 2],
-    [0, false, 0, 1],
     [1, false, 1, 1],
+    [0, false, 0, 1],
   ]);
 });
 
@@ -39,4 +39,8 @@ test("a session has one colour on all devices, and sessions of others have their
     [0, "others"],
     [1, 0],
   ]);
+});
+
+test("devices are counted as free, and as allocated in part", () => {
+  expect(countsOf([{ used: 0 }, { used: 300 }, { used: 1000 }])).toEqual({ free: 1, broken: 1, used: 1300 });
 });

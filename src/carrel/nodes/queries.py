@@ -16,7 +16,7 @@ from carrel.db.scope import permitted
 from carrel.db.search import escaped
 from carrel.http import paging
 from carrel.http.paging import Sort
-from carrel.nodes import devices, host_load, ledger, machine_labels
+from carrel.nodes import host_load, ledger, machine_labels, node_devices
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.schemas import EngineRef
 from carrel.nodes.groups import membership, selectors
@@ -57,7 +57,7 @@ def is_on(node: NodeId) -> ColumnElement[bool]:
 
 async def page(tx: AsyncSession, actor: Actor, query: NodeQuery) -> NodeList:
     """The nodes that the actor may see. Raises: Forbidden if only administrators may see nodes."""
-    await _require_shown(tx, actor)
+    await require_shown(tx, actor)
     chosen = _rows().where(seen_by(actor), IS_MACHINE)
     if query.q:
         # There are at most thousands of nodes, so a substring search needs no index.
@@ -79,7 +79,7 @@ async def find(tx: AsyncSession, actor: Actor, ref: str) -> NodeId:
 
     Raises: NotFound, Forbidden; Conflict when nodes of several engines have the name.
     """
-    await _require_shown(tx, actor)
+    await require_shown(tx, actor)
     statement = (
         select(Node)
         .join(ResourceGroup, ResourceGroup.id == Node.group_id)
@@ -108,7 +108,8 @@ async def detail(tx: AsyncSession, actor: Actor, node: NodeId) -> NodeDetail:
     )
 
 
-async def _require_shown(tx: AsyncSession, actor: Actor) -> None:
+async def require_shown(tx: AsyncSession, actor: Actor) -> None:
+    """Raises: Forbidden if only administrators may see nodes, and the actor is none."""
     if not sees_everything(actor) and not (await site.settings(tx)).nodes_visible:
         raise Forbidden(
             "node.hidden",
@@ -145,7 +146,7 @@ def _rows() -> Select[*tuple[Any, ...]]:
 async def _views(tx: AsyncSession, rows: Sequence[Row[Any]], actor: Actor) -> list[NodeView]:
     held = await ledger.held(tx)
     ids = [row.Node.id for row in rows]
-    holders = await devices.holders(tx, actor, ids)
+    holders = await node_devices.holders(tx, actor, ids)
     selected = await membership.selecting(tx, ids) if sees_everything(actor) else {}
     loads = await host_load.latest(tx, ids) if allows(actor, "usage.read", Target()) else {}
     return [
@@ -163,7 +164,7 @@ async def _views(tx: AsyncSession, rows: Sequence[Row[Any]], actor: Actor) -> li
 def _view(
     row: Row[Any],
     held: Mapping[str, int],
-    holders: devices.Holders,
+    holders: node_devices.Holders,
     measured: tuple[datetime, HostLoad] | None,
     selected_by: Iterable[SelectingGroup],
 ) -> NodeView:
@@ -178,7 +179,7 @@ def _view(
         engine=EngineRef(id=node.engine_id or "", name=row.engine_name),
         offered=ledger.offered(node),
         used=dict(held),
-        devices=[devices.view(device, holders.get(device["id"], ())) for device in node.devices],
+        devices=[node_devices.view(device, holders.get(device["id"], ())) for device in node.devices],
         images=len(node.images),
         live_sessions=row.live_sessions,
         host=None if measured is None else HostLoadView(at=measured[0], **asdict(measured[1])),

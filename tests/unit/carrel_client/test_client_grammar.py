@@ -213,6 +213,7 @@ KEEPING = {
     "check",
     "clone",
     "deliveries",
+    "device-map",
     "devices",
     "fragmentation",
     "completion",

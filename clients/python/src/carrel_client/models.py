@@ -447,11 +447,14 @@ class CheckView(TypedDict):
 
     code: of the error that creating it would raise, if any. starts_in: the group in which it would start now.
     alternatives: why it would not start in the groups besides the preferred one. most_rights: that a session could have
-    in the group. root_refused: why it could not have root. warnings: such as of known vulnerabilities in its image."""
+    in the group. device_mem_bytes: of each device of a family in the group; families whose devices differ, or whose
+    memory is unknown, are omitted. root_refused: why it could not have root. warnings: such as of known vulnerabilities
+    in its image."""
 
     alternatives: list[GroupWhyView]
     changes: list[ChangeView]
     code: str
+    device_mem_bytes: dict[str, int]
     disk: DiskRangeView
     expected_start: str | None
     field: str | None
@@ -716,6 +719,24 @@ class DeviceHolder(TypedDict):
     session: DeviceSession | None
 
 
+class DeviceMove(TypedDict):
+    """A session that would move to another device. amount: thousandths of a device."""
+
+    amount: int
+    name: str
+    owner: UserRef
+    session: str
+    to: DeviceRef
+
+
+class DeviceRef(TypedDict):
+    """A device on a node."""
+
+    device: str
+    node: str
+    node_name: str
+
+
 class DeviceSession(TypedDict):
     """The session that holds a part of a device, and its container."""
 
@@ -723,6 +744,14 @@ class DeviceSession(TypedDict):
     id: str
     name: str
     owner: UserRef
+
+
+class DeviceUse(TypedDict):
+    """used: in thousandths."""
+
+    family: str
+    id: str
+    used: int
 
 
 class DeviceView(TypedDict):
@@ -1304,6 +1333,34 @@ class FoundFiles(TypedDict):
 
     complete: bool
     items: list[FileView]
+
+
+class FragmentationList(TypedDict):
+    items: list[FragmentationView]
+
+
+class FragmentationView(TypedDict):
+    """Devices of a family in a group, on the nodes that accept sessions. free, broken, full: how many are free,
+    allocated in part, and completely. smallest: what a container gets at least, in thousandths. stranded: the sum of
+    what is left of broken devices, where that is less. freed: steps that free one device each, by as few sessions as
+    possible; each assumes those before it."""
+
+    broken: int
+    devices: int
+    family: str
+    free: int
+    freed: list[FreedDeviceView]
+    full: int
+    group: GroupRef
+    smallest: int
+    stranded: int
+
+
+class FreedDeviceView(TypedDict):
+    """A device that is free as a whole once these sessions have moved."""
+
+    device: DeviceRef
+    moves: list[DeviceMove]
 
 
 Gap = Literal[
@@ -2436,6 +2493,24 @@ class NodeDetail(TypedDict):
     slots: dict[str, int]
     state: NodeState
     used: dict[str, int]
+
+
+class NodeDeviceList(TypedDict):
+    """Nodes with devices, by group and name. families: of all nodes that you may see, whatever the filter."""
+
+    families: list[str]
+    items: list[NodeDevices]
+
+
+class NodeDevices(TypedDict):
+    """The devices of a node, near ones together. open: it accepts new sessions."""
+
+    devices: list[DeviceUse]
+    group: GroupRef
+    id: str
+    name: str
+    open: bool
+    state: NodeState
 
 
 class NodeImageList(TypedDict):

@@ -1,4 +1,5 @@
 import type { Device } from "@/api/types";
+import { WHOLE } from "./load";
 
 /** Devices that are near each other. */
 export interface DeviceSet {
@@ -13,19 +14,21 @@ export interface DeviceSet {
 
 /** The devices of a node by set and clique. */
 export function deviceSets(devices: readonly Device[]): DeviceSet[] {
-  const sets = new Map<string, DeviceSet>();
+  const sets = new Map<string, DeviceSet & { family: string }>();
   for (const device of devices) {
     const key = JSON.stringify([device.family, device.set, device.clique]);
     const set = sets.get(key);
     if (!set) {
-      const { set: number, clique, numa } = device;
-      sets.set(key, { key, number, connected: clique !== "", numa, devices: [device] });
+      const { family, set: number, clique, numa } = device;
+      sets.set(key, { key, family, number, connected: clique !== "", numa, devices: [device] });
     } else {
       set.devices.push(device);
       if (set.numa !== device.numa) set.numa = null;
     }
   }
-  return [...sets.values()].sort((one, other) => one.number - other.number);
+  return [...sets.values()].sort(
+    (one, other) => one.family.localeCompare(other.family) || one.number - other.number,
+  );
 }
 
 type Holder = Device["holders"][number];
@@ -44,3 +47,14 @@ export function coloursOf(devices: readonly Device[]): ReadonlyMap<string, numbe
 /** The colour of a part; parts of sessions that are not shown have one of their own. */
 export const colourOf = (holder: Holder, colours: ReadonlyMap<string, number>): number | "others" =>
   holder.session ? (colours.get(holder.session.id) ?? 0) : "others";
+
+/** How many of the devices are free as a whole, and allocated in part; used: the sum, in thousandths. */
+export function countsOf(devices: readonly Pick<Device, "used">[]) {
+  const counts = { free: 0, broken: 0, used: 0 };
+  for (const { used } of devices) {
+    counts.used += used;
+    if (used === 0) counts.free += 1;
+    else if (used < WHOLE) counts.broken += 1;
+  }
+  return counts;
+}

@@ -273,6 +273,8 @@ COMMANDS = {
         Command("node ls", "nodes:ls", "List nodes"),
         Command("node show", "nodes:show", "Show one node and its sessions"),
         Command("node devices", "node_devices:devices", "Show the accelerators of a node and who holds them"),
+        Command("node device-map", "node_devices:device_map", "Show the accelerators of all nodes"),
+        Command("node fragmentation", "node_devices:fragmentation", "Report how broken up accelerators are"),
         Command("node edit", "nodes:edit", "Change a node's group, reserve or over-commitment"),
         Command("node label", "node_labels:label", "Set or remove labels of a node"),
         Command("node images", "node_images:images", "List the images on a node"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from carrel_client.cli.context import Context
-from carrel_client.cli.output import Column, print_table
+from carrel_client.cli.output import Column, print_line, print_table
 from carrel_client.cli.parser import Arguments
 from carrel_client.units import format_size
 
@@ -71,3 +71,81 @@ def held_by(device: models.DeviceView) -> str:
         + ("" if one["amount"] == WHOLE else f" ({one['amount'] / WHOLE:g})")
         for one in device["holders"]
     )
+
+
+def device_map_arguments(parser: Arguments) -> None:
+    parser.add_argument("--family", metavar="FAMILY", help="only devices of this family, such as cuda")
+    parser.add_argument("--group", metavar="GROUP", help="only nodes of this resource group")
+    parser.watches("node", "session")
+    parser.explain(
+        "Show the accelerators of all nodes that you may see: a character for each, from _ for a free one over 1 to 9\n"
+        "tenths to # for one that is allocated completely."
+    )
+    parser.example("carrel node device-map", "carrel node device-map --family cuda --group gpu")
+
+
+def device_map(args: argparse.Namespace, context: Context) -> int:
+    """Show the accelerators of all nodes, and how much of each is allocated."""
+    response = context.client.devices.list(family=args.family, group=args.group)
+    rows = [
+        [
+            node["group"]["name"],
+            node["name"],
+            "" if node["open"] else "closed",
+            family,
+            "".join(_mark(used) for used in mine),
+            f"{mine.count(0)} of {len(mine)}",
+        ]
+        for node in response["items"]
+        for family in sorted({one["family"] for one in node["devices"]})
+        if (mine := [one["used"] for one in node["devices"] if one["family"] == family])
+    ]
+    titles = ("GROUP", "NODE", "STATE", "FAMILY", "DEVICES", "FREE")
+    context.answer(response, lambda: print_table([Column(title) for title in titles], rows))
+    return 0
+
+
+def fragmentation_arguments(parser: Arguments) -> None:
+    parser.watches("node", "session")
+    parser.explain(
+        "Show how many accelerators are free as a whole, and how many are allocated in part. Stranded is what these\n"
+        "have left below the smallest share. Then name the sessions that would free whole devices if they moved.\n"
+        "Superadministrators only."
+    )
+    parser.example("carrel node fragmentation", "carrel node fragmentation -o json | jq '.items[].freed'")
+
+
+def fragmentation(args: argparse.Namespace, context: Context) -> int:
+    """Report how broken up accelerators are."""
+    response = context.client.devices.fragmentation()
+    context.answer(response, lambda: _print_fragmentation(response))
+    return 0
+
+
+def _print_fragmentation(response: models.FragmentationList) -> None:
+    titles = ("GROUP", "FAMILY", "DEVICES", "FREE", "IN PART", "FULL", "STRANDED")
+    rows = [
+        [
+            one["group"]["name"],
+            one["family"],
+            *(str(one[name]) for name in ("devices", "free", "broken", "full")),
+            f"{one['stranded'] / WHOLE:g}",
+        ]
+        for one in response["items"]
+    ]
+    print_table([Column(title) for title in titles], rows)
+    for step in [step for one in response["items"] for step in one["freed"]]:
+        place = step["device"]
+        print_line(f"{place['device']} on {place['node_name']} would be free if these moved:")
+        for move in step["moves"]:
+            to = move["to"]
+            print_line(
+                f"  {move['name']} of {move['owner']['email']} ({move['amount'] / WHOLE:g}) to {to['device']}"
+                f" on {to['node_name']}"
+            )
+
+
+def _mark(used: int) -> str:
+    if used in (0, WHOLE):
+        return "#" if used else "_"
+    return str(min(max(used * 10 // WHOLE, 1), 9))

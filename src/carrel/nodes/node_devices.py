@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.core.ids import NodeId
+from carrel.core.ids import GroupId, NodeId
 from carrel.db.scope import permitted
 from carrel.nodes.schemas import DeviceHolder, DeviceSession, DeviceView
 from carrel.permissions.decide import Actor
@@ -46,9 +46,25 @@ async def holders(tx: AsyncSession, actor: Actor, nodes: Sequence[NodeId]) -> Ma
     return by_node
 
 
+_MEMORY = text("""
+    SELECT d.device ->> 'family' AS family, min(CAST(d.device ->> 'mem_bytes' AS bigint)) AS mem_bytes
+    FROM nodes n, jsonb_array_elements(n.devices) AS d(device)
+    WHERE n.group_id = :group AND n.forgotten_at IS NULL
+    GROUP BY 1
+    HAVING count(*) = count(d.device ->> 'mem_bytes') AND count(DISTINCT d.device ->> 'mem_bytes') = 1
+""")
+
+
+async def mem_bytes(tx: AsyncSession, group: GroupId) -> dict[str, int]:
+    """By family, the memory of a device in the group; without families whose devices differ or do not tell."""
+    return {row.family: row.mem_bytes for row in await tx.execute(_MEMORY, {"group": group})}
+
+
 def view(device: Mapping[str, Any], held_by: Sequence[DeviceHolder]) -> DeviceView:
     """A device of a row of nodes."""
-    return DeviceView(**_UNKNOWN | dict(device), used=sum(one.amount for one in held_by), holders=list(held_by))
+    return DeviceView(
+        **_UNKNOWN | dict(device), used=sum(one.amount for one in held_by), holders=list(held_by)
+    )
 
 
 def _session(row: Any) -> DeviceSession:
