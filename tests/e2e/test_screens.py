@@ -74,6 +74,8 @@ PATHS = (
     "/scheduler",
     "/scheduler?view=shares",
     "/resources",
+    "/resources/devices",
+    "/resources/devices?view=fragmentation",
     "/resources/groups",
     "/resources/groups?open=default",
     "/resources/presets",

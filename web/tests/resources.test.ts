@@ -87,8 +87,10 @@ describe("the load of a node", () => {
     measured_at: null,
   };
   const condition = { healthy: true, problem: "", metrics };
+  const unknown = { pci: "", numa: null, clique: "", mem_bytes: null, holders: [] };
   const device = (id: string, used: number) => ({
     ...{ id, family: "cuda", model: "", set: 0, used, slots },
+    ...unknown,
     ...condition,
   });
   const node = {
@@ -109,7 +111,7 @@ describe("the load of a node", () => {
 
   test("counts units that nothing can be cut from", () => {
     const unit = { id: "unit0", family: "cuda.mig-1g.18gb", model: "", set: 0, used: 1000 };
-    const cut = { ...unit, ...condition, slots: { "cuda.mig-1g.18gb": 1000 } };
+    const cut = { ...unit, ...unknown, ...condition, slots: { "cuda.mig-1g.18gb": 1000 } };
     const held = loadsOf({
       offered: { "cuda.mig-1g.18gb": 2 },
       used: {},

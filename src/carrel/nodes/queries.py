@@ -17,7 +17,7 @@ from carrel.db.scope import permitted
 from carrel.db.search import escaped
 from carrel.http import paging
 from carrel.http.paging import Sort
-from carrel.nodes import device_conditions, host_load, ledger, machine_labels
+from carrel.nodes import device_conditions, host_load, ledger, machine_labels, node_devices
 from carrel.nodes import service as nodes
 from carrel.nodes.device_conditions import Conditions, ReportedCondition
 from carrel.nodes.engines.schemas import EngineRef
@@ -61,7 +61,7 @@ def is_on(node: NodeId) -> ColumnElement[bool]:
 
 async def page(tx: AsyncSession, actor: Actor, query: NodeQuery) -> NodeList:
     """The nodes that the actor may see. Raises: Forbidden if only administrators may see nodes."""
-    await _require_shown(tx, actor)
+    await require_shown(tx, actor)
     chosen = _rows().where(seen_by(actor), IS_MACHINE)
     if query.q:
         # There are at most thousands of nodes, so a substring search needs no index.
@@ -83,7 +83,7 @@ async def find(tx: AsyncSession, actor: Actor, ref: str) -> NodeId:
 
     Raises: NotFound, Forbidden; Conflict when nodes of several engines have the name.
     """
-    await _require_shown(tx, actor)
+    await require_shown(tx, actor)
     statement = (
         select(Node)
         .join(ResourceGroup, ResourceGroup.id == Node.group_id)
@@ -112,7 +112,8 @@ async def detail(tx: AsyncSession, actor: Actor, node: NodeId) -> NodeDetail:
     )
 
 
-async def _require_shown(tx: AsyncSession, actor: Actor) -> None:
+async def require_shown(tx: AsyncSession, actor: Actor) -> None:
+    """Raises: Forbidden if only administrators may see nodes, and the actor is none."""
     if not sees_everything(actor) and not (await site.settings(tx)).nodes_visible:
         raise Forbidden(
             "node.hidden",
@@ -148,8 +149,8 @@ def _rows() -> Select[*tuple[Any, ...]]:
 
 async def _views(tx: AsyncSession, rows: Sequence[Row[Any]], actor: Actor) -> list[NodeView]:
     held = await ledger.held(tx)
-    on_devices = await ledger.on_devices(tx)
     ids = [row.Node.id for row in rows]
+    holders = await node_devices.holders(tx, actor, ids)
     selected = await membership.selecting(tx, ids) if sees_everything(actor) else {}
     measured = allows(actor, "usage.read", Target())
     loads = await host_load.latest(tx, ids) if measured else {}
@@ -160,7 +161,7 @@ async def _views(tx: AsyncSession, rows: Sequence[Row[Any]], actor: Actor) -> li
             held.get(row.Node.id, {}),
             _devices(
                 row.Node,
-                on_devices.get(row.Node.id, {}),
+                holders.get(row.Node.id, {}),
                 conditions.get(row.Node.id, {}),
                 measured=measured,
             ),
@@ -197,14 +198,14 @@ def _view(
 
 
 def _devices(
-    node: Node, used: Mapping[str, int], conditions: Conditions, *, measured: bool
+    node: Node, holders: node_devices.Holders, conditions: Conditions, *, measured: bool
 ) -> list[DeviceView]:
     """measured: with measurements."""
     return [
-        DeviceView(
-            **device,
-            used=used.get(device["id"], 0),
-            **_condition(conditions.get(device["id"]), measured=measured),
+        node_devices.view(
+            device,
+            holders.get(device["id"], ()),
+            _condition(conditions.get(device["id"]), measured=measured),
         )
         for device in device_conditions.descriptions(node, conditions)
     ]

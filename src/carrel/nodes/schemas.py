@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
-from carrel.core.ids import NodeId, SessionId
+from carrel.core.ids import ContainerId, NodeId, SessionId
 from carrel.http.paging import PageQuery
 from carrel.http.query import QueryBool
 from carrel.http.validation import broken, says
@@ -59,21 +59,44 @@ class DeviceMetricsView(BaseModel):
     measured_at: datetime | None
 
 
+class DeviceSession(BaseModel):
+    """The session that holds a part of a device, and its container."""
+
+    id: SessionId
+    name: str
+    owner: UserRef
+    container: ContainerId
+
+
+class DeviceHolder(BaseModel):
+    """A part of a device that is allocated. amount: in thousandths. session: null if you may not see it."""
+
+    amount: int
+    session: DeviceSession | None
+
+
 class DeviceView(BaseModel):
-    """An accelerator. family: of the slots it serves. set: devices with the same number are near each other. used: in
-    thousandths. slots: the slots it serves, with the thousandths per unit. healthy: it is offered to sessions. problem:
-    of the last reading, as a sentence; empty if there is none. Several readings in succession change its health.
+    """An accelerator. family: of the slots it serves. set: devices with the same number are near each other. clique:
+    devices with the same name are connected directly; empty: none is. pci: its address; empty: unknown. numa: of its
+    node. mem_bytes: of its own. used: in thousandths, the sum of holders. slots: the slots it serves, with the
+    thousandths per unit. healthy: it is offered to sessions. problem: of the last reading, as a sentence; empty if
+    there is none. Several readings in succession change its health.
     """
 
     id: str
     family: str
     model: str
     set: int
+    pci: str
+    numa: int | None
+    clique: str
+    mem_bytes: int | None
     used: int
     slots: dict[str, int]
     healthy: bool
     problem: str
     metrics: DeviceMetricsView
+    holders: list[DeviceHolder]
 
 
 class HostLoadView(BaseModel):

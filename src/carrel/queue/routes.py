@@ -10,6 +10,7 @@ from carrel.core.errors import Forbidden, NotFound
 from carrel.core.units import format_slot
 from carrel.http.auth import CurrentActor, names
 from carrel.http.services import ServicesOf
+from carrel.nodes import node_devices
 from carrel.nodes.groups.schemas import GroupRef
 from carrel.permissions.decide import Actor
 from carrel.queue import check as checking
@@ -124,6 +125,7 @@ async def check(services: ServicesOf[QueueServices], actor: CurrentActor, body: 
         answer = result.answer
         alternatives = await _alternatives(tx, answer)
         changed = await _changes(tx, actor, answer)
+        device_mem_bytes = await node_devices.mem_bytes(tx, result.group.id)
     blockers = answer.blockers if answer else ()
     return CheckView(
         verdict=Verdict.NEVER if result.refused else Verdict.WAITS if blockers else Verdict.STARTS,
@@ -145,6 +147,7 @@ async def check(services: ServicesOf[QueueServices], actor: CurrentActor, body: 
             slot: SlotRoomView.model_validate(room, from_attributes=True)
             for slot, room in result.slots.items()
         },
+        device_mem_bytes=device_mem_bytes,
         scopes=[
             ScopeRoom(scope=key, label=one.label, ceiling=dict(one.ceiling), used=dict(one.used))
             for key, one in result.scopes.items()

@@ -180,7 +180,9 @@ class CheckView(BaseModel):
 
     code: of the error that creating it would raise, if any. starts_in: the group in which it would start now.
     alternatives: why it would not start in the groups besides the preferred one. most_rights: that a session could have
-    in the group. root_refused: why it could not have root. warnings: such as of known vulnerabilities in its image.
+    in the group. device_mem_bytes: of each device of a family in the group; families whose devices differ, or whose
+    memory is unknown, are omitted. root_refused: why it could not have root. warnings: such as of known vulnerabilities
+    in its image.
     """
 
     verdict: Verdict
@@ -199,6 +201,7 @@ class CheckView(BaseModel):
     no_estimate: str
     image_pull: ImagePullCostView | None
     slots: dict[str, SlotRoomView]
+    device_mem_bytes: dict[str, int]
     scopes: list[ScopeRoom]
     groups: list[GroupRoom]
     presets: list[PresetRoom]

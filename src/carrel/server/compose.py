@@ -72,12 +72,14 @@ from carrel.images.registries import routes as registries
 from carrel.imports import routes as imports
 from carrel.limits import routes as limits
 from carrel.nodes import capacity_routes as nodes
+from carrel.nodes import device_routes as devices
 from carrel.nodes import routes as machines
 from carrel.nodes.engines import routes as engine_routes
 from carrel.nodes.engines.connections import Engines
 from carrel.nodes.groups import routes as groups
 from carrel.nodes.presets import routes as presets
 from carrel.notifications import routes as notifications
+from carrel.queue import fragmentation_routes as fragmentation
 from carrel.queue import ledger_routes as ledger
 from carrel.queue import routes as scheduler
 from carrel.queue import trace_export_routes as trace_export
@@ -153,6 +155,8 @@ _ROUTERS = (
     slot_kinds.router,
     groups.router,
     machines.router,
+    devices.router,
+    fragmentation.router,
     presets.router,
     usage.router,
     statistics.router,

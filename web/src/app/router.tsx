@@ -18,6 +18,7 @@ import {
   appTemplatesSearch,
   auditSearch,
   dashboardSearch,
+  devicesSearch,
   environmentsSearch,
   explorerSearch,
   foldersSearch,
@@ -329,6 +330,13 @@ const resourcesRoute = createRoute({
   component: page(() => import("@/features/resources/NodesPage"), "NodesPage"),
 });
 
+const devicesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/resources/devices",
+  validateSearch: devicesSearch,
+  component: page(() => import("@/features/resources/DevicesPage"), "DevicesPage"),
+});
+
 const groupsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/resources/groups",
@@ -547,6 +555,7 @@ export const router = createRouter({
       registriesRoute,
       imagesRoute,
       resourcesRoute,
+      devicesRoute,
       groupsRoute,
       presetsRoute,
       enginesRoute,

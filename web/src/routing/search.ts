@@ -277,6 +277,24 @@ export function nodesSearch(raw: Record<string, unknown>): NodesSearch {
   };
 }
 
+/** Search parameters of the accelerators. */
+export interface DevicesSearch extends ListSearch {
+  /** Absent: the heat map. */
+  view?: "table" | "fragmentation";
+  family?: string;
+  /** Id of the resource group filter. */
+  group?: string;
+}
+
+export function devicesSearch(raw: Record<string, unknown>): DevicesSearch {
+  return {
+    ...listSearch(raw),
+    view: oneOf(["table", "fragmentation"], raw.view),
+    family: text(raw.family),
+    group: text(raw.group),
+  };
+}
+
 export const GROUP_TABS = ["overview", "sessions", "access", "weights"] as const;
 export type GroupTab = (typeof GROUP_TABS)[number];
 

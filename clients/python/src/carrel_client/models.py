@@ -447,11 +447,14 @@ class CheckView(TypedDict):
 
     code: of the error that creating it would raise, if any. starts_in: the group in which it would start now.
     alternatives: why it would not start in the groups besides the preferred one. most_rights: that a session could have
-    in the group. root_refused: why it could not have root. warnings: such as of known vulnerabilities in its image."""
+    in the group. device_mem_bytes: of each device of a family in the group; families whose devices differ, or whose
+    memory is unknown, are omitted. root_refused: why it could not have root. warnings: such as of known vulnerabilities
+    in its image."""
 
     alternatives: list[GroupWhyView]
     changes: list[ChangeView]
     code: str
+    device_mem_bytes: dict[str, int]
     disk: DiskRangeView
     expected_start: str | None
     field: str | None
@@ -709,6 +712,13 @@ class DeprecatedImage(TypedDict):
     successor: str | None
 
 
+class DeviceHolder(TypedDict):
+    """A part of a device that is allocated. amount: in thousandths. session: null if you may not see it."""
+
+    amount: int
+    session: DeviceSession | None
+
+
 class DeviceMetricsView(TypedDict):
     """Measurements; null: not known, or for those who may not read the usage of nodes. All are null when measured_at
     is more than a minute ago. uncorrected_errors: of its memory, since its last reset."""
@@ -722,16 +732,58 @@ class DeviceMetricsView(TypedDict):
     utilization_percent: float | None
 
 
-class DeviceView(TypedDict):
-    """An accelerator. family: of the slots it serves. set: devices with the same number are near each other. used: in
-    thousandths. slots: the slots it serves, with the thousandths per unit. healthy: it is offered to sessions. problem:
-    of the last reading, as a sentence; empty if there is none. Several readings in succession change its health."""
+class DeviceMove(TypedDict):
+    """A session that would move to another device. amount: thousandths of a device."""
+
+    amount: int
+    name: str
+    owner: UserRef
+    session: str
+    to: DeviceRef
+
+
+class DeviceRef(TypedDict):
+    """A device on a node."""
+
+    device: str
+    node: str
+    node_name: str
+
+
+class DeviceSession(TypedDict):
+    """The session that holds a part of a device, and its container."""
+
+    container: str
+    id: str
+    name: str
+    owner: UserRef
+
+
+class DeviceUse(TypedDict):
+    """used: in thousandths."""
 
     family: str
-    healthy: bool
     id: str
+    used: int
+
+
+class DeviceView(TypedDict):
+    """An accelerator. family: of the slots it serves. set: devices with the same number are near each other. clique:
+    devices with the same name are connected directly; empty: none is. pci: its address; empty: unknown. numa: of its
+    node. mem_bytes: of its own. used: in thousandths, the sum of holders. slots: the slots it serves, with the
+    thousandths per unit. healthy: it is offered to sessions. problem: of the last reading, as a sentence; empty if
+    there is none. Several readings in succession change its health."""
+
+    clique: str
+    family: str
+    healthy: bool
+    holders: list[DeviceHolder]
+    id: str
+    mem_bytes: int | None
     metrics: DeviceMetricsView
     model: str
+    numa: int | None
+    pci: str
     problem: str
     set: int
     slots: dict[str, int]
@@ -1298,6 +1350,34 @@ class FoundFiles(TypedDict):
 
     complete: bool
     items: list[FileView]
+
+
+class FragmentationList(TypedDict):
+    items: list[FragmentationView]
+
+
+class FragmentationView(TypedDict):
+    """Devices of a family in a group, on the nodes that accept sessions. free, broken, full: how many are free,
+    allocated in part, and completely. smallest: what a container gets at least, in thousandths. stranded: the sum of
+    what is left of broken devices, where that is less. freed: steps that free one device each, by as few sessions as
+    possible; each assumes those before it."""
+
+    broken: int
+    devices: int
+    family: str
+    free: int
+    freed: list[FreedDeviceView]
+    full: int
+    group: GroupRef
+    smallest: int
+    stranded: int
+
+
+class FreedDeviceView(TypedDict):
+    """A device that is free as a whole once these sessions have moved."""
+
+    device: DeviceRef
+    moves: list[DeviceMove]
 
 
 Gap = Literal[
@@ -2431,6 +2511,24 @@ class NodeDetail(TypedDict):
     slots: dict[str, int]
     state: NodeState
     used: dict[str, int]
+
+
+class NodeDeviceList(TypedDict):
+    """Nodes with devices, by group and name. families: of all nodes that you may see, whatever the filter."""
+
+    families: list[str]
+    items: list[NodeDevices]
+
+
+class NodeDevices(TypedDict):
+    """The devices of a node, near ones together. open: it accepts new sessions."""
+
+    devices: list[DeviceUse]
+    group: GroupRef
+    id: str
+    name: str
+    open: bool
+    state: NodeState
 
 
 class NodeImageList(TypedDict):

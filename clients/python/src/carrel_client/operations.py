@@ -475,6 +475,20 @@ class Definitions(Group):
         return answer
 
 
+class Devices(Group):
+    def fragmentation(self) -> models.FragmentationList:
+        """How many devices are free as a whole, and which sessions would free more if they moved. Changes nothing."""
+        answer: models.FragmentationList = self._transport.call("GET", "/api/v1/devices/fragmentation")
+        return answer
+
+    def list(self, *, family: str | None = None, group: str | None = None) -> models.NodeDeviceList:
+        """The accelerators of all nodes that you may see, with the part of each that is allocated; not paged."""
+        answer: models.NodeDeviceList = self._transport.call(
+            "GET", "/api/v1/devices", query={"family": family, "group": group}
+        )
+        return answer
+
+
 class Domains(Group):
     def create(
         self,
@@ -3888,6 +3902,7 @@ class Operations:
         self.audit = Audit(transport)
         self.auth = Auth(transport)
         self.definitions = Definitions(transport)
+        self.devices = Devices(transport)
         self.domains = Domains(transport)
         self.dotfiles = Dotfiles(transport)
         self.engine_kinds = EngineKinds(transport)

@@ -6,6 +6,7 @@ export * from './sdk/apps.gen';
 export * from './sdk/audit.gen';
 export * from './sdk/auth.gen';
 export * from './sdk/definitions.gen';
+export * from './sdk/devices.gen';
 export * from './sdk/domains.gen';
 export * from './sdk/dotfiles.gen';
 export * from './sdk/engine-kinds.gen';

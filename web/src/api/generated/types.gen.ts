@@ -1141,7 +1141,9 @@ export type CheckRequest = {
  *
  * code: of the error that creating it would raise, if any. starts_in: the group in which it would start now.
  * alternatives: why it would not start in the groups besides the preferred one. most_rights: that a session could have
- * in the group. root_refused: why it could not have root. warnings: such as of known vulnerabilities in its image.
+ * in the group. device_mem_bytes: of each device of a family in the group; families whose devices differ, or whose
+ * memory is unknown, are omitted. root_refused: why it could not have root. warnings: such as of known vulnerabilities
+ * in its image.
  */
 export type CheckView = {
     /**
@@ -1156,6 +1158,12 @@ export type CheckView = {
      * Code
      */
     code: string;
+    /**
+     * Device Mem Bytes
+     */
+    device_mem_bytes: {
+        [key: string]: number;
+    };
     disk: DiskRangeView;
     /**
      * Expected Start
@@ -1812,6 +1820,19 @@ export type DeprecatedImage = {
 };
 
 /**
+ * DeviceHolder
+ *
+ * A part of a device that is allocated. amount: in thousandths. session: null if you may not see it.
+ */
+export type DeviceHolder = {
+    /**
+     * Amount
+     */
+    amount: number;
+    session: DeviceSession | null;
+};
+
+/**
  * DeviceMetricsView
  *
  * Measurements; null: not known, or for those who may not read the usage of nodes. All are null when measured_at
@@ -1849,13 +1870,102 @@ export type DeviceMetricsView = {
 };
 
 /**
+ * DeviceMove
+ *
+ * A session that would move to another device. amount: thousandths of a device.
+ */
+export type DeviceMove = {
+    /**
+     * Amount
+     */
+    amount: number;
+    /**
+     * Name
+     */
+    name: string;
+    owner: UserRef;
+    /**
+     * Session
+     */
+    session: string;
+    to: DeviceRef;
+};
+
+/**
+ * DeviceRef
+ *
+ * A device on a node.
+ */
+export type DeviceRef = {
+    /**
+     * Device
+     */
+    device: string;
+    /**
+     * Node
+     */
+    node: string;
+    /**
+     * Node Name
+     */
+    node_name: string;
+};
+
+/**
+ * DeviceSession
+ *
+ * The session that holds a part of a device, and its container.
+ */
+export type DeviceSession = {
+    /**
+     * Container
+     */
+    container: string;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    owner: UserRef;
+};
+
+/**
+ * DeviceUse
+ *
+ * used: in thousandths.
+ */
+export type DeviceUse = {
+    /**
+     * Family
+     */
+    family: string;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Used
+     */
+    used: number;
+};
+
+/**
  * DeviceView
  *
- * An accelerator. family: of the slots it serves. set: devices with the same number are near each other. used: in
- * thousandths. slots: the slots it serves, with the thousandths per unit. healthy: it is offered to sessions. problem:
- * of the last reading, as a sentence; empty if there is none. Several readings in succession change its health.
+ * An accelerator. family: of the slots it serves. set: devices with the same number are near each other. clique:
+ * devices with the same name are connected directly; empty: none is. pci: its address; empty: unknown. numa: of its
+ * node. mem_bytes: of its own. used: in thousandths, the sum of holders. slots: the slots it serves, with the
+ * thousandths per unit. healthy: it is offered to sessions. problem: of the last reading, as a sentence; empty if
+ * there is none. Several readings in succession change its health.
  */
 export type DeviceView = {
+    /**
+     * Clique
+     */
+    clique: string;
     /**
      * Family
      */
@@ -1865,14 +1975,30 @@ export type DeviceView = {
      */
     healthy: boolean;
     /**
+     * Holders
+     */
+    holders: Array<DeviceHolder>;
+    /**
      * Id
      */
     id: string;
+    /**
+     * Mem Bytes
+     */
+    mem_bytes: number | null;
     metrics: DeviceMetricsView;
     /**
      * Model
      */
     model: string;
+    /**
+     * Numa
+     */
+    numa: number | null;
+    /**
+     * Pci
+     */
+    pci: string;
     /**
      * Problem
      */
@@ -3333,6 +3459,73 @@ export type FoundFiles = {
      * Items
      */
     items: Array<FileView>;
+};
+
+/**
+ * FragmentationList
+ */
+export type FragmentationList = {
+    /**
+     * Items
+     */
+    items: Array<FragmentationView>;
+};
+
+/**
+ * FragmentationView
+ *
+ * Devices of a family in a group, on the nodes that accept sessions. free, broken, full: how many are free,
+ * allocated in part, and completely. smallest: what a container gets at least, in thousandths. stranded: the sum of
+ * what is left of broken devices, where that is less. freed: steps that free one device each, by as few sessions as
+ * possible; each assumes those before it.
+ */
+export type FragmentationView = {
+    /**
+     * Broken
+     */
+    broken: number;
+    /**
+     * Devices
+     */
+    devices: number;
+    /**
+     * Family
+     */
+    family: string;
+    /**
+     * Free
+     */
+    free: number;
+    /**
+     * Freed
+     */
+    freed: Array<FreedDeviceView>;
+    /**
+     * Full
+     */
+    full: number;
+    group: GroupRef;
+    /**
+     * Smallest
+     */
+    smallest: number;
+    /**
+     * Stranded
+     */
+    stranded: number;
+};
+
+/**
+ * FreedDeviceView
+ *
+ * A device that is free as a whole once these sessions have moved.
+ */
+export type FreedDeviceView = {
+    device: DeviceRef;
+    /**
+     * Moves
+     */
+    moves: Array<DeviceMove>;
 };
 
 /**
@@ -6276,6 +6469,48 @@ export type NodeDetail = {
     used: {
         [key: string]: number;
     };
+};
+
+/**
+ * NodeDeviceList
+ *
+ * Nodes with devices, by group and name. families: of all nodes that you may see, whatever the filter.
+ */
+export type NodeDeviceList = {
+    /**
+     * Families
+     */
+    families: Array<string>;
+    /**
+     * Items
+     */
+    items: Array<NodeDevices>;
+};
+
+/**
+ * NodeDevices
+ *
+ * The devices of a node, near ones together. open: it accepts new sessions.
+ */
+export type NodeDevices = {
+    /**
+     * Devices
+     */
+    devices: Array<DeviceUse>;
+    group: GroupRef;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Open
+     */
+    open: boolean;
+    state: NodeState;
 };
 
 /**
@@ -15041,6 +15276,77 @@ export type DefinitionsReadResponses = {
 };
 
 export type DefinitionsReadResponse = DefinitionsReadResponses[keyof DefinitionsReadResponses];
+
+export type DevicesListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Family
+         *
+         * such as cuda
+         */
+        family?: string | null;
+        /**
+         * Group
+         *
+         * id or name of a resource group
+         */
+        group?: string | null;
+    };
+    url: '/api/v1/devices';
+};
+
+export type DevicesListErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type DevicesListError = DevicesListErrors[keyof DevicesListErrors];
+
+export type DevicesListResponses = {
+    /**
+     * Successful Response
+     */
+    200: NodeDeviceList;
+};
+
+export type DevicesListResponse = DevicesListResponses[keyof DevicesListResponses];
+
+export type DevicesFragmentationData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/devices/fragmentation';
+};
+
+export type DevicesFragmentationErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type DevicesFragmentationError = DevicesFragmentationErrors[keyof DevicesFragmentationErrors];
+
+export type DevicesFragmentationResponses = {
+    /**
+     * Successful Response
+     */
+    200: FragmentationList;
+};
+
+export type DevicesFragmentationResponse = DevicesFragmentationResponses[keyof DevicesFragmentationResponses];
 
 export type DomainsListData = {
     body?: never;

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Alert, Anchor, Group, Stack, Table, Title } from "@mantine/core";
+import { Alert, Anchor, Stack, Table, Title } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { NodeDetail } from "@/api/types";
 import { UsageHistory } from "@/features/usage/UsageHistory";
@@ -10,10 +10,10 @@ import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";
 import { inSlotOrder, slotAmount, useSlotName } from "@/ui/slots";
 import { DeviceConditions } from "./DeviceConditions";
+import { DeviceMap } from "./DeviceMap";
 import { DRAINING } from "./drain-words";
 import { HostLoad } from "./HostLoad";
 import { LoadBar } from "./LoadBar";
-import { finest, WHOLE } from "./load";
 import { NodeLabels } from "./NodeLabels";
 import { otherGroups } from "./node-labels";
 import { useNodePrice } from "./use-node-price";
@@ -77,7 +77,7 @@ export function NodeOverview({ node }: { node: NodeDetail }) {
       />
       <SlotTable node={node} />
       {node.host && <HostLoad host={node.host} slots={node.slots} />}
-      {node.devices.length > 0 && <Devices node={node} />}
+      {node.devices.length > 0 && <DeviceMap devices={node.devices} />}
       {node.devices.length > 0 && <DeviceConditions devices={node.devices} />}
       {administers && <UsageHistory scope="node" id={node.id} />}
       <section>
@@ -131,62 +131,4 @@ function SlotTable({ node }: { node: NodeDetail }) {
       </Table.ScrollContainer>
     </section>
   );
-}
-
-function Devices({ node }: { node: NodeDetail }) {
-  const { t } = useLingui();
-  return (
-    <section>
-      <Title order={2} size="h4" mb="xs">
-        <Trans>Accelerators</Trans>
-      </Title>
-      <Table.ScrollContainer minWidth={420} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-        <Table aria-label={t`Accelerators`} fz="sm" verticalSpacing={6}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{t({ context: "accelerator", message: "Device" })}</Table.Th>
-              <Table.Th>{t`Model`}</Table.Th>
-              <Table.Th>{t`Configured`}</Table.Th>
-              <Table.Th>{t`Allocated to`}</Table.Th>
-              <Table.Th w="8rem">{t`Allocated`}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {node.devices.map((device) => (
-              <Table.Tr key={device.id}>
-                <Table.Th scope="row">{device.id}</Table.Th>
-                <Table.Td>{device.model || device.family}</Table.Td>
-                <Table.Td>{device.set}</Table.Td>
-                <Table.Td>
-                  <Group gap={6}>
-                    {node.sessions
-                      .filter(({ devices }) => devices[device.id] !== undefined)
-                      .map(({ id, name }) => (
-                        <Anchor
-                          key={id}
-                          size="sm"
-                          renderRoot={(props) => (
-                            <Link {...props} to="/sessions" search={{ owner: "all", session: id }} />
-                          )}
-                        >
-                          {name}
-                        </Anchor>
-                      ))}
-                  </Group>
-                </Table.Td>
-                <Table.Td>
-                  <DeviceLoad device={device} />
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-    </section>
-  );
-}
-
-function DeviceLoad({ device }: { device: NodeDetail["devices"][number] }) {
-  const { slot, unit } = finest(device.slots);
-  return <LoadBar slot={slot} used={device.used / unit} offered={WHOLE / unit} />;
 }

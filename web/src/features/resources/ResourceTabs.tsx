@@ -9,6 +9,7 @@ export function ResourceTabs() {
   const me = useMe();
   const tabs = [
     { to: "/resources", label: t`Nodes` },
+    { to: "/resources/devices", label: t`Accelerators` },
     { to: "/resources/groups", label: t`Resource groups` },
     { to: "/resources/presets", label: t`Presets` },
     ...(may(me, "engine.read") ? ([{ to: "/resources/engines", label: t`Engines` }] as const) : []),

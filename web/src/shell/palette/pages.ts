@@ -310,6 +310,22 @@ export const PAGES: readonly PageEntry[] = [
   },
   {
     ...RESOURCES,
+    id: "devices",
+    to: "/resources/devices",
+    title: msg`Accelerators`,
+    synonyms: ["gpu", "gpus", "devices", "heat map", "npu"],
+  },
+  {
+    ...RESOURCES,
+    id: "devices:fragmentation",
+    to: "/resources/devices",
+    search: { view: "fragmentation" },
+    title: msg`Fragmentation`,
+    section: msg`Accelerators`,
+    synonyms: ["defragment", "free whole gpus"],
+  },
+  {
+    ...RESOURCES,
     id: "groups",
     to: "/resources/groups",
     title: msg`Resource groups`,

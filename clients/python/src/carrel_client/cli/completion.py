@@ -236,6 +236,8 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
         }
     if action.dest in ("group", "groups", "pull_groups"):
         return {group["name"]: group["description"] for group in _client().groups.list(limit=200)["items"]}
+    if action.dest == "family":
+        return dict.fromkeys(_client().devices.list()["families"], "")
     if action.dest in ("node", "nodes", "pull_nodes"):
         return {node["name"]: node["group"]["name"] for node in _client().nodes.list(limit=200)["items"]}
     if action.dest in ("preset", "presets"):

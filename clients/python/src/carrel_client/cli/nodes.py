@@ -10,6 +10,7 @@ from carrel_client.cli.asking import confirmed, require_terminal, retyped, yes_a
 from carrel_client.cli.context import Context
 from carrel_client.cli.device_conditions import condition_text
 from carrel_client.cli.groups import used_text
+from carrel_client.cli.node_devices import device_line
 from carrel_client.cli.output import Column, counted, print_facts, print_line, print_table, say
 from carrel_client.cli.parser import Arguments, reading
 from carrel_client.cli.people import each, given, list_arguments, listed
@@ -308,11 +309,6 @@ def _load(node: models.NodeDetail) -> list[tuple[str, str]]:
 
 
 def _print(node: models.NodeDetail) -> None:
-    devices = [
-        f"{each['id']} ({each['model'] or each['family']}, set {each['set']}) {each['used'] / 1000:g} of 1 in use"
-        f"{condition_text(each)}"
-        for each in node["devices"]
-    ]
     print_facts(
         [
             ("name", node["name"]),
@@ -330,7 +326,7 @@ def _print(node: models.NodeDetail) -> None:
             ("CPU for one", f"{node['cpu_overcommit']:g}"),
             ("offered", slots_text(node["offered"])),
             ("used", slots_text(node["used"])),
-            *[("device", device) for device in devices],
+            *[("device", device_line(each) + condition_text(each)) for each in node["devices"]],
             *_load(node),
             ("images", str(node["images"])),
             ("labels", labels_text(node["labels"])),

@@ -12,6 +12,7 @@ from carrel_client.cli.people import each
 from carrel_client.cli.session_request import check_request, scheduling_arguments
 from carrel_client.cli.times import local_time
 from carrel_client.slots import format_amount, slots_text
+from carrel_client.units import format_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ def _print_check(response: models.CheckView) -> None:
     if response["position"]:
         facts.append(("place", str(response["position"])))
     expected = response["expected_start"] if response["verdict"] == "waits" else None
+    memory = response["device_mem_bytes"].items()
+    facts += [("memory of devices", f"{family}: {format_size(size)} each") for family, size in sorted(memory)]
     facts += [("warning", f"{one['message']} {one['hint']}") for one in response["warnings"]]
     print_facts([*facts, *_rest(response, expected), *_pull(response["image_pull"])])
     _print_obstacles(response["limits"], response["nodes"])

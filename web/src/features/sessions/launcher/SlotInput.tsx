@@ -14,17 +14,21 @@ interface Props {
   room: SlotRoom;
   /** The slot's definition; absent for CPU and memory, and while it loads. */
   kind?: SlotKind;
+  /** The stops of the slider, if they are not those of the slot alone. */
+  stops?: number[];
+  /** What the amount means. */
+  note?: ReactNode;
   value: number;
   error?: ReactNode;
   onChange: (amount: number) => void;
 }
 
 /** The amount of one slot: a slider for round values, a field for exact ones, and the available capacity. */
-export function SlotInput({ slot, label, room, kind, value, error, onChange }: Props) {
+export function SlotInput({ slot, label, room, kind, note, value, error, onChange, ...props }: Props) {
   const { t } = useLingui();
   const id = useId();
   const by = useLabel()(room.by);
-  const stops = stopsOf(slot, room.most, kind);
+  const stops = props.stops ?? stopsOf(slot, room.most, kind);
   const starts = fitOf(value, room) === "starts";
   const marked = room.now > 0 && room.now < room.most;
   const now = lastStopWithin(stops, room.now);
@@ -38,7 +42,7 @@ export function SlotInput({ slot, label, room, kind, value, error, onChange }: P
           color={starts ? "lamp" : "brass"}
           min={0}
           max={stops.length - 1}
-          disabled={room.most === 0}
+          disabled={stops.length < 2}
           value={nearestStop(stops, value)}
           label={(index) => slotAmount(slot, stops[index] ?? 0)}
           onChange={(index) => onChange(stops[index] ?? value)}
@@ -59,6 +63,7 @@ export function SlotInput({ slot, label, room, kind, value, error, onChange }: P
         <Trans>
           {nowSaid} available now, {mostSaid} at most ({by}).
         </Trans>
+        {note && <> {note}</>}
       </Text>
     </Input.Wrapper>
   );
