@@ -18,7 +18,7 @@ import psutil
 
 from bench.control_plane import EMAIL, ControlPlane, control_plane, created
 from bench.load import median
-from bench.page import uploaded
+from bench.page import discarded, uploaded
 from bench.programs import PATH
 from bench.table import Line
 
@@ -219,6 +219,7 @@ async def _small(setup: Setup) -> list[Line]:
             "many up nginx": lambda: _run(put(f"{setup.theirs}/many-{next(fresh)}/", "")),
             "tree up": lambda: _run(f"{carrel} upload bench:tree-{next(fresh)} {setup.many}/ -q"),
             "page up": lambda: _uploaded_by_page(setup, next(fresh)),
+            "browser": lambda: discarded(setup.many),
         }
     )
     rates = {name: _SMALL / seconds for name, seconds in took.items()}
@@ -243,7 +244,7 @@ async def _small(setup: Setup) -> list[Line]:
         Line(
             f"files: upload of {_SMALL:,} small files by the page",
             f"{rates['page up']:.0f}/s",
-            "until all are in the folder",
+            f"until all are in the folder; the browser alone, discarded: {rates['browser']:.0f}/s",
             ratio=rates["page up"] / rates["tree up"],
             floor=f"the command {rates['tree up']:.0f}/s",
             goal=0.8,
