@@ -8,6 +8,8 @@ from pathlib import Path
 
 from playwright.async_api import Page, async_playwright
 
+from bench.helper_process import helper
+
 CHROMIUM = "/usr/bin/chromium-headless-shell"
 _LOOK_S = 0.1
 """Polling interval: each poll reads the directory of received files, on the same cores."""
@@ -30,6 +32,21 @@ async def signed_in(url: str, email: str, password: str, *, script: str) -> Asyn
             await page.get_by_label("Password", exact=True).fill(password)
             await page.get_by_role("button", name="Sign in", exact=True).click()
             yield page
+        finally:
+            await browser.close()
+
+
+async def discarded(directory: Path) -> float:
+    """Seconds in which the browser alone sends the files of a directory as the page does, to a server that discards
+    them.
+    """
+    async with helper("bench.discard") as port, async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        try:
+            page = await browser.new_page()
+            await page.goto(f"http://127.0.0.1:{port}/")
+            await page.locator("input").set_input_files(directory)
+            return float(await page.evaluate("sendAll()"))
         finally:
             await browser.close()
 

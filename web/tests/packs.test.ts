@@ -3,6 +3,7 @@ import { Problem } from "@/api/problem";
 import { packForm } from "@/features/uploads/form";
 import { UploadQueue } from "@/features/uploads/queue";
 import type { UploadOptions } from "@/features/uploads/transfer";
+import { mayPrefetch } from "@/routing/prefetch";
 
 interface Answer {
   paths?: string[];
@@ -104,6 +105,20 @@ describe("small files", () => {
     await states({ a: "done", b: "asking", c: "failed" });
     queue.answer(keyOf("b"), "replace", true);
     expect((await single("b")).clash).toBe("replace");
+  });
+
+  test.each([
+    ["they have arrived", (answer: (outcome: Answer) => void) => answer({ paths: ["a", "b"] })],
+    ["another user signs in", () => queue.begin("another")],
+  ])("hold back the prefetching of code until %s", async (_, end) => {
+    add("a", "b");
+    const { answer } = await pack(0);
+    const prefetched = vi.fn();
+    void mayPrefetch().then(prefetched);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(prefetched).not.toHaveBeenCalled();
+    end(answer);
+    await vi.waitFor(() => expect(prefetched).toHaveBeenCalled());
   });
 
   test("travel in several requests when they are many, and beside large ones", async () => {

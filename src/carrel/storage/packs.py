@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from carrel.core.errors import CarrelError, Conflict, Invalid
 from carrel.storage import staged
@@ -21,7 +21,7 @@ from carrel.storage.paths import directory, joined, made_directory, opened, show
 from carrel.storage.port import StorageError
 from carrel.storage.staged import Staged
 from carrel.storage.syncing import sync_all
-from carrel.storage.tar_reader import TarReader, modified_ns
+from carrel.storage.tar_reader import modified_ns
 from carrel.storage.tree import Clash, alone, make_directory, put_in
 
 AT_ONCE = 400
@@ -57,16 +57,26 @@ class _Written:
     size: int
 
 
-class Unpacking:
-    """Unpacks a tar file into a directory of a folder, step by step.
+class Entries(Protocol):
+    """The entries of an archive, in order. Raises: Invalid if the rest is not one."""
 
-    name: of this operation, in the stage. largest: maximum bytes of a file, and the error message for larger ones.
-    intent: for a step.
+    def next(self) -> tarfile.TarInfo | None:
+        """The next entry; None at the end."""
+
+    def seek(self, member: tarfile.TarInfo) -> IO[bytes]:
+        """A file with the content of this entry, the last one, at its first byte."""
+
+
+class Unpacking:
+    """Unpacks an archive, such as a tar file, into a directory of a folder, step by step.
+
+    entries: opens the archive, in a thread of the storage host. name: of this operation, in the stage. largest: maximum
+    bytes of a file, and the error message for larger ones. intent: for a step.
     """
 
     def __init__(
         self,
-        source: IO[bytes],
+        entries: Callable[[], Entries],
         root: Path,
         stage: Path,
         to: str,
@@ -77,7 +87,7 @@ class Unpacking:
         too_large: Callable[[], CarrelError],
         intent: Callable[[], Intent] | None = None,
     ) -> None:
-        self._source = source
+        self._open = entries
         self._root = root
         self._stage = stage
         self._to = to
@@ -87,7 +97,7 @@ class Unpacking:
         self._too_large = too_large
         self._intent = intent
         self._count = 0
-        self._reader: TarReader | None = None
+        self._entries: Entries | None = None
         self._placed = set[str]()
         self.pending: list[str] = []
         """Names of the entries of the failed step."""
@@ -97,7 +107,7 @@ class Unpacking:
     def step(self) -> UnpackedBatch:
         """Place the next batch of files.
 
-        Raises: Invalid if the rest is not a tar file; OSError; in both cases no file of this step is placed.
+        Raises: Invalid if the rest is not an archive; OSError; in both cases no file of this step is placed.
         """
         done, written = UnpackedBatch(intent=self._intent() if self._intent else None), list[_Written]()
         self._placed = set()
@@ -136,8 +146,8 @@ class Unpacking:
     def _following(self) -> tarfile.TarInfo | None:
         if self.over:
             return None
-        self._reader = self._reader or TarReader(self._source)
-        member = self._reader.next()
+        self._entries = self._entries or self._open()
+        member = self._entries.next()
         self.over = member is None
         return member
 
@@ -164,8 +174,8 @@ class Unpacking:
         file.stamp(modified_ns(member), executable=bool(member.mode & 0o100))
 
     def _copy(self, member: tarfile.TarInfo, file: Staged) -> None:
-        assert self._reader is not None
-        source, left = self._reader.seek(member), member.size
+        assert self._entries is not None
+        source, left = self._entries.seek(member), member.size
         while left:
             piece = source.read(min(left, _PIECE))
             if not piece:

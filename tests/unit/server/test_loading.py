@@ -11,7 +11,7 @@ from carrel.server import processes
 
 PROCESSES = {
     "gateway": ("carrel.gateway.serve", {"fastapi", "starlette", "uvicorn", "ldap3", "wsgidav", "numpy"}),
-    "api": ("carrel.server.compose", {"joserfc", "ldap3", "wsgidav"}),
+    "api": ("carrel.server.compose", {"joserfc", "ldap3", "webauthn", "wsgidav"}),
 }
 
 

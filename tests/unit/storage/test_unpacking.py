@@ -25,7 +25,7 @@ def unpacking(folder: Path, body: bytes) -> Unpacking:
         (folder / name).mkdir(exist_ok=True)
     (folder / "body").write_bytes(body)
     return Unpacking(
-        FileIO(folder / "body"),
+        lambda: TarReader(FileIO(folder / "body")),
         folder / "files",
         folder / "stage",
         "",

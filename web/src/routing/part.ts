@@ -1,6 +1,7 @@
 import { type ComponentType, lazy } from "react";
 import { loadMoreMessages } from "@/i18n";
 import { loadAgain } from "./load-again";
+import { mayPrefetch } from "./prefetch";
 
 const AT_REST_MS = 1500;
 
@@ -21,7 +22,7 @@ export function part<Props>(load: () => Promise<ComponentType<Props>>) {
     );
     return coming;
   };
-  setTimeout(() => void bring().catch(() => undefined), AT_REST_MS);
+  prefetch(bring);
   return lazy(bring);
 }
 
@@ -32,4 +33,9 @@ export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
 }
 
 // Text in a fixed width is shown in the system's font until then: the first load has a budget.
-setTimeout(() => void import("@/theme/mono.css").catch(() => undefined), AT_REST_MS);
+prefetch(() => import("@/theme/mono.css"));
+
+function prefetch(bring: () => Promise<unknown>): void {
+  const begin = () => mayPrefetch().then(bring);
+  setTimeout(() => void begin().catch(() => undefined), AT_REST_MS);
+}

@@ -1,5 +1,6 @@
 import { useRouter } from "@tanstack/react-router";
 import { useEffect } from "react";
+import { mayPrefetch } from "@/routing/prefetch";
 
 const AT_REST_MS = 2000;
 
@@ -13,6 +14,7 @@ export function usePrefetch(): void {
     let stopped = false;
     const timer = setTimeout(async () => {
       for (const route of Object.values(router.routesById)) {
+        await mayPrefetch();
         if (stopped) return;
         if (!route.fullPath?.startsWith("/terminal")) await router.loadRouteChunk(route);
       }

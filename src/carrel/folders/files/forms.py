@@ -5,12 +5,13 @@ first field, `files`, is a JSON array of `{"path": ..., "modified": seconds sinc
 files, in that order.
 """
 
+import tarfile
 from collections.abc import Iterator
 from email.message import Message
+from functools import partial
 from io import BytesIO
-from typing import Annotated
+from typing import IO, Annotated
 
-from carrel_client.tar_headers import BLOCK, header, padded
 from multipart import MultipartError, MultipartSegment, PushMultipartParser
 from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
 
@@ -63,27 +64,38 @@ async def unpack(
         )
     content = b"".join(await arrivals.read(services, body, admitted.opened))
     await admitted.require(services, len(content), largest=0)
-    tar = as_tar(content, body.headers["content-type"])
-    return await packs.unpack_tar(services, admitted, BytesIO(tar), len(tar), to, clash)
+    entries = partial(FormEntries, content, body.headers["content-type"])
+    return await packs.unpack_entries(services, admitted, entries, to, clash)
 
 
-def as_tar(content: bytes, content_type: str) -> bytes:
-    """Convert the form to a tar file. Raises: Invalid."""
-    try:
-        fields = list(_fields(content, _boundary(content_type)))
-        about = _FILES.validate_json(fields[0] if fields else b"")
-        headers = [
-            header(one.path, size=len(field), mode=_MODE, modified_s=one.modified)
-            for one, field in zip(about, fields[1:], strict=True)
-        ]
-    except (MultipartError, ValidationError, ValueError):
-        raise Invalid(
-            "invalid.request",
-            "The form is invalid or incomplete.",
-            hint="Its first field, files, is a JSON array of paths and times; the files follow in that order.",
-        ) from None
-    pieces = [piece for each in zip(headers, map(padded, fields[1:]), strict=True) for piece in each]
-    return b"".join([*pieces, bytes(2 * BLOCK)])
+class FormEntries:
+    """The files of a form as entries of an archive. Raises: Invalid."""
+
+    def __init__(self, content: bytes, content_type: str) -> None:
+        try:
+            fields = list(_fields(content, _boundary(content_type)))
+            about = _FILES.validate_json(fields[0] if fields else b"")
+            self._left = iter(list(zip(about, fields[1:], strict=True)))
+        except (MultipartError, ValidationError, ValueError):
+            raise Invalid(
+                "invalid.request",
+                "The form is invalid or incomplete.",
+                hint="Its first field, files, is a JSON array of paths and times; the files follow in that order.",
+            ) from None
+        self._content = b""
+
+    def next(self) -> tarfile.TarInfo | None:
+        """The next file; None at the end."""
+        about, self._content = next(self._left, (None, b""))
+        if about is None:
+            return None
+        member = tarfile.TarInfo(about.path)
+        member.size, member.mode, member.mtime = len(self._content), _MODE, about.modified
+        return member
+
+    def seek(self, member: tarfile.TarInfo) -> IO[bytes]:
+        """The content of this file, which is the last one."""
+        return BytesIO(self._content)
 
 
 def _boundary(content_type: str) -> str:

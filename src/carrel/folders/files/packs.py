@@ -1,7 +1,7 @@
 """Use cases of many small files in one request: unpacking and creating tar files."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from io import BytesIO, FileIO
 from typing import IO, TypeVar
@@ -19,8 +19,9 @@ from carrel.folders.files.services import FileServices
 from carrel.http.body import Body
 from carrel.permissions.decide import Actor
 from carrel.storage import staged
-from carrel.storage.packs import UnpackedBatch, Unpacking, require_some, write_pack
+from carrel.storage.packs import Entries, UnpackedBatch, Unpacking, require_some, write_pack
 from carrel.storage.paths import names
+from carrel.storage.tar_reader import TarReader
 from carrel.storage.tree import Clash
 
 T = TypeVar("T")
@@ -48,7 +49,7 @@ async def unpack(
     try:
         if arrivals.is_small(body, _IN_MEMORY):
             content = b"".join(await arrivals.read(services, body, admitted.opened))
-            return await unpack_tar(services, admitted, BytesIO(content), len(content), to, clash)
+            return await _unpacked(services, admitted, BytesIO(content), len(content), to, clash)
         return await _unpacked_from_disk(services, admitted, most, to, clash, body)
     except TooLarge:
         await admitted.require(services, most + 1, largest=0)
@@ -76,7 +77,7 @@ async def pack(services: FileServices, actor: Actor, ref: str, paths: Sequence[s
 async def _unpacked_from_disk(
     services: FileServices, admitted: Admitted, most: int, to: str, clash: Clash, body: Body
 ) -> FilesDone:
-    """As `unpack_tar`, for a body that is stored on disk first. most: its limit in bytes."""
+    """As `_unpacked`, for a body that is stored on disk first. most: its limit in bytes."""
     opened, name = admitted.opened, f"{staged.WRITTEN}{new_id()}"
     file = await opened.call(staged.create, opened.stage, name)
     with arrivals.let_go(file):
@@ -84,20 +85,27 @@ async def _unpacked_from_disk(
             async with services.arrivals.arriving(name) as arrival:
                 await arrivals.receive(services, body, opened, file, most, arrival)
             with FileIO(file.fd, closefd=False) as source:
-                return await unpack_tar(services, admitted, source, file.size(), to, clash)
+                return await _unpacked(services, admitted, source, file.size(), to, clash)
         finally:
             await opened.call(file.remove)
 
 
-async def unpack_tar(
+async def _unpacked(
     services: FileServices, admitted: Admitted, source: IO[bytes], size: int, to: str, clash: Clash
 ) -> FilesDone:
     """The outcome per file of this tar file. size: its length in bytes."""
-    opened, done = admitted.opened, FilesDone(paths=[], refused=[])
     if not size:
-        return done
+        return FilesDone(paths=[], refused=[])
+    return await unpack_entries(services, admitted, partial(TarReader, source), to, clash)
+
+
+async def unpack_entries(
+    services: FileServices, admitted: Admitted, entries: Callable[[], Entries], to: str, clash: Clash
+) -> FilesDone:
+    """The outcome per file of an archive. entries: opens it."""
+    opened, done = admitted.opened, FilesDone(paths=[], refused=[])
     unpacking = Unpacking(
-        source,
+        entries,
         opened.root,
         opened.stage,
         to,

@@ -1,25 +1,18 @@
-"""Passkeys: WebAuthn credentials for passwordless sign-in and as a second factor."""
+"""Passkeys: WebAuthn credentials for passwordless sign-in and as a second factor.
 
-import json
+`ceremonies` is imported where it is used: see there.
+"""
+
 import secrets
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-import webauthn
 from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
-from webauthn.helpers import base64url_to_bytes, bytes_to_base64url, parse_client_data_json
-from webauthn.helpers.exceptions import WebAuthnException
-from webauthn.helpers.structs import (
-    AuthenticatorSelectionCriteria,
-    AuthenticatorTransport,
-    PublicKeyCredentialDescriptor,
-    ResidentKeyRequirement,
-    UserVerificationRequirement,
-)
 
 from carrel.audit import service as audit
 from carrel.core.errors import Conflict, Invalid, NotFound, Refused
@@ -64,19 +57,16 @@ async def challenge_to_add(tx: AsyncSession, site: Site, actor: Actor, now: date
         raise Refused(
             "passkey.too_many", f"The limit is {MOST_PASSKEYS} passkeys per user.", hint="Remove one first."
         )
-    options = webauthn.generate_registration_options(
-        rp_id=site.host,
-        rp_name=_NAME,
+    from carrel.signin.logins import ceremonies
+
+    return ceremonies.registration_options(
+        site.host,
+        _NAME,
         user_name=actor.email,
-        user_id=actor.user_id.encode(),
+        user_id=actor.user_id,
         challenge=await _challenge(tx, _ADD, actor.user_id, now),
-        authenticator_selection=AuthenticatorSelectionCriteria(
-            resident_key=ResidentKeyRequirement.REQUIRED,
-            user_verification=UserVerificationRequirement.PREFERRED,
-        ),
-        exclude_credentials=[_descriptor(key) for key in known],
+        known=known,
     )
-    return _plain(webauthn.options_to_json(options))
 
 
 async def add(
@@ -84,14 +74,11 @@ async def add(
 ) -> tuple[Passkey, list[str]]:
     """Register a passkey of the actor's; returns recovery codes if there were none. Raises: Invalid, Conflict."""
     challenge = await _spend(tx, credential, _ADD, actor.user_id, now)
+    from carrel.signin.logins import ceremonies
+
     try:
-        made = webauthn.verify_registration_response(
-            credential=dict(credential),
-            expected_challenge=challenge,
-            expected_rp_id=site.host,
-            expected_origin=site.origin,
-        )
-    except (WebAuthnException, ValueError, KeyError, TypeError) as error:
+        made = ceremonies.registered(credential, challenge, site.host, site.origin)
+    except ceremonies.UNVERIFIED as error:
         raise _bad() from error
     if await tx.get(Passkey, made.credential_id):
         raise Conflict("passkey.exists", "This passkey is already registered.")
@@ -100,7 +87,7 @@ async def add(
         id=made.credential_id,
         user_id=actor.user_id,
         name=name,
-        public_key=made.credential_public_key,
+        public_key=made.public_key,
         sign_count=made.sign_count,
         transports=[str(transport)[:20] for transport in transports[:8]],
         created_at=now,
@@ -116,15 +103,12 @@ async def challenge_to_use(
 ) -> dict[str, Any]:
     """Browser options for using a passkey: one of the user's, or any passkey if the user is None."""
     _require_possible(site)
-    options = webauthn.generate_authentication_options(
-        rp_id=site.host,
-        challenge=await _challenge(tx, _USE, user_id, now),
-        allow_credentials=[_descriptor(key) for key in await _of(tx, user_id)] if user_id else None,
-        user_verification=UserVerificationRequirement.PREFERRED
-        if user_id
-        else UserVerificationRequirement.REQUIRED,
+    from carrel.signin.logins import ceremonies
+
+    challenge = await _challenge(tx, _USE, user_id, now)
+    return ceremonies.authentication_options(
+        site.host, challenge, await _of(tx, user_id) if user_id else None
     )
-    return _plain(webauthn.options_to_json(options))
 
 
 async def use(
@@ -138,22 +122,19 @@ async def use(
     row = await tx.get(Passkey, _credential_id(credential), with_for_update=True)
     if row is None or user_id not in (None, row.user_id):
         raise _bad()
+    from carrel.signin.logins import ceremonies
+
+    verified = user_id is None
     try:
         handle = credential["response"].get("userHandle")
-        if handle is not None and base64url_to_bytes(handle) != row.user_id.encode():
+        if handle is not None and _decoded(handle) != row.user_id.encode():
             raise _bad()
-        proved = webauthn.verify_authentication_response(
-            credential=dict(credential),
-            expected_challenge=challenge,
-            expected_rp_id=site.host,
-            expected_origin=site.origin,
-            credential_public_key=row.public_key,
-            credential_current_sign_count=row.sign_count,
-            require_user_verification=user_id is None,
+        count = ceremonies.authenticated(
+            credential, challenge, site.host, site.origin, row, verified=verified
         )
-    except (WebAuthnException, ValueError, KeyError, TypeError) as error:
+    except ceremonies.UNVERIFIED as error:
         raise _bad() from error
-    row.sign_count, row.last_used_at = proved.new_sign_count, now
+    row.sign_count, row.last_used_at = count, now
     return row.user_id
 
 
@@ -177,14 +158,14 @@ async def remove(tx: AsyncSession, actor: Actor, passkey_id: str) -> None:
 
 def shown_id(row: Passkey) -> str:
     """The passkey's id as in the API."""
-    return bytes_to_base64url(row.id)
+    return _encoded(row.id)
 
 
 async def _challenge(tx: AsyncSession, purpose: str, user_id: UserId | None, now: datetime) -> bytes:
     challenge = secrets.token_bytes(32)
     tx.add(
         Challenge(
-            token_hash=digest(bytes_to_base64url(challenge)),
+            token_hash=digest(_encoded(challenge)),
             purpose=purpose,
             user_id=user_id,
             content=b"",
@@ -199,16 +180,16 @@ async def _spend(
     tx: AsyncSession, credential: Mapping[str, Any], purpose: str, user_id: UserId | None, now: datetime
 ) -> bytes:
     """Consume the challenge that the browser answered. Raises: Invalid."""
+    from carrel.signin.logins import ceremonies
+
     try:
-        answered = parse_client_data_json(
-            base64url_to_bytes(credential["response"]["clientDataJSON"])
-        ).challenge
-    except (WebAuthnException, ValueError, KeyError, TypeError) as error:
+        answered = ceremonies.answered(credential)
+    except ceremonies.UNVERIFIED as error:
         raise _bad() from error
     spent = await tx.execute(
         delete(Challenge)
         .where(
-            Challenge.token_hash == digest(bytes_to_base64url(answered)),
+            Challenge.token_hash == digest(_encoded(answered)),
             Challenge.purpose == purpose,
             Challenge.user_id == user_id if user_id else Challenge.user_id.is_(None),
             Challenge.expires_at > now,
@@ -231,7 +212,7 @@ async def _of(tx: AsyncSession, user_id: UserId) -> Sequence[Passkey]:
 
 async def _own(tx: AsyncSession, actor: Actor, passkey_id: str) -> Passkey:
     try:
-        row = await tx.get(Passkey, base64url_to_bytes(passkey_id))
+        row = await tx.get(Passkey, _decoded(passkey_id))
     except ValueError:
         row = None
     if row is None or row.user_id != actor.user_id:
@@ -241,15 +222,9 @@ async def _own(tx: AsyncSession, actor: Actor, passkey_id: str) -> Passkey:
 
 def _credential_id(credential: Mapping[str, Any]) -> bytes:
     try:
-        return base64url_to_bytes(credential["id"])
+        return _decoded(credential["id"])
     except (ValueError, KeyError, TypeError) as error:
         raise _bad() from error
-
-
-def _descriptor(key: Passkey) -> PublicKeyCredentialDescriptor:
-    known = {transport.value for transport in AuthenticatorTransport}
-    transports = [AuthenticatorTransport(name) for name in key.transports if name in known]
-    return PublicKeyCredentialDescriptor(id=key.id, transports=transports)
 
 
 def _require_possible(site: Site) -> None:
@@ -266,9 +241,13 @@ def _note(tx: AsyncSession, actor: Actor, row: Passkey, what: str) -> None:
     audit.record(tx, actor, "factor.update", actor.user_id, name=actor.email, details=details)
 
 
-def _plain(options: str) -> dict[str, Any]:
-    plain: dict[str, Any] = json.loads(options)
-    return plain
+def _encoded(content: bytes) -> str:
+    return urlsafe_b64encode(content).decode().rstrip("=")
+
+
+def _decoded(text: str) -> bytes:
+    """Raises: ValueError."""
+    return urlsafe_b64decode(f"{text}===")
 
 
 def _bad() -> Invalid:

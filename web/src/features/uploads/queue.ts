@@ -1,5 +1,6 @@
 import { Problem, toProblem } from "@/api/problem";
 import { loadAgain } from "@/routing/load-again";
+import { holdPrefetching } from "@/routing/prefetch";
 import { isThere, packing, sendPack } from "./packs";
 import {
   begunUploads,
@@ -70,7 +71,7 @@ export class UploadQueue {
     this.user = user;
     this.tasks = [];
     this.adding.clear();
-    this.tell();
+    this.pump();
     void this.findLost(user);
   }
 
@@ -238,6 +239,7 @@ export class UploadQueue {
         void this.send(task, task.file);
       }
     }
+    holdPrefetching(sending > 0);
     this.tell();
   }
 
