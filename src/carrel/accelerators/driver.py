@@ -174,9 +174,11 @@ class AcceleratorDriver:
             return
         try:
             if self._is_due():
-                # Whatever it finds: the next one is due as much later.
-                self._sampled_at = self._clock()
-                self._sample()
+                try:
+                    self._sample()
+                finally:
+                    # The next one is due as much later even if it failed.
+                    self._sampled_at = self._clock()
         finally:
             self._sampling.release()
 

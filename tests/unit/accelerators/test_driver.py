@@ -11,7 +11,7 @@ import pytest
 from simulated_accelerators import Clock, driver, eager, tree
 
 from carrel.accelerators import tool_output, visible_devices
-from carrel.accelerators.driver import AcceleratorDriver, Card, Vendor
+from carrel.accelerators.driver import FORGOTTEN_READINGS, AcceleratorDriver, Card, Vendor
 from carrel.accelerators.furiosa import Furiosa
 from carrel.accelerators.gaudi import Gaudi
 from carrel.accelerators.graphcore import Graphcore
@@ -75,6 +75,10 @@ def test_a_missing_device_is_offered_for_two_readings_more():
     vendor.cards = [TWO]
     assert [len(ids(driver)) for _ in range(3)] == [2, 2, 1]
     assert [state.problem for state in driver.states()] == ["The device is missing.", ""]
+    for _ in range(FORGOTTEN_READINGS):
+        driver.states()
+    # It is taken for removed.
+    assert [state.device.id for state in driver.states()] == ["serial-2"]
 
 
 def test_a_device_with_a_problem_from_the_start_is_not_offered():
@@ -260,6 +264,7 @@ def test_pci_functions_are_near_each_other_behind_a_switch_or_at_a_root(tmp_path
 
 def test_users_do_not_choose_devices_and_who_has_none_sees_none():
     requested = {"NVIDIA_VISIBLE_DEVICES": "all", "CUDA_VISIBLE_DEVICES": "7", "TOKEN": "x"}
+    requested |= {"HABANA_VISIBLE_PCI_BUS_IDS": "all", "DOCKER_RESOURCE_GPU": "all"}
     requested |= {"XILINX_VISIBLE_CARDS": "all", "IPUOF_VIPU_API_HOST": "10.1.3.101"}
     none = {
         "NVIDIA_VISIBLE_DEVICES": "void",

@@ -111,10 +111,13 @@ def test_shares_that_nothing_enforces_are_offered_only_if_allowed(
     assert ("cuda.shares" in {kind.name for kind in made.kinds()}) is offered
 
 
-def test_a_profile_with_a_plus_is_a_slot_too(tmp_path: Path):
+@pytest.mark.parametrize(
+    ("profile", "family"), [("1g.10gb+me", "cuda.mig-1g.10gb.me"), ("1g.24gb-me", "cuda.mig-1g.24gb-me")]
+)
+def test_a_profile_with_a_suffix_is_a_slot_too(tmp_path: Path, profile: str, family: str):
     root = tree(tmp_path, "h100-migx1")
-    replaced(root, "MIG 1g.10gb ", "MIG 1g.10gb+me ", "tools/nvidia-smi/l")
-    assert {one.family for one in driver(Nvidia(), root).discover()} == {"cuda.mig-1g.10gb.me"}
+    replaced(root, "MIG 1g.10gb ", f"MIG {profile} ", "tools/nvidia-smi/l")
+    assert {one.family for one in driver(Nvidia(), root).discover()} == {family}
 
 
 # Attachment
@@ -203,6 +206,35 @@ def test_gpus_that_the_tool_does_not_list_are_not_offered(root: Path, text: str)
         (FIRST, False, "nvidia-smi does not list it."),
         (SECOND, False, "nvidia-smi does not list it."),
     ]
+
+
+def test_a_lost_gpu_that_makes_the_tool_fail_leaves_the_others_in_order(root: Path):
+    first, _ = (root / QUERY).read_text().splitlines()
+    (root / QUERY).write_text(
+        f"{first}\nUnable to determine the device handle for GPU0000:19:00.0: GPU is lost.\n"
+    )
+    (root / f"{QUERY}.code").write_text("15")
+    well, lost = states(root)
+    assert (well.healthy, well.problem, well.metrics.temperature_c) == (True, "", 31.0)
+    assert (lost.healthy, lost.problem[:34]) == (False, "nvidia-smi failed with status 15: ")
+
+
+def test_a_gpu_in_mig_mode_is_no_device_while_its_tool_hangs(tmp_path: Path):
+    root = tree(tmp_path, "h100-migx1")
+    nvidia = driver(Nvidia(), root)
+    before = [state.device.id for state in nvidia.states()]
+    (root / f"{QUERY}.hangs").touch()
+    assert [state.device.id for state in nvidia.states()] == before
+    assert len(before) == 7
+
+
+def test_links_are_asked_for_again_until_the_tool_answers(root: Path):
+    topology = root / "tools/nvidia-smi/topo.hangs"
+    topology.touch()
+    nvidia = driver(Nvidia(), root)
+    assert {state.device.clique for state in nvidia.states()} == {""}
+    topology.unlink()
+    assert {state.device.clique for state in nvidia.states()} == {FIRST}
 
 
 def test_what_is_not_available_is_not_zero(root: Path):

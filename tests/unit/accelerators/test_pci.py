@@ -52,6 +52,12 @@ def test_without_a_file_for_each_card_none_is_offered(root: Path):
     assert {(state.healthy, state.problem) for state in states} == {(False, problem)}
 
 
+@pytest.mark.parametrize("nodes", [["/dev/rdu"], ["/dev/a{foo}"], ["/dev/a{index}{index}"]])
+def test_a_profile_whose_files_are_those_of_no_single_card_is_refused(nodes: list[str]):
+    with pytest.raises(Invalid):
+        PLUGIN.checked({"profiles": {"acme": {"vendor": "1d0f", "nodes": nodes}}})
+
+
 PROFILE = {
     "title": "ACME NPU",
     "vendor": "1D0F",

@@ -139,6 +139,23 @@ def test_root_inside_needs_an_engine_on_which_root_is_nobody(option: str) -> Non
         assert (refused.value.code, refused.value.retriable) == ("root_unsupported", False)
 
 
+@pytest.mark.parametrize(
+    ("default", "runtimes", "chosen"),
+    [
+        ("runc", ["runc", "nvidia"], ""),
+        # It gives every device to every container.
+        ("habana", ["runc", "habana"], "runc"),
+        ("nvidia", ["nvidia"], ""),
+        ("runsc", ["runc", "runsc"], ""),
+    ],
+)
+def test_sessions_without_accelerators_do_not_have_the_runtime_of_a_vendor(
+    default: str, runtimes: list[str], chosen: str
+) -> None:
+    info = {"DefaultRuntime": default, "Runtimes": {name: {} for name in runtimes}}
+    assert attached.plain_runtime(info) == chosen
+
+
 def test_podman_has_no_runtimes_to_choose_since_it_ignores_the_choice() -> None:
     info = {
         "Name": "n",

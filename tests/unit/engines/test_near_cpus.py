@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.engines.docker.near_cpus import near, parse
+from carrel.engines.docker.near_cpus import has_room, label, near, parse
 
 
 @pytest.fixture
@@ -38,6 +38,12 @@ def test_a_container_has_the_processors_near_its_devices_if_they_suffice(
 
 def test_nothing_is_near_on_a_machine_without_these_files(tmp_path: Path) -> None:
     assert near(tmp_path, (0,), 1000) == ""
+
+
+def test_processors_are_for_so_many_containers_as_they_serve():
+    others = [label("2-3,6-7", 2500), label("0-1", 2000), "hostile", "2 x"]
+    assert has_room("2-3,6-7", 1500, others)
+    assert not has_room("2-3,6-7", 1501, others)
 
 
 @pytest.mark.parametrize("text", ["", "a", "0-", "-1", "1-2-3"])
