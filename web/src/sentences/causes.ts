@@ -25,6 +25,7 @@ export const CAUSES: Record<string, MessageDescriptor> = {
   out_of_memory: msg`out of memory`,
   container_failed: msg`container failed`,
   attachment_unsupported: msg`the engine cannot attach the accelerators`,
+  accelerator_missing: msg`an accelerator is missing`,
   engine_error: msg`the container engine refused the request`,
   engine_event: msg`reported by the engine`,
   engine_refused: msg`refused by the cluster`,

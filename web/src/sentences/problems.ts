@@ -110,6 +110,10 @@ export const PROBLEMS: Record<string, Sentences> = {
     detail: msg`The container engine cannot attach the accelerators.`,
     hint: ASK,
   },
+  accelerator_missing: {
+    detail: msg`An accelerator of the session is missing on its machine.`,
+    hint: AGAIN,
+  },
   image_in_use: { detail: msg`A container uses the image.` },
   limits_refused: { detail: msg`The limits of the container cannot be changed.` },
   engine_error: { detail: msg`The container engine refused the request.` },
