@@ -44,7 +44,7 @@ _HOTTEST = ("junction", "edge")
 
 
 class Amd:
-    """Slot: rocm.device. Each die of an MI250X is a device; those that XGMI connects have the same set."""
+    """Slot: rocm.device. Each die of an MI250X is a device; those of a NUMA node that XGMI connects are a set."""
 
     def read(self, machine: Machine) -> Sequence[Card]:
         functions = [one for one in machine.pci_functions(VENDOR_ID) if one.device in MODELS]
@@ -52,9 +52,8 @@ class Amd:
             return ()
         hives = _hives(machine)
         cards = [_card(one, hives, machine) for one in functions]
-        cliques = sorted({card.device.clique for card in cards if card.device.clique})
-        numbers = {clique: number for number, clique in enumerate(cliques)}
-        return [_in_set(card, numbers) for card in cards]
+        numbers = {place: number for number, place in enumerate(sorted(set(map(_place, cards))))}
+        return [replace(card, device=replace(card.device, set=numbers[_place(card)])) for card in cards]
 
     def kinds(self, devices: Iterable[Device]) -> Sequence[SlotKind]:
         return [SlotKind(f"{FAMILY}.device", FAMILY, SlotType.COUNT, title="AMD GPU", unit="GPU")]
@@ -75,10 +74,8 @@ class Amd:
         )
 
 
-def _in_set(card: Card, numbers: Mapping[str, int]) -> Card:
-    device = card.device
-    number = numbers[device.clique] if device.clique else len(numbers) + (device.numa or 0)
-    return replace(card, device=replace(device, set=number))
+def _place(card: Card) -> tuple[str, int]:
+    return card.device.clique, card.device.numa or 0
 
 
 def _card(function: PciFunction, hives: Mapping[int, str], machine: Machine) -> Card:

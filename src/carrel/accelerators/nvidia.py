@@ -189,7 +189,7 @@ class Nvidia:
         return {address: {**self._remapped.get(address, {}), **row} for address, row in rows.items()}
 
     def _with_cliques(self, cards: Sequence[Card], listed: Sequence[str], machine: Machine) -> list[Card]:
-        """With the GPUs that NVLink connects in the same set. Asked for again when there are other GPUs.
+        """With the GPUs of a NUMA node that NVLink connects in the same set. Asked for again when there are other GPUs.
 
         listed: the UUIDs in the tool's order.
         """
@@ -198,17 +198,13 @@ class Nvidia:
             with suppress(ToolError):
                 self._cliques = uuids, _cliques(machine.run(SMI, "topo", "-m"), listed)
         cliques = self._cliques[1]
-        of_node = len(set(cliques.values()))
-        numbers = {clique: number for number, clique in enumerate(sorted(set(cliques.values())))}
+        near = {card.handle: (cliques.get(card.handle, ""), card.device.numa or 0) for card in cards}
+        numbers = {place: number for number, place in enumerate(sorted(set(near.values())))}
         return [
             replace(
                 card,
                 device=replace(
-                    card.device,
-                    clique=cliques.get(card.handle, ""),
-                    set=numbers[cliques[card.handle]]
-                    if card.handle in cliques
-                    else of_node + (card.device.numa or 0),
+                    card.device, clique=cliques.get(card.handle, ""), set=numbers[near[card.handle]]
                 ),
             )
             for card in cards
