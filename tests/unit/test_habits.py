@@ -329,6 +329,8 @@ _REGISTRY = re.compile(
     r"docker[ _]?hub|docker\.(?:io|com)\b|vnd\.docker|docker_(?:list|manifest)|docker-content-digest"
     # A file format, and conventions of repositories.
     r"|dockerfile|dockerignore|dockercomposefile|repo2docker"
+    # Variables that NVIDIA's runtime reads.
+    r"|docker_resource"
 )
 
 
