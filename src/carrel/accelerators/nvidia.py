@@ -250,7 +250,8 @@ def _card(function: PciFunction, row: Row | None, failed: str, machine: Machine)
         handle=uuid,
         nodes=(f"/dev/nvidia{minor}",) if minor.isdecimal() else (),
         metrics=_metrics(row),
-        problem=_problem(row) if row else failed or "nvidia-smi does not list it.",
+        problem=(_problem(row) if row else failed or "nvidia-smi does not list it.")
+        or ("" if uuid else "Its UUID is not known."),
     )
 
 

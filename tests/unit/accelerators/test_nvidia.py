@@ -237,6 +237,16 @@ def test_links_are_asked_for_again_until_the_tool_answers(root: Path):
     assert {state.device.clique for state in nvidia.states()} == {FIRST}
 
 
+def test_a_gpu_without_a_uuid_is_not_offered(root: Path):
+    """Neither a runtime nor CDI could give it, and it would have another id later."""
+    replaced(root, f"{FIRST}, ", "[N/A], ")
+    (root / "proc/driver/nvidia/gpus/0000:18:00.0/information").write_text("Model: NVIDIA H100\n")
+    assert [(state.healthy, state.problem) for state in states(root)] == [
+        (False, "Its UUID is not known."),
+        (True, ""),
+    ]
+
+
 def test_what_is_not_available_is_not_zero(root: Path):
     (root / QUERY).write_text(
         f"{FIRST},00000000:18:00.0,  H100 ,[N/A], [Not Supported] , N/A,[Unknown], ERR!,"
