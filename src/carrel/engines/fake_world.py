@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
-from carrel.accelerators.port import Accelerators, Attachment, Monitored
+from carrel.accelerators.port import NOTHING, Accelerators, Attachment, Monitored
 from carrel.core.clock import Clock, SystemClock
 from carrel.engines import barrier, fake_files, fake_shell, runtimes
 from carrel.engines.accelerated import attachment_of, environment, node_with
@@ -433,7 +433,7 @@ class FakeWorld:
     def attachment(self, spec: ContainerSpec) -> Attachment:
         """The attachment of the container's devices."""
         accelerators = self.accelerators.get(spec.node)
-        return attachment_of([accelerators] if accelerators else [], spec)
+        return attachment_of([accelerators], spec) if accelerators else NOTHING
 
     def write(self, container: FakeContainer, text: bytes, *, fd: int = 1) -> None:
         """Output of the main process, received now."""

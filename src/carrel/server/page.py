@@ -61,6 +61,7 @@ PAGES = (
     "/site",
     "/providers",
     "/resources",
+    "/resources/devices",
     "/resources/engines",
     "/resources/groups",
     "/resources/presets",

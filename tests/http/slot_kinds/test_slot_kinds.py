@@ -136,7 +136,8 @@ async def test_a_card_that_gets_out_of_order_is_shown_and_its_session_warned(liv
     session = await user.start(slots=SMALL | {"gaudi3.device": 2})
     await living.until(user, session["id"], "RUNNING")
     shown = " ".join((await admin.ok("node", "show", "local")).split())
-    assert "(HL-325L, set 0) 1 of 1 in use, 0 % utilized, 672 MiB of 128 GiB of memory, 35 °C, 226 W" in shown
+    assert "(HL-325L, 128 GiB, set 0) 1 of 1 in use, held by" in shown
+    assert ", 0 % utilized, 672 MiB of 128 GiB of memory, 35 °C, 226 W" in shown
     [answer] = (root / "tools/hl-smi").iterdir()
     rows = answer.read_text().splitlines()
     answer.write_text(rows[1] + "\n")
