@@ -22,7 +22,7 @@ from carrel.core.errors import Unavailable
 STATE = ROOT / ".tools" / "checks"
 # Tests that restart daemons mostly wait and measure shares of a core: they run serially, before others use the same
 # core. The others also wait, for databases and clocks: three at a time keep two cores busy. Browser tests run
-# without others, also three at a time, each with an installation of its own.
+# without others: two at a time, each with an installation of its own, keep both cores busy.
 CONTAINERS = ("conformance", "crash", "cluster")
 BROWSER = ("e2e", "programs")
 
@@ -81,7 +81,7 @@ def main() -> int:
             )
             behind.result()
         journeys = [name for name in folders if name in BROWSER]
-        run_pytest(journeys, ["-n", "3", "--dist", "worksteal"], environment, tally)
+        run_pytest(journeys, ["-n", "2", "--dist", "worksteal"], environment, tally)
     # 4. Summary.
     for name in tally.skipped:
         print(f"skipped {name}")
