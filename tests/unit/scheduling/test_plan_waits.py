@@ -146,7 +146,7 @@ BOUND = {
     QueueOrder.FIFO: PATIENCE + LONGEST * 3,
     QueueOrder.LIFO: PATIENCE + LONGEST * 3,
     QueueOrder.DRF: PATIENCE + LONGEST * 4,
-    QueueOrder.FAIR_SHARE: PATIENCE + LONGEST * 8,
+    QueueOrder.FAIR_SHARE: PATIENCE + LONGEST * 12,
 }
 
 
