@@ -15,6 +15,7 @@ from carrel.accelerators.driver import (
     device_nodes,
     groups_of,
     missing_node,
+    numbers,
     resources,
 )
 from carrel.accelerators.hardware import Machine, PciFunction
@@ -52,8 +53,8 @@ class Amd:
             return ()
         hives = _hives(machine)
         cards = [_card(one, hives, machine) for one in functions]
-        numbers = {place: number for number, place in enumerate(sorted(set(map(_place, cards))))}
-        return [replace(card, device=replace(card.device, set=numbers[_place(card)])) for card in cards]
+        sets = numbers(map(_place, cards))
+        return [replace(card, device=replace(card.device, set=sets[_place(card)])) for card in cards]
 
     def kinds(self, devices: Iterable[Device]) -> Sequence[SlotKind]:
         return [SlotKind(f"{FAMILY}.device", FAMILY, SlotType.COUNT, title="AMD GPU", unit="GPU")]
@@ -96,7 +97,7 @@ def _card(function: PciFunction, hives: Mapping[int, str], machine: Machine) -> 
             mem_bytes=metrics.mem_total_bytes,
         ),
         nodes=nodes,
-        groups=tuple({group for node in (KFD, *nodes) if (group := machine.group_of(node)) is not None}),
+        groups=machine.groups_of((KFD, *nodes)),
         metrics=metrics,
         problem=_problem(minor, hives, metrics) or missing_node((KFD, *nodes), machine),
     )

@@ -267,7 +267,7 @@ class Furiosa:
             ),
             handle=f"npu:{number}{cores}",
             nodes=nodes,
-            groups=tuple({gid for node in nodes if (gid := machine.group_of(node)) is not None}),
+            groups=machine.groups_of(nodes),
             metrics=metrics,
             problem=_problem(board, status, failed, machine) or missing_node(needed, machine),
         )

@@ -113,7 +113,7 @@ def _card(function: PciFunction, row: AipRow | None, failed: str, machine: Machi
         ),
         handle=module,
         nodes=nodes,
-        groups=tuple({group for node in nodes if (group := machine.group_of(node)) is not None}),
+        groups=machine.groups_of(nodes),
         metrics=metrics,
         problem=_problem(machine.text(f"{place}/status"), row, failed) or missing_node(nodes, machine),
     )

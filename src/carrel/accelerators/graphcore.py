@@ -114,7 +114,7 @@ def _card(
             mem_bytes=_MEM_BYTES,
         ),
         nodes=nodes,
-        groups=tuple({group for node in nodes if (group := machine.group_of(node)) is not None}),
+        groups=machine.groups_of(nodes),
         metrics=_metrics(attributes),
         problem=_problem(attributes, failed) or missing_node(nodes, machine),
     )

@@ -10,7 +10,7 @@ import signal
 import stat
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -113,11 +113,13 @@ class Machine:
                     return address
         return None
 
-    def group_of(self, path: str) -> int | None:
-        """The group that may use a device file, by GID; None for root's, and on a simulated machine."""
-        with suppress(OSError):
-            return None if self.simulated else (self.root / path.lstrip("/")).stat().st_gid or None
-        return None
+    def groups_of(self, paths: Iterable[str]) -> tuple[int, ...]:
+        """The groups that may use these device files, by GID, without root's; none on a simulated machine."""
+        groups: dict[int, None] = {}
+        for path in () if self.simulated else paths:
+            with suppress(OSError):
+                groups[(self.root / path.lstrip("/")).stat().st_gid] = None
+        return tuple(group for group in groups if group)
 
     def pci_functions(self, vendor: str) -> list[PciFunction]:
         """The PCI functions of a vendor, by address."""

@@ -98,7 +98,7 @@ def _card(function: PciFunction, machine: Machine) -> Card:
             mem_bytes=_MEM_BYTES,
         ),
         nodes=nodes,
-        groups=tuple({group for node in nodes if (group := machine.group_of(node)) is not None}),
+        groups=machine.groups_of(nodes),
         metrics=sensors,
         problem=_problem(user, render, machine) or missing_node(nodes, machine),
     )

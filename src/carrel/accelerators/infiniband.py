@@ -77,11 +77,10 @@ class InfiniBand:
         if self._machine.has_node(_CONNECTIONS):
             nodes.append(_CONNECTIONS)
         ports = [f"{one.name}:{port}" for one in adapters for port in one.ports]
-        groups = [group for node in nodes if (group := self._machine.group_of(node)) is not None]
         return Attachment(
             env={"NCCL_IB_HCA": f"={','.join(ports)}"},
             nodes=tuple(map(DeviceNode, nodes)),
-            groups=tuple(dict.fromkeys(groups)),
+            groups=self._machine.groups_of(nodes),
             capabilities=("IPC_LOCK",),
             limits=(Limit("memlock", -1, -1),),
         )

@@ -15,7 +15,14 @@ from dataclasses import replace
 from pydantic import Field
 
 from carrel.accelerators import cdi
-from carrel.accelerators.driver import AcceleratorDriver, Card, MachineSettings, device_nodes, resources
+from carrel.accelerators.driver import (
+    AcceleratorDriver,
+    Card,
+    MachineSettings,
+    device_nodes,
+    numbers,
+    resources,
+)
 from carrel.accelerators.hardware import Machine, PciFunction, ToolError, pci_address, quantity
 from carrel.accelerators.port import UNKNOWN, Attachment, Device, DeviceMetrics, Limit, whole_and_shares
 from carrel.core.slots import SlotKind, SlotType
@@ -199,13 +206,11 @@ class Nvidia:
                 self._cliques = uuids, _cliques(machine.run(SMI, "topo", "-m"), listed)
         cliques = self._cliques[1]
         near = {card.handle: (cliques.get(card.handle, ""), card.device.numa or 0) for card in cards}
-        numbers = {place: number for number, place in enumerate(sorted(set(near.values())))}
+        sets = numbers(near.values())
         return [
             replace(
                 card,
-                device=replace(
-                    card.device, clique=cliques.get(card.handle, ""), set=numbers[near[card.handle]]
-                ),
+                device=replace(card.device, clique=cliques.get(card.handle, ""), set=sets[near[card.handle]]),
             )
             for card in cards
         ]

@@ -200,7 +200,7 @@ def _card(
         ),
         handle=index,
         nodes=nodes,
-        groups=tuple({group for node in needed if (group := machine.group_of(node)) is not None}),
+        groups=machine.groups_of(needed),
         problem=problem or missing_node(needed, machine),
     )
 

@@ -200,7 +200,7 @@ def _card(function: PciFunction, row: Record, failed: str, machine: Machine) -> 
         ),
         handle=entry,
         nodes=node,
-        groups=tuple({group for one in node if (group := machine.group_of(one)) is not None}),
+        groups=machine.groups_of(node),
         metrics=metrics,
         problem=_problem(place, entry, row, failed, machine) or missing_node(node, machine),
     )

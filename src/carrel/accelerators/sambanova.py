@@ -69,7 +69,7 @@ class SambaNova:
             Card(
                 Device(_ID, FAMILY, self._model),
                 nodes=NODES,
-                groups=tuple({group for node in NODES if (group := machine.group_of(node)) is not None}),
+                groups=machine.groups_of(NODES),
                 metrics=_metrics(machine),
                 problem=failed or _problem(parts) or missing_node(NODES, machine),
             )

@@ -150,7 +150,7 @@ def _card(
             mem_bytes=MEM_GB[card_type] << 30,
         ),
         nodes=node,
-        groups=tuple({group for one in node if (group := machine.group_of(one)) is not None}),
+        groups=machine.groups_of(node),
         # Of a card that does not answer the sensors have nonsense.
         metrics=UNKNOWN if problem else _metrics(function, card_type, row, machine),
         problem=problem,

@@ -1,8 +1,10 @@
 """What all drivers share: samples, health, ids, tools that misbehave."""
 
+import os
 import re
 import subprocess
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -201,6 +203,17 @@ def test_json_of_tools_is_read_after_text(tmp_path: Path, text: str, answer: obj
     (tmp_path / "tools/npu-smi").mkdir(parents=True)
     (tmp_path / "tools/npu-smi/j").write_text(text)
     assert tool_output.run(Machine(tmp_path, simulated=True), "npu-smi", "-j") == answer
+
+
+def test_the_groups_of_device_files_are_those_of_the_machine(tmp_path: Path):
+    files = [tmp_path / name for name in ("one", "two")]
+    for file in files:
+        file.touch()
+        with suppress(PermissionError):  # others than root keep their own
+            os.chown(file, -1, 4711)
+    group = files[0].stat().st_gid
+    assert Machine(tmp_path).groups_of(["/one", "/two", "/missing"]) == (group,)
+    assert Machine(tmp_path, simulated=True).groups_of(["/one"]) == ()
 
 
 def test_the_card_of_a_device_file_is_that_of_its_class(tmp_path: Path):
