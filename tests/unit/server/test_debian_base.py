@@ -65,10 +65,7 @@ class Build:
 
     def end(self) -> None:
         self.kill()
-        if self.mmdebstrap.is_running():
-            for child in self.mmdebstrap.children():
-                child.kill()
-            self.mmdebstrap.kill()
+        wait_until(lambda: not self.mmdebstrap.is_running())
 
 
 @pytest.fixture
