@@ -1,13 +1,12 @@
 """A PostgreSQL and its synchronous standby, to kill the one and promote the other."""
 
 import os
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import psutil
 import psycopg
+from killing import kill_postgresql
 from people import wait_until
 
 from carrel.db import embedded
@@ -50,10 +49,7 @@ class ReplicatedPostgres:
 
     def kill_primary(self) -> None:
         """All its processes at once, as a power cut does."""
-        postmaster = psutil.Process(int((self._primary / "postmaster.pid").read_text().split()[0]))
-        for process in (postmaster, *postmaster.children()):
-            with suppress(psutil.NoSuchProcess):
-                process.send_signal(signal.SIGKILL)
+        kill_postgresql(self._primary)
 
     def promote(self) -> None:
         """The standby takes over."""

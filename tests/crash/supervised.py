@@ -2,7 +2,6 @@
 
 import json
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 import httpx2
 import psutil
 from crash.control_plane import API
+from killing import kill_postgresql
 from people import PASSWORD, eventually
 from ports import free_port
 
@@ -76,16 +76,8 @@ class Supervised:
 
     def kill_database(self) -> None:
         """PostgreSQL with all its processes, at once. Gone already: no-op."""
-        try:
-            postmaster = psutil.Process(
-                int((self._embedded.cluster / "postmaster.pid").read_text().split()[0])
-            )
-            everybody = [postmaster, *postmaster.children()]
-        except (OSError, ValueError, IndexError, psutil.NoSuchProcess):
-            return
-        for process in everybody:
-            if process.is_running():
-                process.send_signal(signal.SIGKILL)
+        with suppress(OSError, ValueError, IndexError, psutil.NoSuchProcess):
+            kill_postgresql(self._embedded.cluster)
 
     @contextmanager
     def database_kept_down(self) -> Iterator[None]:

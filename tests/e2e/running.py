@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,9 +60,13 @@ class Running:
 
     def kill_api(self) -> None:
         """End the API's process as a crash would. The supervisor starts another."""
-        children = self.supervisor.children()
-        [api] = [one for one in children if "role api,controllers" in " ".join(one.cmdline())]
-        api.kill()
+        killed = 0
+        for child in self.supervisor.children():
+            with suppress(psutil.NoSuchProcess):
+                if "role api,controllers" in " ".join(child.cmdline()):
+                    child.kill()
+                    killed += 1
+        assert killed == 1
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import psutil
 import psycopg
 import pytest
+from killing import kill_postgresql
 
 from carrel.db.embedded import Embedded
 
@@ -29,15 +29,6 @@ def ask(embedded: Embedded, question: str) -> str:
         row = connection.execute(question.encode()).fetchone()
         assert row is not None
         return str(row[0])
-
-
-def kill(embedded: Embedded) -> None:
-    """The server and all its processes, at once."""
-    postmaster = psutil.Process(int((embedded.cluster / "postmaster.pid").read_text().split()[0]))
-    everybody = [postmaster, *postmaster.children()]
-    for process in everybody:
-        process.send_signal(signal.SIGKILL)
-    psutil.wait_procs(everybody, timeout=10)
 
 
 def test_a_cluster_of_an_earlier_version_gets_the_settings_of_today(embedded: Embedded):
@@ -66,7 +57,7 @@ def test_what_an_administrator_set_by_alter_system_stays(embedded: Embedded):
 def test_it_starts_again_after_a_kill(embedded: Embedded):
     with psycopg.connect(embedded.url, autocommit=True) as connection:
         connection.execute("CREATE TABLE kept AS SELECT 7 AS n")
-    kill(embedded)
+    kill_postgresql(embedded.cluster)
     assert not embedded.running()
     embedded.start()
     assert ask(embedded, "SELECT n FROM kept") == "7"
@@ -79,7 +70,7 @@ def test_what_a_crash_left_of_its_lock_files_keeps_it_from_nothing(
     with psycopg.connect(postgres_server) as connection:
         # By now the number is that of a PostgreSQL too, and of the same user.
         another = psutil.Process(connection.info.backend_pid).ppid()
-    kill(embedded)
+    kill_postgresql(embedded.cluster)
     text = left.format(another=another, data=embedded.cluster, socket=embedded.socket_dir)
     for lock in (embedded.cluster / "postmaster.pid", embedded.socket_dir / ".s.PGSQL.5432.lock"):
         lock.write_text(text)

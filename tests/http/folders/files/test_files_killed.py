@@ -3,7 +3,6 @@
 import asyncio
 import fcntl
 import os
-import signal
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, closing
@@ -11,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx2
-import psutil
 import psycopg
 import pytest
 from command_line import CommandLine
 from crash.control_plane import API, ControlPlaneProcess
+from killing import kill_postgresql
 from pack_kit import tar
 from people import eventually, first_administrator
 from tus_kit import BYTES, VERSION, metadata
@@ -54,13 +53,7 @@ class Place:
     environment: dict[str, str]
 
     def kill_database(self) -> None:
-        postmaster = psutil.Process(int((self.embedded.cluster / "postmaster.pid").read_text().split()[0]))
-        everybody = [postmaster, *postmaster.children()]
-        for process in everybody:
-            process.send_signal(signal.SIGSTOP)
-        for process in everybody:
-            process.send_signal(signal.SIGKILL)
-        psutil.wait_procs(everybody)
+        kill_postgresql(self.embedded.cluster)
 
     async def entries(self) -> list[tuple[str, str]]:
         def read() -> list[tuple[str, str]]:
