@@ -181,6 +181,24 @@ def test_podman_has_no_runtimes_to_choose_since_it_ignores_the_choice() -> None:
         attached.with_runtime(Attachment(), "runsc", answers.offered_runtimes(info, podman))
 
 
+@pytest.mark.parametrize(
+    ("product", "version", "directories", "has_cdi"),
+    [
+        ("Engine", "27.5.1", None, False),
+        ("Engine", "28.0.0", ["/etc/cdi", "/var/run/cdi"], True),
+        ("Podman Engine", "5.3.2", None, False),
+        ("Podman Engine", "5.4.0", None, True),
+        ("Podman Engine", "6.0.0-dev", None, True),
+        ("Podman Engine", "", None, False),
+    ],
+)
+def test_which_daemons_inject_devices_by_cdi(
+    product: str, version: str, directories: list[str] | None, *, has_cdi: bool
+) -> None:
+    answer = {"Version": version, "Components": [{"Name": product}]}
+    assert answers.has_cdi({"CDISpecDirs": directories}, answer) == has_cdi
+
+
 def test_root_inside_needs_no_password() -> None:
     with tarfile.open(
         fileobj=io.BytesIO(
@@ -361,6 +379,12 @@ def test_refused_pulls_are_sentences(image: str, text: str, kind: type[EngineErr
         ((), "No such container: abc", ContainerGone, "was removed"),
         ((), "mkdir /var/lib/docker/overlay2/x: no space left on device", EngineError, "disk is full"),
         ((), "task eb8f350a46: already exists", EngineError, "lost track of"),
+        (
+            (),
+            "setting up CDI devices: unresolvable CDI devices nvidia.com/gpu=1",
+            EngineError,
+            "accelerators nvidia.com/gpu=1",
+        ),
         ((), "something new", EngineError, "something new"),
     ],
 )
@@ -479,6 +503,11 @@ def test_a_container_that_stopped_meanwhile_has_no_reading() -> None:
             "crun: executable file `x` not found in $PATH: No such file or directory: OCI runtime attempted",
             127,
         ),
+        (
+            'Error: runc: exec failed: exec: "x": executable file not found in $PATH: OCI runtime attempted to '
+            "invoke a command that was not found\nError: read unixpacket: connection reset by peer\n",
+            127,
+        ),
         ('OCI runtime exec failed: exec failed: exec: "/x": permission denied: unknown\r\n', 126),
         (
             'OCI runtime exec failed: chdir to cwd ("/home/work") failed: no such file or directory: unknown',
@@ -520,3 +549,15 @@ async def test_an_end_without_an_exit_code_does_not_end_the_stream_of_events() -
         *({"Action": action, "Actor": actor, "timeNano": 1} for action in ("start", "die", "destroy"))
     )
     assert [one async for one in DaemonEvents(stream, NAMES).watch()] == ["desk"] * 3  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "is_taken"),
+    [
+        (409, "Conflict. The container name is already in use by container abc.", True),
+        (500, 'container create: the container name "x" is already in use by abc', True),
+        (500, "no space left on device", False),
+    ],
+)
+def test_a_taken_name_is_known_whatever_the_status(status: int, text: str, *, is_taken: bool) -> None:
+    assert answers.is_taken(aiodocker.DockerError(status, text)) == is_taken

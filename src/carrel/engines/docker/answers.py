@@ -35,6 +35,7 @@ from carrel.engines.pulling import pull_error
 from carrel.engines.refused import RefusedProcess, forbidden, missing, unstartable
 
 _NO_TAG = "<none>:<none>"
+_PODMAN_WITH_CDI = (5, 4)
 _STATES = {
     "created": ObservedState.STARTING,
     "restarting": ObservedState.STARTING,
@@ -195,6 +196,19 @@ def offered_runtimes(info: Mapping[str, Any], version: Mapping[str, Any]) -> Map
     return info.get("Runtimes") or {} if _product(version) == "Docker" else {}
 
 
+def has_cdi(info: Mapping[str, Any], version: Mapping[str, Any]) -> bool:
+    """True if the daemon injects devices by the Container Device Interface.
+
+    Docker lists the directories of the specifications; off by default before Docker 28. Podman has it always, and its
+    API honors requests since 5.4 (containers/podman, pull request 25171); earlier ones ignore them.
+    """
+    if _product(version) == "Docker":
+        return bool(info.get("CDISpecDirs"))
+    return (
+        tuple(int(part) for part in re.findall(r"[0-9]+", version.get("Version", ""))[:2]) >= _PODMAN_WITH_CDI
+    )
+
+
 def has_seccomp(info: Mapping[str, Any]) -> bool:
     """True if the daemon supports seccomp."""
     return "name=seccomp" in " ".join(info.get("SecurityOptions") or ())
@@ -209,6 +223,11 @@ def has_init(version: Mapping[str, Any]) -> bool:
 def _product(version: Mapping[str, Any]) -> str:
     podman = any("podman" in part["Name"].lower() for part in version.get("Components") or ())
     return "Podman" if podman else "Docker"
+
+
+def is_taken(error: aiodocker.DockerError) -> bool:
+    """True if another container has the name. Podman has no status of its own for it."""
+    return error.status == 409 or "is already in use by" in error.message
 
 
 def create_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineError:
@@ -298,19 +317,23 @@ def _lost_source(text: str) -> MountUnusable | None:
 
 
 _NO_NODE = re.compile(r"adding custom device [\"'](.+?)[\"']|stat (/dev/\S+?): no such file or directory")
+_NO_CDI_DEVICE = re.compile(r"unresolvable CDI devices (\S+(?:, \S+)*)")
 
 
 def _lost_node(text: str) -> EngineError | None:
-    """The error if a device file is missing; None for other errors."""
-    match = _NO_NODE.search(text)
-    if match is None:
-        return None
-    return cannot_attach(
-        f"The device file {match[1] or match[2]} of its accelerators is not on the engine's machine."
-    )
+    """The error if a device file or CDI device is missing; None for other errors."""
+    if match := _NO_NODE.search(text):
+        return cannot_attach(
+            f"The device file {match[1] or match[2]} of its accelerators is not on the engine's machine."
+        )
+    if match := _NO_CDI_DEVICE.search(text):
+        return cannot_attach(f"No CDI specification of the engine's machine has its accelerators {match[1]}.")
+    return None
 
 
-_NO_PROCESS = re.compile(r"^(?:OCI runtime exec failed: |(?:crun|runc): )(.+?)(?:: unknown)?\s*$", re.DOTALL)
+_NO_PROCESS = re.compile(
+    r"^(?:Error: )?(?:OCI runtime exec failed: |(?:crun|runc): )(.+?)(?:: unknown)?\s*$", re.DOTALL
+)
 _NO_FILE = re.compile(
     r'executable file (?:not found|`[^`]*` not found)|exec: "[^"]*": .*no such file or directory'
 )

@@ -80,14 +80,9 @@ def plain_runtime(info: Mapping[str, Any]) -> str:
     return _PLAIN if has_plain and info.get("DefaultRuntime") in _OF_VENDORS else ""
 
 
-def has_cdi(info: Mapping[str, Any]) -> bool:
-    """True if the daemon supports CDI: it lists the specification directories. Off by default before Docker 28."""
-    return bool(info.get("CDISpecDirs"))
-
-
-def require(attachment: Attachment, info: Mapping[str, Any]) -> None:
+def require(attachment: Attachment, info: Mapping[str, Any], *, has_cdi: bool) -> None:
     """Check that the daemon supports the attachment. Raises: EngineError."""
-    if attachment.cdi and not has_cdi(info):
+    if attachment.cdi and not has_cdi:
         raise cannot_attach(
             f"The accelerators {', '.join(attachment.cdi)} need CDI, which the container engine does not support "
             "or has disabled."

@@ -160,7 +160,7 @@ class DockerEngine(Adjusting):
             "shared-network": shared,
             "host-firewall": self._firewall.holds,
             "seccomp-profile": await self._knows_profile(info),
-            attached.CDI: attached.has_cdi(info),
+            attached.CDI: answers.has_cdi(info, version),
             DISK_LIMIT: await self._disk_limit.works(info),
             COMMITS: True,
             BUILDS: True,
@@ -316,12 +316,13 @@ class DockerEngine(Adjusting):
         if spec.devices or spec.runtime or spec.root or self._plain_runtime is None:
             info = await self._api.call("GET", "info")
             self._plain_runtime = attached.plain_runtime(info)
-            has_cdi = attached.has_cdi(info)
+            version = await self._api.call("GET", "version")
+            has_cdi = answers.has_cdi(info, version)
             attachment = await asyncio.to_thread(attachment_of, self._usable(info), spec, has_cdi=has_cdi)
-            attached.require(attachment, info)
+            attached.require(attachment, info, has_cdi=has_cdi)
             cpus = await self._near_cpus(spec, info)
             if spec.runtime:
-                offered = answers.offered_runtimes(info, await self._api.call("GET", "version"))
+                offered = answers.offered_runtimes(info, version)
                 attachment = attached.with_runtime(attachment, spec.runtime, offered)
             rights.require(spec, info)
         if not attachment.runtime:
@@ -364,7 +365,7 @@ class DockerEngine(Adjusting):
                     cpus = ""
                 elif self._disk_limit.refused(error):
                     pass
-                elif error.status != 409:
+                elif not answers.is_taken(error):
                     raise answers.create_error(spec, error) from error
                 elif there := await self._settled(name):
                     return there

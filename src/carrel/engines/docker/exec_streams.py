@@ -101,9 +101,12 @@ async def send_input(api: DockerApi, daemon_name: str, content: bytes) -> None:
         raise EngineUnavailable(f"The container engine at {api.url} closed the connection early.") from error
 
 
+_NOT_RUNNING = ("is not running", "only create exec sessions on running containers")
+
+
 def gone_or_refused(daemon_name: str, error: aiodocker.DockerError) -> EngineError:
     """The error for a request that requires a running container."""
-    if error.status in (404, 409) or "is not running" in error.message:
+    if error.status in (404, 409) or any(sign in error.message for sign in _NOT_RUNNING):
         return ContainerGone(f"The container {daemon_name} is not running.")
     return EngineError(f"The container engine refused: {error.message.rstrip('.')}.", retriable=True)
 

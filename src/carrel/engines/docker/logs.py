@@ -32,8 +32,7 @@ async def read_logs(
         "timestamps": "true",
         "follow": "true" if follow else "false",
         "tail": "all" if tail is None else str(tail),
-        "since": _unix_time(since) if since else "",
-    }
+    } | ({"since": _unix_time(since)} if since else {})  # Podman rejects an empty one.
     rest = b""
     try:
         async with api.stream("GET", f"containers/{daemon_name}/logs", params=params) as content:
