@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { BuildDialog } from "@/features/environments/BuildDialog";
 import { type Asked, click, page, refused, serving, shows, showsNo, write } from "./dialogs";
+import { until } from "./waiting";
 
 const FETCH = "/environments/contexts/git";
 const BUILD = "/environments/builds";
@@ -38,7 +39,7 @@ const of = (path: string) => asked.filter((one) => one.path === path);
 async function build(): Promise<void> {
   const before = of(BUILD).length;
   await click("Build");
-  await vi.waitFor(() => expect(of(BUILD)).toHaveLength(before + 1));
+  await until(() => expect(of(BUILD)).toHaveLength(before + 1));
   await showsNo("The server fetches the repository.");
 }
 
@@ -49,9 +50,9 @@ test("nothing is built once the dialog is closed while the server fetches", asyn
   });
   await click("Build");
   await shows("The server fetches the repository.");
-  await vi.waitFor(() => expect(of(FETCH)).toHaveLength(1));
+  await until(() => expect(of(FETCH)).toHaveLength(1));
   place.show(<BuildDialog opened={false} onClose={() => {}} onBuilt={() => {}} />);
-  await vi.waitFor(() => expect(of(FETCH)[0]?.signal.aborted).toBe(true));
+  await until(() => expect(of(FETCH)[0]?.signal.aborted).toBe(true));
   end();
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(of(BUILD)).toEqual([]);

@@ -1,8 +1,9 @@
 // @vitest-environment happy-dom
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { NodeDetail } from "@/api/types";
 import { DeviceConditions } from "@/features/resources/DeviceConditions";
 import { page } from "./dialogs";
+import { until } from "./waiting";
 
 type Device = NodeDetail["devices"][number];
 
@@ -24,7 +25,7 @@ const device = (id: string, more: Partial<Device>) =>
 async function rowsOf(devices: Device[]): Promise<string[][]> {
   const shown = page();
   shown.show(<DeviceConditions devices={devices} />);
-  await vi.waitFor(() => expect(document.querySelectorAll("tbody tr")).toHaveLength(devices.length));
+  await until(() => expect(document.querySelectorAll("tbody tr")).toHaveLength(devices.length));
   const rows = [...document.querySelectorAll("tr")].map((row) =>
     [...row.querySelectorAll("th, td")].map(({ textContent }) => textContent ?? ""),
   );

@@ -13,6 +13,7 @@ import { expect, vi } from "vitest";
 import "@/api/client";
 import { queryClient } from "@/app/query-client";
 import { i18n } from "@/i18n";
+import { until } from "./waiting";
 
 export interface Asked {
   method: string;
@@ -93,7 +94,7 @@ const labelled = (label: string) => {
 
 /** Writes into the field with this label, once it is there. */
 export async function write(label: string, text: string): Promise<void> {
-  const field = await vi.waitFor(() => found(labelled(label), label));
+  const field = await until(() => found(labelled(label), label));
   Object.getOwnPropertyDescriptor(Object.getPrototypeOf(field), "value")?.set?.call(field, text);
   field.dispatchEvent(new Event("input", { bubbles: true }));
 }
@@ -102,7 +103,7 @@ export async function write(label: string, text: string): Promise<void> {
 export async function click(name: string): Promise<void> {
   const named = (one: HTMLElement) => (one.getAttribute("aria-label") ?? one.textContent) === name;
   const all = () => [...document.querySelectorAll<HTMLElement>("button, label")];
-  (await vi.waitFor(() => found(all().find(named), name))).click();
+  (await until(() => found(all().find(named), name))).click();
 }
 
 function found<T>(one: T | null | undefined, name: string): T {
@@ -111,8 +112,7 @@ function found<T>(one: T | null | undefined, name: string): T {
 }
 
 /** Waits until the page shows the text. */
-export const shows = (text: string) => vi.waitFor(() => expect(document.body.textContent).toContain(text));
+export const shows = (text: string) => until(() => expect(document.body.textContent).toContain(text));
 
 /** Waits until the page does not show the text. */
-export const showsNo = (text: string) =>
-  vi.waitFor(() => expect(document.body.textContent).not.toContain(text));
+export const showsNo = (text: string) => until(() => expect(document.body.textContent).not.toContain(text));

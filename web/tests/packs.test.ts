@@ -4,6 +4,7 @@ import { packForm } from "@/features/uploads/form";
 import { UploadQueue } from "@/features/uploads/queue";
 import type { UploadOptions } from "@/features/uploads/transfer";
 import { mayPrefetch } from "@/routing/prefetch";
+import { until } from "./waiting";
 
 interface Answer {
   paths?: string[];
@@ -75,18 +76,18 @@ function unmeasured(count: number) {
   return { wanted, asked: () => measured.size };
 }
 const pack = (number: number) =>
-  vi.waitFor(() => {
+  until(() => {
     expect(wire.packs.length).toBeGreaterThan(number);
     return wire.packs[number] as (typeof wire.packs)[number];
   });
 const single = (path: string) =>
-  vi.waitFor(() => {
+  until(() => {
     const found = wire.single.find((one) => one.path === path);
     expect(found).toBeDefined();
     return found as UploadOptions;
   });
 const states = (wanted: Record<string, string>) =>
-  vi.waitFor(() =>
+  until(() =>
     expect(Object.fromEntries(queue.read().map(({ path, state }) => [path, state]))).toEqual(wanted),
   );
 const refusal = (path: string, code: string) => ({ path, code, message: code });
@@ -118,7 +119,7 @@ describe("small files", () => {
     await new Promise((resolve) => setTimeout(resolve, 10));
     expect(prefetched).not.toHaveBeenCalled();
     end(answer);
-    await vi.waitFor(() => expect(prefetched).toHaveBeenCalled());
+    await until(() => expect(prefetched).toHaveBeenCalled());
   });
 
   test("travel in several requests when they are many, and beside large ones", async () => {
@@ -131,7 +132,7 @@ describe("small files", () => {
     (await pack(0)).answer({ paths: many.slice(0, 200) });
     (await pack(1)).answer({ paths: many.slice(200, 400) });
     (await pack(2)).answer({ paths: many.slice(400) });
-    await vi.waitFor(() => expect(queue.read().filter(({ state }) => state === "done")).toHaveLength(450));
+    await until(() => expect(queue.read().filter(({ state }) => state === "done")).toHaveLength(450));
   });
 
   test("are renamed together once that was answered for all", async () => {
@@ -222,19 +223,19 @@ describe("small files", () => {
       const { answer } = await pack(number);
       answer({ paths: wanted.slice(number * 200, (number + 1) * 200).map(({ path }) => path) });
     }
-    await vi.waitFor(() => expect(queue.read().filter(({ state }) => state === "done")).toHaveLength(2000));
+    await until(() => expect(queue.read().filter(({ state }) => state === "done")).toHaveLength(2000));
   });
 
   test("of thousands are paused and given up with those that are still to be looked at", async () => {
     const { wanted, asked } = unmeasured(2000);
     queue.add(FOLDER, wanted);
     await pack(0);
-    const batch = await vi.waitFor(() => {
+    const batch = await until(() => {
       expect(queue.read().length).toBeGreaterThan(0);
       return batchOf("0");
     });
     queue.pause(batch);
-    await vi.waitFor(() => {
+    await until(() => {
       expect(queue.read()).toHaveLength(2000);
       expect(queue.read().every(({ state }) => state === "paused")).toBe(true);
     });

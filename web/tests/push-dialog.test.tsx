@@ -6,6 +6,7 @@ import { PushDialog } from "@/features/environments/PushDialog";
 import { PushRows } from "@/features/environments/PushRows";
 import { i18n } from "@/i18n";
 import { type Asked, click, page, refused, serving, shows, showsNo } from "./dialogs";
+import { until } from "./waiting";
 
 const ENVIRONMENT = { id: "e", name: "torch", may_change: true } as Environment;
 const target = (id: string, name: string): PushTarget => ({
@@ -57,7 +58,7 @@ describe("the dialog of a push", () => {
     await shows("r1.example.org/team/torch:2");
     await shows("carrel environment push e:2 --registry ours --as team/torch:2");
     await click("Push");
-    await vi.waitFor(() =>
+    await until(() =>
       expect(asked.find(({ method }) => method === "POST")).toMatchObject({
         path: "/environments/e/versions/2/push",
         body: { registry: "r1", repository: "team/torch", tag: "2" },

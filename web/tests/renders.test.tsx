@@ -21,6 +21,7 @@ import type { LiveEvent } from "@/live/stream";
 import { sessionsListQuery } from "@/queries/sessions";
 import { sessionsSearch } from "@/routing/search";
 import { aSession, LIVE, pagesOf } from "./sessions";
+import { until } from "./waiting";
 
 const renders = await vi.hoisted(async () => {
   const { Renders } = await import("./renders");
@@ -104,7 +105,7 @@ beforeAll(async () => {
       </I18nProvider>,
     );
   });
-  await vi.waitFor(() => expect(document.querySelectorAll("tr[data-index]").length).toBeGreaterThan(20));
+  await until(() => expect(document.querySelectorAll("tr[data-index]").length).toBeGreaterThan(20));
 }, 60_000);
 
 /** Lets the page show what has changed. */

@@ -1,8 +1,9 @@
 // @vitest-environment happy-dom
 import { QueryClient, QueryClientProvider, useInfiniteQuery } from "@tanstack/react-query";
 import { createRoot } from "react-dom/client";
-import { beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { useRows } from "@/ui/table/use-rows";
+import { until } from "./waiting";
 
 /** Requests in flight, oldest first: the page, and its answer. */
 let flights: { page: number; answer: () => void }[] = [];
@@ -26,11 +27,11 @@ function List() {
 
 /** Answers the next request, which must be for this page. */
 async function answer(page: number): Promise<void> {
-  await vi.waitFor(() => expect(flights.map((one) => one.page)).toEqual([page]));
+  await until(() => expect(flights.map((one) => one.page)).toEqual([page]));
   flights.shift()?.answer();
 }
 
-const expectRows = (expected: string[]) => vi.waitFor(() => expect(rows).toEqual(expected));
+const expectRows = (expected: string[]) => until(() => expect(rows).toEqual(expected));
 
 beforeEach(async () => {
   client = new QueryClient();
@@ -63,7 +64,7 @@ describe("the next page", () => {
 
   test("is loaded after a refetch that cancels it", async () => {
     more();
-    await vi.waitFor(() => expect(flights.splice(0).map((one) => one.page)).toEqual([2]));
+    await until(() => expect(flights.splice(0).map((one) => one.page)).toEqual([2]));
     void client.invalidateQueries();
     await answer(1);
     await answer(2);

@@ -9,6 +9,7 @@ import { classesOf, rulesKept } from "@/features/signin/password-rules";
 import { strengthOf } from "@/features/signin/strength";
 import { beginOf } from "@/routing/activity-span";
 import { signInSearch } from "@/routing/search";
+import { until } from "./waiting";
 
 describe("the address after signing in", () => {
   test.each(["/", "/sessions?state=ended&q=a%20b", "/settings/tokens#x"])("%s is ours", (next) => {
@@ -139,7 +140,7 @@ describe("a request that the server refuses for now", () => {
   test("is sent again with the new token once they have confirmed that it is them", async () => {
     answers.push(problem("auth.confirm_needed"), Response.json({ made: true }, { status: 201 }));
     const going = send(ask('{"name":"ci"}'));
-    await vi.waitFor(() => expect(identityConfirmation.isAsking()).toBe(true));
+    await until(() => expect(identityConfirmation.isAsking()).toBe(true));
     rememberCsrfToken("new");
     identityConfirmation.settle(true);
     expect((await going).status).toBe(201);
@@ -151,7 +152,7 @@ describe("a request that the server refuses for now", () => {
   test("is refused when they would not", async () => {
     answers.push(problem("auth.confirm_needed"));
     const going = send(ask());
-    await vi.waitFor(() => expect(identityConfirmation.isAsking()).toBe(true));
+    await until(() => expect(identityConfirmation.isAsking()).toBe(true));
     identityConfirmation.settle(false);
     expect((await going).status).toBe(403);
     expect(sent).toHaveLength(1);
@@ -161,8 +162,8 @@ describe("a request that the server refuses for now", () => {
     answers.push(problem("auth.confirm_needed"), problem("auth.confirm_needed"));
     answers.push(Response.json({}), Response.json({}));
     const going = Promise.all([send(ask()), send(ask())]);
-    await vi.waitFor(() => expect(sent).toHaveLength(2));
-    await vi.waitFor(() => expect(identityConfirmation.isAsking()).toBe(true));
+    await until(() => expect(sent).toHaveLength(2));
+    await until(() => expect(identityConfirmation.isAsking()).toBe(true));
     await new Promise((resolve) => setTimeout(resolve, 0));
     identityConfirmation.settle(true);
     expect((await going).map(({ status }) => status)).toEqual([200, 200]);

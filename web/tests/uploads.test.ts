@@ -4,6 +4,7 @@ import { batchesOf } from "@/features/uploads/batches";
 import { UploadQueue } from "@/features/uploads/queue";
 import { begunUploads, releaseLock, rememberUpload } from "@/features/uploads/remembered";
 import type { UploadOptions } from "@/features/uploads/transfer";
+import { until } from "./waiting";
 
 const sent = vi.hoisted(() => [] as { path: string; wish: UploadOptions }[]);
 const givenUp = vi.hoisted(() => vi.fn(async () => undefined));
@@ -60,13 +61,13 @@ const add = (...paths: string[]) =>
   );
 /** The newest transfer of that path, once there are so many of it. */
 const transfer = async (path: string, count = 1): Promise<UploadOptions> =>
-  vi.waitFor(() => {
+  until(() => {
     const found = sent.filter((one) => one.path === path);
     expect(found).toHaveLength(count);
     return (found[count - 1] as (typeof found)[number]).wish;
   });
 const states = async (wanted: Record<string, string>) =>
-  vi.waitFor(() =>
+  until(() =>
     expect(Object.fromEntries(queue.read().map(({ path, state }) => [path, state]))).toEqual(wanted),
   );
 const batchOf = (path: string) => queue.read().find((one) => one.path === path)?.batch ?? 0;
@@ -113,7 +114,7 @@ describe("an upload that failed", () => {
     first.onProblem(refused(503));
     await states({ a: "failed" });
     queue.clear();
-    await vi.waitFor(() => expect(givenUp).toHaveBeenCalledWith("/uploads/1"));
+    await until(() => expect(givenUp).toHaveBeenCalledWith("/uploads/1"));
     expect(begunUploads("me")).toEqual({});
   });
 });
@@ -162,7 +163,7 @@ describe("what is answered about a name that is taken", () => {
     first.onProblem(taken());
     await states({ a: "asking" });
     queue.answer(keyOf("a"), "skip", false);
-    await vi.waitFor(() => expect(givenUp).toHaveBeenCalledWith("/uploads/1"));
+    await until(() => expect(givenUp).toHaveBeenCalledWith("/uploads/1"));
   });
 
   test("is asked for again when it did not help, and for another batch", async () => {
@@ -211,7 +212,7 @@ describe("an upload that was begun before the page was loaded", () => {
   /** As a page that is closed lets go of everything. */
   const closeTab = async () => {
     for (const url of Object.keys(begunUploads("you"))) releaseLock(url);
-    await vi.waitFor(() => expect(held.size).toBe(0));
+    await until(() => expect(held.size).toBe(0));
   };
   const lockOf = (url: string) => `carrel.upload ${url}`;
 
@@ -244,6 +245,6 @@ describe("an upload that was begun before the page was loaded", () => {
     first.onUrl("/uploads/1");
     expect([...held.keys()]).toEqual([lockOf("/uploads/1")]);
     first.onDone();
-    await vi.waitFor(() => expect([...held.keys()]).toEqual([]));
+    await until(() => expect([...held.keys()]).toEqual([]));
   });
 });
