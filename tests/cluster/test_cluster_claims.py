@@ -3,9 +3,9 @@
 Up to the answer of the driver: the containerd of these nodes does not know the devices that it names (CDI).
 """
 
+import sys
 import uuid
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +18,7 @@ from service_accounts import NAMESPACE, by_token
 from simulated_accelerators import driver, tree
 
 from carrel.accelerators.nvidia import Nvidia
+from carrel.accelerators.port import UNKNOWN, DeviceMetrics
 from carrel.core.slots import WHOLE
 from carrel.engines.conformance_kit import ProgressLog
 from carrel.engines.kubernetes import KubernetesEngine
@@ -26,6 +27,7 @@ from carrel.engines.port import ContainerSpec, NodeInfo, ObservedState
 from carrel.tables.session_states import SessionState as S
 
 _CLASS = "gpu.example.com"
+_EXPORTER = "/api/v1/nodes/{node}:9400/proxy/metrics"
 _CLAIMS = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
 
 
@@ -35,29 +37,21 @@ def make(cluster: Cluster, label: str, **more: Any) -> KubernetesEngine:
 
 
 @pytest.fixture
-async def engine(cluster: Cluster) -> AsyncIterator[KubernetesEngine]:
-    engine = make(cluster, f"test-{uuid.uuid4().hex[:8]}")
+def plug_in(cluster: Cluster, request: pytest.FixtureRequest) -> Iterator[ClaimPlugin]:
+    """Its devices have no UUIDs if its parameter says so."""
+    machine = driver(Nvidia(), tree(cluster.folder / "simulated", "h100x2"))
+    anonymous = bool(getattr(request, "param", False))
+    with ClaimPlugin(cluster, cluster.nodes[0], _CLASS, machine, anonymous=anonymous) as plug_in:
+        yield plug_in
+
+
+@pytest.fixture
+async def engine(cluster: Cluster, plug_in: ClaimPlugin) -> AsyncIterator[KubernetesEngine]:
+    """Purged before the driver goes, without which no pod with its devices ends."""
+    engine = make(cluster, f"test-{uuid.uuid4().hex[:8]}", device_metrics_url=_EXPORTER)
     yield engine
     await engine.purge()
     await engine.close()
-
-
-@pytest.fixture
-def machine_tree(cluster: Cluster) -> Path:
-    return tree(cluster.folder / "simulated", "h100x2")
-
-
-@pytest.fixture
-def plug_in(cluster: Cluster, machine_tree: Path) -> Iterator[ClaimPlugin]:
-    with ClaimPlugin(cluster, cluster.nodes[0], _CLASS, driver(Nvidia(), machine_tree)) as plug_in:
-        yield plug_in
-
-
-@pytest.fixture
-def anonymous(cluster: Cluster, machine_tree: Path) -> Iterator[ClaimPlugin]:
-    machine = driver(Nvidia(), machine_tree)
-    with ClaimPlugin(cluster, cluster.nodes[0], _CLASS, machine, anonymous=True) as plug_in:
-        yield plug_in
 
 
 async def offered(engine: KubernetesEngine) -> list[str]:
@@ -190,12 +184,13 @@ async def test_devices_of_claims_of_others_are_not_offered(
     await eventually(all_again)
 
 
+@pytest.mark.parametrize("plug_in", ["anonymous"], indirect=True)
 async def test_devices_that_cannot_be_told_apart_are_units(
-    cluster: Cluster, engine: KubernetesEngine, anonymous: ClaimPlugin
+    engine: KubernetesEngine, plug_in: ClaimPlugin
 ) -> None:
     assert await offered(engine) == [f"{_CLASS}/0", f"{_CLASS}/1"]
     await engine.ensure(holding(f"{_CLASS}/1", f"{_CLASS}/0"), ProgressLog())
-    assert sorted(*anonymous.prepared.values()) == ["gpu-0", "gpu-1"]
+    assert sorted(*plug_in.prepared.values()) == ["gpu-0", "gpu-1"]
     assert await offered(engine) == [f"{_CLASS}/0", f"{_CLASS}/1"]
 
 
@@ -208,3 +203,33 @@ async def test_a_device_with_a_taint_is_out_of_order(engine: KubernetesEngine, p
     assert [one.problem for one in node.device_states if not one.healthy] == [
         "The cluster keeps it back: example.com/broken."
     ]
+
+
+async def test_devices_are_measured_by_an_exporter_of_their_node(
+    cluster: Cluster, engine: KubernetesEngine, plug_in: ClaimPlugin
+) -> None:
+    node, folder = cluster.nodes[0], cluster.folder / "exporter"
+    folder.mkdir()
+    [device, other] = await offered(engine)
+    labels = f'UUID="{device.rpartition("/")[2]}",pod="x"'
+    series = {"GPU_UTIL": 37, "FB_USED": 1024, "FB_FREE": 3072, "GPU_TEMP": 41}
+    lines = [f"DCGM_FI_DEV_{name}{{{labels}}} {value}\n" for name, value in series.items()]
+    (folder / "metrics").write_text("".join(lines))
+    program = node.start("exporter", sys.executable, "-m", "http.server", "9400", "--directory", str(folder))
+    try:
+
+        async def known() -> bool:
+            return {one.device.id: one.metrics for one in (await first(engine)).device_states} == {
+                device: DeviceMetrics(37.0, 1 << 30, 4 << 30, 41.0, None),
+                other: UNKNOWN,
+            }
+
+        await eventually(known)
+        await engine.ensure(holding(device), ProgressLog())
+
+        async def used() -> bool:
+            return [one.accelerator_percent for one in await engine.usage()] == [37]
+
+        await eventually(used)
+    finally:
+        program.end()
