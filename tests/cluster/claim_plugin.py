@@ -9,7 +9,7 @@ Each device has its UUID and model as attributes, and its memory as capacity, as
 Source: k8s.io/kubelet/pkg/apis/dra/v1/api.proto and pluginregistration/v1/api.proto.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any
@@ -47,7 +47,9 @@ class ClaimPlugin:
         self.prepared: dict[str, list[str]] = {}
         self._server = grpc.server(ThreadPoolExecutor(4))
         for service, methods in ((_REGISTERING, self._registration()), (_PREPARING, self._preparation())):
-            handlers = {each: grpc.unary_unary_rpc_method_handler(method) for each, method in methods.items()}
+            handlers: Any = {
+                each: grpc.unary_unary_rpc_method_handler(method) for each, method in methods.items()
+            }
             self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
 
     def __enter__(self) -> "ClaimPlugin":
@@ -145,6 +147,6 @@ class ClaimPlugin:
         return b""
 
 
-def claims(cluster: Cluster, namespace: str) -> Iterable[Any]:
+def claims(cluster: Cluster, namespace: str) -> list[Any]:
     """All of a namespace."""
     return list(cluster.call("GET", f"{_GROUP}/namespaces/{namespace}/resourceclaims")["items"])

@@ -78,8 +78,8 @@ async def test_sessions_get_the_devices_that_were_planned_and_give_them_back(
 ) -> None:
     async def known() -> bool:
         await installation.round()
-        [slots] = installation.look.execute("SELECT slots FROM nodes WHERE name = 'node-a'").fetchone()
-        return bool(slots.get("cuda.device") == 2)
+        row = installation.look.execute("SELECT slots FROM nodes WHERE name = 'node-a'").fetchone()
+        return bool(row and row[0].get("cuda.device") == 2)
 
     await eventually(known)
     described = (await first(engine)).devices
@@ -90,7 +90,7 @@ async def test_sessions_get_the_devices_that_were_planned_and_give_them_back(
     for session in (*both, none):
         await installation.until(session, S.RUNNING)
     # The scheduler gives each pod the device that was planned for it, and the driver prepares it on the node.
-    planned = dict(
+    planned: dict[Any, Any] = dict(
         installation.look.execute(
             "SELECT session_id, devices FROM allocations WHERE released_at IS NULL AND devices <> '{}'"
         ).fetchall()

@@ -10,7 +10,7 @@ from tiny_api_server import TinyApiServer, machine, running
 
 from carrel.accelerators.port import UNKNOWN, DeviceMetrics
 from carrel.engines.kubernetes import KubernetesEngine, exporter_text
-from carrel.engines.kubernetes.exporter_text import Measured
+from carrel.engines.kubernetes.exporter_text import ExporterReading
 from carrel.engines.port import ContainerUsage
 
 _DCGM = """\
@@ -32,8 +32,8 @@ _FIRST = DeviceMetrics(37.0, 1 << 30, 4 << 30, 41.0, None)
 
 def test_what_dcgm_does_not_know_is_absent() -> None:
     assert exporter_text.read(_DCGM) == [
-        Measured("GPU-1", ("carrel", "carrel-lab-abc"), _FIRST),
-        Measured("GPU-2", None, DeviceMetrics(0.0)),
+        ExporterReading("GPU-1", ("carrel", "carrel-lab-abc"), _FIRST),
+        ExporterReading("GPU-2", None, DeviceMetrics(0.0)),
     ]
 
 
@@ -52,7 +52,7 @@ def test_what_dcgm_does_not_know_is_absent() -> None:
 )
 def test_exporters_of_other_vendors_say_the_same_in_their_units(text: str) -> None:
     [one] = exporter_text.read(text.format(labels='UUID="x",exported_pod="p",pod="exporter",namespace="n"'))
-    assert one == Measured("x", ("n", "p"), DeviceMetrics(5.0, 2 << 20, 4 << 20, 30.0, 90.0))
+    assert one == ExporterReading("x", ("n", "p"), DeviceMetrics(5.0, 2 << 20, 4 << 20, 30.0, 90.0))
 
 
 @pytest.mark.parametrize("text", ["<html>", "{", 'DCGM_FI_DEV_GPU_UTIL{UUID="a"} x', "a{b} 1"])

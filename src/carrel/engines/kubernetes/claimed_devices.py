@@ -11,7 +11,7 @@ import structlog
 
 from carrel.core.slots import SlotKind
 from carrel.engines.kubernetes import device_classes
-from carrel.engines.kubernetes.device_classes import ClassDevice, DeviceClass, Offer, Place, Slice
+from carrel.engines.kubernetes.device_classes import ClassDevice, DeviceClass, DeviceOffer, Place, Slice
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
 from carrel.engines.kubernetes.pods import LABEL_INSTALLATION, PodNames, claim_of
 from carrel.engines.kubernetes.watched_list import WatchedList
@@ -54,7 +54,7 @@ class ClaimedDevices:
         """Of all classes."""
         return self._kinds.values()
 
-    async def offered(self, held: Mapping[str, Collection[str]]) -> Mapping[str, Offer]:
+    async def offered(self, held: Mapping[str, Collection[str]]) -> Mapping[str, DeviceOffer]:
         """The devices of each node without those that claims of others have. held: by containers of ours, by node.
 
         Raises: ApiError, EngineUnavailable.

@@ -104,7 +104,7 @@ class ClassDevice:
     identity: str
 
 
-class Offer(NamedTuple):
+class DeviceOffer(NamedTuple):
     """devices: that our containers can get. states: of all."""
 
     devices: tuple[Device, ...]
@@ -292,13 +292,13 @@ def allocated(item: Mapping[str, Any]) -> frozenset[Place]:
     )
 
 
-def offered(there: Sequence[ClassDevice], foreign: Collection[Place], held: Collection[str]) -> Offer:
+def offered(there: Sequence[ClassDevice], foreign: Collection[Place], held: Collection[str]) -> DeviceOffer:
     """The devices of a node without those that claims of others have. held: by containers of ours."""
     by_class: defaultdict[str, list[ClassDevice]] = defaultdict(list)
     for one in there:
         by_class[one.class_name].append(one)
     devices = tuple(device for members in by_class.values() for device in _free(members, foreign, held))
-    return Offer(devices, tuple(map(_state, there)))
+    return DeviceOffer(devices, tuple(map(_state, there)))
 
 
 def _free(

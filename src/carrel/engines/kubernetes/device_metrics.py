@@ -10,7 +10,7 @@ import aiohttp
 import structlog
 
 from carrel.engines.kubernetes import exporter_text
-from carrel.engines.kubernetes.exporter_text import Measured
+from carrel.engines.kubernetes.exporter_text import ExporterReading
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
 from carrel.engines.port import EngineUnavailable
 
@@ -31,7 +31,7 @@ class DeviceMetricsReader:
 
     def __init__(self, api: KubernetesApi, url: str) -> None:
         self._api, self._url = api, url
-        self._known: Sequence[Measured] = ()
+        self._known: Sequence[ExporterReading] = ()
         self._begun_at = self._read_at = float("-inf")
         self._reading: asyncio.Task[None] | None = None
         self._failed: frozenset[str] = frozenset()
@@ -41,7 +41,7 @@ class DeviceMetricsReader:
         """True if there is an exporter."""
         return bool(self._url)
 
-    def latest(self, machines: Collection[Mapping[str, Any]]) -> Sequence[Measured]:
+    def latest(self, machines: Collection[Mapping[str, Any]]) -> Sequence[ExporterReading]:
         """What was measured in the last minute. A new reading begins if the last one is some seconds old.
 
         machines: the nodes that are ready.
@@ -72,7 +72,7 @@ class DeviceMetricsReader:
 
     async def _of(
         self, url: str, client: aiohttp.ClientSession, at_once: asyncio.Semaphore, failed: set[str]
-    ) -> Sequence[Measured]:
+    ) -> Sequence[ExporterReading]:
         with suppress(ApiError, EngineUnavailable, aiohttp.ClientError, TimeoutError, ValueError):
             async with at_once:
                 content = await self._content(url, client)

@@ -22,6 +22,7 @@ from carrel.engines.kubernetes import (
 )
 from carrel.engines.kubernetes.claim_objects import ClaimObjects
 from carrel.engines.kubernetes.claimed_devices import ClaimedDevices
+from carrel.engines.kubernetes.cluster_devices import ClusterDevices
 from carrel.engines.kubernetes.cluster_nodes import ClusterNodes, Responding, responding
 from carrel.engines.kubernetes.cluster_watch import ClusterWatch
 from carrel.engines.kubernetes.credentials import ClusterAccess
@@ -29,7 +30,6 @@ from carrel.engines.kubernetes.device_metrics import DeviceMetricsReader
 from carrel.engines.kubernetes.isolation import ONLY_INTERNET, Isolation, Reachability
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi, sentences
 from carrel.engines.kubernetes.layer_trial import LayerTrial
-from carrel.engines.kubernetes.node_devices import NodeDevices
 from carrel.engines.kubernetes.pod_layers import MISSING
 from carrel.engines.kubernetes.pod_logs import read_logs
 from carrel.engines.kubernetes.pod_ports import PodPorts
@@ -120,7 +120,7 @@ class KubernetesEngine:
         self.claim = LabelClaim(ClaimObjects(self._api, self._names), installation, claimant)
         self._claimed = ClaimedDevices(self._api, self._names, device_classes)
         self._device_metrics = DeviceMetricsReader(self._api, device_metrics_url)
-        self._devices = NodeDevices(self._names, self._claimed, self._device_metrics)
+        self._devices = ClusterDevices(self._names, self._claimed, self._device_metrics)
         self._watch = ClusterWatch(self._api, self._names, self._claimed.lists)
         self._nodes = ClusterNodes(self._api, self._watch.machines)
         self._place = self._api, self._names, self._nodes

@@ -21,28 +21,28 @@ _MIG = "GPU_I_ID"
 """What is measured of a MIG instance has the UUID of its GPU."""
 
 
-class _Series(NamedTuple):
+class _Scaled(NamedTuple):
     field: str
     scale: float = 1
 
 
-_SERIES: Mapping[str, _Series] = {
-    "dcgm_fi_dev_gpu_util": _Series("utilization_percent"),
-    "dcgm_fi_dev_fb_used": _Series("mem_used_bytes", _MIB),
-    "dcgm_fi_dev_fb_free": _Series(_FREE, _MIB),
-    "dcgm_fi_dev_fb_total": _Series("mem_total_bytes", _MIB),
-    "dcgm_fi_dev_gpu_temp": _Series("temperature_c"),
-    "dcgm_fi_dev_power_usage": _Series("power_w"),
-    "gpu_gfx_activity": _Series("utilization_percent"),
-    "gpu_used_vram": _Series("mem_used_bytes", _MIB),
-    "gpu_total_vram": _Series("mem_total_bytes", _MIB),
-    "gpu_junction_temperature": _Series("temperature_c"),
-    "gpu_package_power": _Series("power_w"),
-    "habanalabs_utilization": _Series("utilization_percent"),
-    "habanalabs_memory_used_bytes": _Series("mem_used_bytes"),
-    "habanalabs_memory_total_bytes": _Series("mem_total_bytes"),
-    "habanalabs_temperature_onchip": _Series("temperature_c"),
-    "habanalabs_power_mw": _Series("power_w", 0.001),
+_SERIES: Mapping[str, _Scaled] = {
+    "dcgm_fi_dev_gpu_util": _Scaled("utilization_percent"),
+    "dcgm_fi_dev_fb_used": _Scaled("mem_used_bytes", _MIB),
+    "dcgm_fi_dev_fb_free": _Scaled(_FREE, _MIB),
+    "dcgm_fi_dev_fb_total": _Scaled("mem_total_bytes", _MIB),
+    "dcgm_fi_dev_gpu_temp": _Scaled("temperature_c"),
+    "dcgm_fi_dev_power_usage": _Scaled("power_w"),
+    "gpu_gfx_activity": _Scaled("utilization_percent"),
+    "gpu_used_vram": _Scaled("mem_used_bytes", _MIB),
+    "gpu_total_vram": _Scaled("mem_total_bytes", _MIB),
+    "gpu_junction_temperature": _Scaled("temperature_c"),
+    "gpu_package_power": _Scaled("power_w"),
+    "habanalabs_utilization": _Scaled("utilization_percent"),
+    "habanalabs_memory_used_bytes": _Scaled("mem_used_bytes"),
+    "habanalabs_memory_total_bytes": _Scaled("mem_total_bytes"),
+    "habanalabs_temperature_onchip": _Scaled("temperature_c"),
+    "habanalabs_power_mw": _Scaled("power_w", 0.001),
 }
 """By name in lower case, without the prefix of AMD's exporter."""
 _MOST = {"utilization_percent": 100.0, "temperature_c": 250.0, "power_w": 10_000.0}
@@ -50,7 +50,7 @@ _MOST_BYTES = float(1 << 44)
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class ExporterReading:
     """device: its UUID or serial. pod: namespace and name of the pod that has it; None: not known."""
 
     device: str
@@ -58,7 +58,7 @@ class Measured:
     metrics: DeviceMetrics
 
 
-def read(text: str) -> Sequence[Measured]:
+def read(text: str) -> Sequence[ExporterReading]:
     """The devices, by name. Raises: ValueError for other formats."""
     values: dict[str, dict[str, float]] = {}
     pods: dict[str, tuple[str, str]] = {}
@@ -73,7 +73,9 @@ def read(text: str) -> Sequence[Measured]:
                 values.setdefault(device, {})[series.field] = number
             if pod := _first(sample.labels, _POD):
                 pods[device] = _first(sample.labels, _NAMESPACE), pod
-    return [Measured(device, pods.get(device), _metrics(known)) for device, known in sorted(values.items())]
+    return [
+        ExporterReading(device, pods.get(device), _metrics(known)) for device, known in sorted(values.items())
+    ]
 
 
 def _first(labels: Mapping[str, str], names: Iterable[str]) -> str:
@@ -94,7 +96,9 @@ def _metrics(known: Mapping[str, float]) -> DeviceMetrics:
 
 
 def by_device(
-    measured: Sequence[Measured], devices: Iterable[str], holders: Mapping[tuple[str, str], Iterable[str]]
+    measured: Sequence[ExporterReading],
+    devices: Iterable[str],
+    holders: Mapping[tuple[str, str], Iterable[str]],
 ) -> Mapping[str, DeviceMetrics]:
     """The metrics of a node's devices: by the UUID in their ids; of units, by the pods that hold them.
 

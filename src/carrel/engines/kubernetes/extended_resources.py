@@ -52,7 +52,7 @@ _CORES = re.compile(r"furiosa\.ai/rngd-(?P<cores>[124])core\.\d{1,3}gb")
 """Of FuriosaAI's plug-in where it divides cards."""
 
 
-class Offer(NamedTuple):
+class UnitOffer(NamedTuple):
     """devices: units that our containers can get. units: also those of pods of others."""
 
     devices: tuple[Device, ...]
@@ -109,7 +109,7 @@ def require_distinct(others: Collection[str]) -> None:
 
 def offered(
     machine: Mapping[str, Any], foreign: Mapping[str, int], held: Collection[str], others: Collection[str]
-) -> Offer:
+) -> UnitOffer:
     """The units of a node: those that ours hold, and as many others as are left. foreign: amounts of pods of others."""
     labels = machine["metadata"].get("labels") or {}
     devices: list[Device] = []
@@ -131,7 +131,7 @@ def offered(
         units += every
         devices += [one for one in every if one.id in {*ours, *free[:left]}]
         kinds[kind.name] = kind
-    return Offer(tuple(devices), tuple(kinds.values()), tuple(units))
+    return UnitOffer(tuple(devices), tuple(kinds.values()), tuple(units))
 
 
 def _number(unit: str) -> int:

@@ -289,7 +289,7 @@ def _extended(reservations: Iterable[Reservation]) -> Mapping[str, int]:
     return sum((Counter(one.extended) for one in reservations), Counter())
 
 
-def _with_devices(node: NodeInfo, offer: extended_resources.Offer) -> NodeInfo:
+def _with_devices(node: NodeInfo, offer: extended_resources.UnitOffer) -> NodeInfo:
     return replace(
         node,
         devices=offer.devices,

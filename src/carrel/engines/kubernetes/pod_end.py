@@ -42,12 +42,10 @@ async def absent(api: KubernetesApi, names: PodNames, nodes: ClusterNodes, pod: 
 
 
 async def _released(api: KubernetesApi, path: str) -> None:
-    """Delete a claim, and wait until it is gone."""
-    method = "DELETE"
+    """Delete a claim until it is gone, which takes as long as the cluster's controller needs."""
     try:
         while True:
-            await api.call(method, path)
-            method = "GET"
+            await api.call("DELETE", path)
             await asyncio.sleep(_CLAIM_LOOK_S)
     except ApiError as error:
         if error.status != 404:

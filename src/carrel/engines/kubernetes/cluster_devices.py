@@ -10,16 +10,16 @@ from carrel.core.slots import WHOLE, SlotKind
 from carrel.engines.accelerator_use import AcceleratorUse, Held
 from carrel.engines.kubernetes import exporter_text
 from carrel.engines.kubernetes.claimed_devices import ClaimedDevices
-from carrel.engines.kubernetes.device_classes import Offer
+from carrel.engines.kubernetes.device_classes import DeviceOffer
 from carrel.engines.kubernetes.device_metrics import DeviceMetricsReader
 from carrel.engines.kubernetes.pod_answers import ListedPod
 from carrel.engines.kubernetes.pods import PodNames
 from carrel.engines.port import ContainerUsage, NodeInfo
 
-_NONE = Offer((), ())
+_NONE = DeviceOffer((), ())
 
 
-class NodeDevices:
+class ClusterDevices:
     """claimed: devices of drivers. metrics: of all."""
 
     def __init__(self, names: PodNames, claimed: ClaimedDevices, metrics: DeviceMetricsReader) -> None:
@@ -90,7 +90,7 @@ class NodeDevices:
         }
 
 
-def _with(node: NodeInfo, offer: Offer, kinds: Collection[SlotKind]) -> NodeInfo:
+def _with(node: NodeInfo, offer: DeviceOffer, kinds: Collection[SlotKind]) -> NodeInfo:
     families = {state.device.family for state in offer.states}
     own = tuple(kind for kind in kinds if kind.family in families)
     slot_kinds = tuple({kind.name: kind for kind in (*node.slot_kinds, *own)}.values())
