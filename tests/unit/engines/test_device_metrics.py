@@ -55,6 +55,14 @@ def test_exporters_of_other_vendors_say_the_same_in_their_units(text: str) -> No
     assert one == ExporterReading("x", ("n", "p"), DeviceMetrics(5.0, 2 << 20, 4 << 20, 30.0, 90.0))
 
 
+def test_rebellions_devices_have_no_memory_since_its_unit_is_not_known() -> None:
+    prefix, labels = "RBLN_DEVICE_STATUS", '{uuid="x",name="rbln0",pod="p",namespace="n"}'
+    series = {"UTILIZATION": 5, "TEMPERATURE": 30, "CARD_POWER": 90, "DRAM_USED": 2, "DRAM_TOTAL": 16}
+    text = "".join(f"{prefix}:{name}{labels} {value}\n" for name, value in series.items())
+    known = DeviceMetrics(5.0, None, None, 30.0, 90.0)
+    assert exporter_text.read(text) == [ExporterReading("x", ("n", "p"), known)]
+
+
 @pytest.mark.parametrize("text", ["<html>", "{", 'DCGM_FI_DEV_GPU_UTIL{UUID="a"} x', "a{b} 1"])
 def test_other_formats_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):

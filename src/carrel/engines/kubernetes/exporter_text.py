@@ -1,7 +1,7 @@
 """What exporters of vendors say of devices, from the text format of Prometheus. Pure.
 
-Sources: documentation of NVIDIA's DCGM exporter, AMD's device metrics exporter and Intel Gaudi's metric exporter. DCGM
-writes what it does not know as a number near 2^31, 2^47 or 2^63.
+Sources: documentation of NVIDIA's DCGM exporter, AMD's device metrics exporter, Intel Gaudi's metric exporter and
+Rebellions' metrics exporter. DCGM writes what it does not know as a number near 2^31, 2^47 or 2^63.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,6 +43,10 @@ _SERIES: Mapping[str, _Scaled] = {
     "habanalabs_memory_total_bytes": _Scaled("mem_total_bytes"),
     "habanalabs_temperature_onchip": _Scaled("temperature_c"),
     "habanalabs_power_mw": _Scaled("power_w", 0.001),
+    # Versions differ in the unit of memory.
+    "rbln_device_status:utilization": _Scaled("utilization_percent"),
+    "rbln_device_status:temperature": _Scaled("temperature_c"),
+    "rbln_device_status:card_power": _Scaled("power_w"),
 }
 """By name in lower case, without the prefix of AMD's exporter."""
 _MOST = {"utilization_percent": 100.0, "temperature_c": 250.0, "power_w": 10_000.0}
