@@ -131,7 +131,7 @@ def _published(one: Mapping[str, Any], driver: str, pool: str, node: str) -> Pub
         _qualified(name, driver): value
         for name, typed in (one.get("attributes") or {}).items()
         for kind, value in typed.items()
-        if kind in ("string", "int", "bool", "version")
+        if kind in ("string", "int", "bool")
     }
     memory = (one.get("capacity") or {}).get("memory") or (one.get("capacity") or {}).get(f"{driver}/memory")
     away = [taint["key"] for taint in one.get("taints") or () if taint["effect"] in _KEPT_AWAY]
