@@ -112,7 +112,7 @@ async def test_sessions_get_the_devices_that_were_planned_and_give_them_back(
     # Whoever waits gets the device of one that ends, at the first attempt.
     await installation.remove(both[0])
     await installation.until(waiting, S.RUNNING)
-    attempts = dict(installation.look.execute("SELECT id, attempts FROM sessions").fetchall())
+    attempts: dict[Any, int] = dict(installation.look.execute("SELECT id, attempts FROM sessions").fetchall())
     assert attempts[waiting] == attempts[both[0]]
     assert sorted(plug_in.prepared.values()) == [["gpu-0"], ["gpu-1"]]
     for session in (both[1], waiting):

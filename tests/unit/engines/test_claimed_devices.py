@@ -97,7 +97,7 @@ async def test_a_removal_lasts_until_the_devices_are_free(
 ) -> None:
     await attempt(engine)
     [path] = server.paths("resourceclaims")
-    looks = []
+    looks: list[str] = []
 
     def released_later(request: web.Request) -> web.StreamResponse | None:
         if request.method == "DELETE" and request.path == f"/{path}" and len(looks) < 3:
