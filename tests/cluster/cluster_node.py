@@ -130,6 +130,15 @@ class Node:
         return self._home / "var/lib/kubelet/device-plugins"
 
     @property
+    def plugins(self) -> Path:
+        """Where its kubelet finds the sockets of other plug-ins."""
+        return self._home / "kubelet/plugins_registry"
+
+    def start(self, name: str, *command: str) -> Running:
+        """Start a program on it."""
+        return self._place.start(f"{self.name}-{name}", *command)
+
+    @property
     def _socket(self) -> Path:
         return self._home / "run/containerd.sock"
 

@@ -3,7 +3,7 @@
     with DevicePlugin("nvidia.com/gpu", driver, node.device_plugins) as plug_in:
         plug_in.changed()      # the driver offers others now
 
-Source: k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1/api.proto, whose few messages are encoded here.
+Source: k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1/api.proto.
 """
 
 import threading
@@ -14,13 +14,13 @@ from types import TracebackType
 from typing import Any
 
 import grpc
+from grpc_messages import field, fields, text
 
 from carrel.accelerators.driver import AcceleratorDriver
 from carrel.core.slots import WHOLE
 
 _VERSION = "v1beta1"
 _SERVICE = f"{_VERSION}.DevicePlugin"
-_LENGTH_DELIMITED = 2
 _ANSWER_S = 10.0
 
 
@@ -42,7 +42,7 @@ class DevicePlugin:
         self._server.start()
         with grpc.insecure_channel(f"unix:{self._folder / 'kubelet.sock'}") as kubelet:
             register = kubelet.unary_unary(f"/{_VERSION}.Registration/Register")
-            request = _text(1, _VERSION) + _text(2, self._socket) + _text(3, self._resource)
+            request = text(1, _VERSION) + text(2, self._socket) + text(3, self._resource)
             register(request, timeout=_ANSWER_S, wait_for_ready=True)
         return self
 
@@ -70,56 +70,20 @@ class DevicePlugin:
             with self._changed:
                 healthy = ((state.device.id, state.healthy) for state in self._driver.states())
                 yield b"".join(
-                    _field(1, _text(1, device) + _text(2, "Healthy" if well else "Unhealthy"))
+                    field(1, text(1, device) + text(2, "Healthy" if well else "Unhealthy"))
                     for device, well in healthy
                 )
                 self._changed.wait()
 
     def _allocated(self, request: bytes, context: object) -> bytes:
-        containers = [[device.decode() for _, device in _fields(one)] for _, one in _fields(request)]
-        return b"".join(_field(1, self._attached(devices)) for devices in containers)
+        containers = [[device.decode() for _, device in fields(one)] for _, one in fields(request)]
+        return b"".join(field(1, self._attached(devices)) for devices in containers)
 
     def _attached(self, devices: Iterable[str]) -> bytes:
         """ContainerAllocateResponse: what the container gets."""
         attachment = self._driver.attach(dict.fromkeys(devices, WHOLE))
-        variables = (_field(1, _text(1, name) + _text(2, value)) for name, value in attachment.env.items())
+        variables = (field(1, text(1, name) + text(2, value)) for name, value in attachment.env.items())
         mounts = (
-            _field(2, _text(1, one.target) + _text(2, one.source) + b"\x18\x01") for one in attachment.paths
+            field(2, text(1, one.target) + text(2, one.source) + b"\x18\x01") for one in attachment.paths
         )
         return b"".join([*variables, *mounts])
-
-
-def _number(value: int) -> bytes:
-    """A varint."""
-    low, rest = value & 0x7F, value >> 7
-    return bytes([low | 0x80]) + _number(rest) if rest else bytes([low])
-
-
-def _field(number: int, content: bytes) -> bytes:
-    return _number(number << 3 | _LENGTH_DELIMITED) + _number(len(content)) + content
-
-
-def _text(number: int, value: str) -> bytes:
-    return _field(number, value.encode())
-
-
-def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
-    """The fields of a message that has only texts and messages."""
-    at = 0
-
-    def read() -> int:
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = message[at]
-            at += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-
-    while at < len(message):
-        tag, length = read(), read()
-        assert tag & 7 == _LENGTH_DELIMITED
-        yield tag >> 3, message[at : at + length]
-        at += length

@@ -6,12 +6,17 @@ from contextlib import asynccontextmanager
 
 import cluster_images
 import pytest
+from claim_plugin import ClaimPlugin
 from own_cluster import Cluster
 from service_accounts import ACCOUNT, NAMESPACE, by_token, create, documents, granted, used
+from simulated_accelerators import driver, tree
 
+from carrel.accelerators.nvidia import Nvidia
+from carrel.core.slots import WHOLE
 from carrel.engines import barrier, runtimes
 from carrel.engines.conformance_kit import HarnessListener, ProgressLog, run
 from carrel.engines.kubernetes import KubernetesEngine
+from carrel.engines.kubernetes.device_classes import parsed
 from carrel.engines.port import Claimant, ContainerSpec, EngineError, InitialFile, PrivateNetwork
 
 _US = Claimant("1111", "/var/lib/carrel on alpha")
@@ -27,14 +32,17 @@ _BY_APPLY = {("Role", ("create", resource)) for resource in ("services", "networ
 @asynccontextmanager
 async def engine_of(cluster: Cluster, account: str = ACCOUNT) -> AsyncIterator[KubernetesEngine]:
     label = f"test-{uuid.uuid4().hex[:8]}"
-    engine = KubernetesEngine(by_token(cluster, account), label, claimant=_US, namespace=NAMESPACE)
+    kinds = parsed(["gpu.example.com=cuda.device"])
+    engine = KubernetesEngine(
+        by_token(cluster, account), label, claimant=_US, namespace=NAMESPACE, device_classes=kinds
+    )
     yield engine
     await engine.close()
 
 
 async def live(engine: KubernetesEngine) -> None:
     """The life of a container with a private network and of its installation, with every method of the engine."""
-    await engine.nodes()
+    devices = {device.id: WHOLE for node in await engine.nodes() for device in node.devices}
     listener = HarnessListener(engine)
     spec = ContainerSpec(
         "abc",
@@ -44,6 +52,8 @@ async def live(engine: KubernetesEngine) -> None:
         command=barrier.behind(("sleep", "1000")),
         stdin=True,
         network=PrivateNetwork("net", "main1", ("main1",)),
+        node="node-a",
+        devices=devices,
     )
     await engine.ensure(spec, ProgressLog())
     await engine.send("abc", barrier.OPEN)
@@ -64,8 +74,10 @@ async def live(engine: KubernetesEngine) -> None:
 
 async def test_every_right_is_used_and_no_other_is_asked_for(cluster: Cluster) -> None:
     since = cluster.audit_log.stat().st_size
-    async with engine_of(cluster) as engine:
-        await live(engine)
+    machine = driver(Nvidia(), tree(cluster.folder / "simulated", "h100x1"))
+    with ClaimPlugin(cluster, cluster.nodes[0], "gpu.example.com", machine):
+        async with engine_of(cluster) as engine:
+            await live(engine)
     allowed, refused = used(cluster, since)
     assert allowed | _BY_WEBSOCKET | _BY_APPLY == granted()
     assert refused == set()
@@ -129,6 +141,15 @@ async def test_without_the_right_to_read_usage_it_is_not_known(cluster: Cluster)
         await engine.ensure(spec, ProgressLog())
         assert await engine.usage() == ()
         await engine.purge()
+
+
+async def test_without_the_right_to_read_devices_there_are_none(cluster: Cluster) -> None:
+    account(cluster, "unclaimed", "list", "resourceslices")
+    machine = driver(Nvidia(), tree(cluster.folder / "simulated", "h100x1"))
+    with ClaimPlugin(cluster, cluster.nodes[0], "gpu.example.com", machine):
+        async with engine_of(cluster, f"{ACCOUNT}-unclaimed") as engine:
+            assert not any(node.devices for node in await engine.nodes())
+            await live(engine)
 
 
 async def test_without_the_right_to_list_runtime_classes_there_are_none(cluster: Cluster) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from carrel.accelerators.port import Accelerators, DeviceMetrics, DeviceState, states_of
+from carrel.accelerators.port import UNKNOWN, Accelerators, DeviceMetrics, states_of
 from carrel.core.slots import WHOLE
 from carrel.engines.port import ContainerUsage
 
@@ -44,9 +44,9 @@ def of_label(label: str | None) -> Held:
 
 
 class AcceleratorUse:
-    """The devices of one machine."""
+    """The devices of one machine, or those that others measure."""
 
-    def __init__(self, accelerators: Sequence[Accelerators]) -> None:
+    def __init__(self, accelerators: Sequence[Accelerators] = ()) -> None:
         self._accelerators = accelerators
         self._unallocated: defaultdict[str, deque[int]] = defaultdict(lambda: deque(maxlen=_SAMPLES))
 
@@ -59,20 +59,28 @@ class AcceleratorUse:
 
     def measured(self, usages: Iterable[ContainerUsage], held: Mapping[str, Held]) -> list[ContainerUsage]:
         """The usages with their use of accelerators. held: by container, of all that run. May block."""
-        states = {state.device.id: state for state in states_of(self._accelerators)}
-        self._observe(states.values(), {device for each in held.values() for device in each})
-        return [_with_use(usage, held.get(usage.id, {}), states) for usage in usages]
+        metrics = {state.device.id: state.metrics for state in states_of(self._accelerators)}
+        return self.combined(usages, held, metrics)
 
-    def _observe(self, states: Iterable[DeviceState], held: Collection[str]) -> None:
-        for state in states:
-            used = state.metrics.mem_used_bytes
-            if used is not None and state.device.id not in held:
-                self._unallocated[state.device.id].append(used)
+    def combined(
+        self,
+        usages: Iterable[ContainerUsage],
+        held: Mapping[str, Held],
+        measured: Mapping[str, DeviceMetrics],
+    ) -> list[ContainerUsage]:
+        """As `measured`, with the metrics of devices."""
+        self._observe(measured, {device for each in held.values() for device in each})
+        return [_with_use(usage, held.get(usage.id, {}), measured) for usage in usages]
+
+    def _observe(self, measured: Mapping[str, DeviceMetrics], held: Collection[str]) -> None:
+        for device, metrics in measured.items():
+            if metrics.mem_used_bytes is not None and device not in held:
+                self._unallocated[device].append(metrics.mem_used_bytes)
 
 
-def _with_use(usage: ContainerUsage, held: Held, states: Mapping[str, DeviceState]) -> ContainerUsage:
+def _with_use(usage: ContainerUsage, held: Held, measured: Mapping[str, DeviceMetrics]) -> ContainerUsage:
     alone = {device: one for device, one in held.items() if one.thousandths == WHOLE}
-    metrics = {device: states[device].metrics if device in states else DeviceMetrics() for device in alone}
+    metrics = {device: measured.get(device, UNKNOWN) for device in alone}
     return replace(
         usage,
         accelerator_percent=_mean([one.utilization_percent for one in metrics.values()]),

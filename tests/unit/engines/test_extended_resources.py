@@ -159,5 +159,5 @@ def test_a_pod_sees_only_what_its_plug_in_gives() -> None:
 
 @pytest.mark.parametrize("devices", [{"GPU-1234": WHOLE}, {"nvidia.com/gpu/0": 500}])
 def test_devices_of_a_machine_and_parts_are_refused(devices: dict[str, int]) -> None:
-    with pytest.raises(EngineError, match="whole units"):
+    with pytest.raises(EngineError, match="whole devices"):
         extended_resources.amounts(devices)

@@ -4,7 +4,7 @@ runtime classes.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -26,9 +26,12 @@ _UNFINISHED = "status.phase!=Succeeded,status.phase!=Failed"
 
 
 class ClusterWatch:
-    """Lists of the cluster, which are current while somebody watches, and ids of containers whose pods change."""
+    """Lists of the cluster, which are current while somebody watches, and ids of containers whose pods change.
 
-    def __init__(self, api: KubernetesApi, names: PodNames) -> None:
+    beside: lists that are watched too.
+    """
+
+    def __init__(self, api: KubernetesApi, names: PodNames, beside: Sequence[WatchedList[Any]] = ()) -> None:
         others = {
             "fieldSelector": _UNFINISHED,
             "labelSelector": f"{LABEL_INSTALLATION}!={names.installation}",
@@ -45,6 +48,7 @@ class ClusterWatch:
         self.runtime_classes: WatchedList[RuntimeClass] = WatchedList(
             api, RUNTIME_CLASSES, {}, runtime_classes.kept
         )
+        self._beside: list[WatchedList[Any]] = [self.machines, self.foreign, self.runtime_classes, *beside]
         self.ends: OrderedDict[str, str] = OrderedDict()
         """Why the cluster ended and deleted containers, the latest of them."""
         self._task: asyncio.Task[None] | None = None
@@ -67,8 +71,8 @@ class ClusterWatch:
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self.pods.run())
-                for beside in (self.machines, self.foreign, self.runtime_classes):
-                    group.create_task(_if_allowed(beside))
+                for one in self._beside:
+                    group.create_task(_if_allowed(one))
         except* (EngineError, ApiError):
             pass  # the end of the stream tells watchers; 410: they list again
         finally:
@@ -94,10 +98,10 @@ class ClusterWatch:
 
 
 async def _if_allowed(one: WatchedList[Any]) -> None:
-    """Rights of former versions allow to list these, but not to watch them."""
+    """Rights of former versions allow to list these, but not to watch them; older clusters do not have all of them."""
     try:
         await one.run()
     except ApiError as error:
-        if error.status != 403:
+        if error.status not in (403, 404):
             raise
         log.warning("kubernetes.not_watched", error=error.message)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from heapq import nsmallest
 from typing import Any
 
+from carrel.core.slots import SlotKind
 from carrel.engines import runtimes
 from carrel.engines.kubernetes import (
     pod_answers,
@@ -20,9 +21,12 @@ from carrel.engines.kubernetes import (
     runtime_classes,
 )
 from carrel.engines.kubernetes.claim_objects import ClaimObjects
+from carrel.engines.kubernetes.claimed_devices import ClaimedDevices
+from carrel.engines.kubernetes.cluster_devices import ClusterDevices
 from carrel.engines.kubernetes.cluster_nodes import ClusterNodes, Responding, responding
 from carrel.engines.kubernetes.cluster_watch import ClusterWatch
 from carrel.engines.kubernetes.credentials import ClusterAccess
+from carrel.engines.kubernetes.device_metrics import DeviceMetricsReader
 from carrel.engines.kubernetes.isolation import ONLY_INTERNET, Isolation, Reachability
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi, sentences
 from carrel.engines.kubernetes.layer_trial import LayerTrial
@@ -65,6 +69,7 @@ from carrel.engines.volumes import VolumeKind
 
 SUMMARIES = 300
 """So that a thousand nodes are each read in less than a minute, and more of them do not cost more."""
+NO_CLASSES: Mapping[str, SlotKind] = {}
 _SUMMARIES_AT_ONCE = 32
 _SUMMARY_S = 10.0
 
@@ -76,7 +81,8 @@ class KubernetesEngine:
     claimant: the database that the label must be bound to; None: not checked.
 
     A container that has ended is started again as a new pod: only its folders are kept.
-    extended_resources: of device plug-ins, offered besides those of known vendors.
+    extended_resources: of device plug-ins, offered besides those of known vendors. device_classes: slot kinds of the
+    classes whose devices are offered, by claims. device_metrics_url: see `DeviceMetricsReader`.
     at_once: of containers that start; of each, the API server has a few requests and a watch.
     layer: the image of the app layer, in a registry that the nodes reach. layer_directory: of each node, where it is
     kept if there are no image volumes; empty: each pod has a copy.
@@ -101,6 +107,8 @@ class KubernetesEngine:
         check_image: str = "",
         tolerations: Sequence[Toleration] = (),
         extended_resources: Collection[str] = (),
+        device_classes: Mapping[str, SlotKind] = NO_CLASSES,
+        device_metrics_url: str = "",
         forwards_ports: bool = False,
         layer: str = "",
         layer_directory: str = "",
@@ -110,7 +118,10 @@ class KubernetesEngine:
         self._api = KubernetesApi(access)
         self._names = PodNames(installation, namespace, domain, tuple(tolerations))
         self.claim = LabelClaim(ClaimObjects(self._api, self._names), installation, claimant)
-        self._watch = ClusterWatch(self._api, self._names)
+        self._claimed = ClaimedDevices(self._api, self._names, device_classes)
+        self._device_metrics = DeviceMetricsReader(self._api, device_metrics_url)
+        self._devices = ClusterDevices(self._names, self._claimed, self._device_metrics)
+        self._watch = ClusterWatch(self._api, self._names, self._claimed.lists)
         self._nodes = ClusterNodes(self._api, self._watch.machines)
         self._place = self._api, self._names, self._nodes
         self._isolation = Isolation(self._api, self._names, reachability)
@@ -134,12 +145,16 @@ class KubernetesEngine:
             machines = await self._isolated()
             foreign = await self._watch.foreign.read()
             ours = await self._watch.pods.read()
+            nodes = await self._devices.added(
+                pod_answers.nodes(
+                    machines, foreign, self._names.tolerations, ours=ours, extended=self._extended_resources
+                ),
+                machines,
+                ours,
+            )
         shared = {NETWORK_POLICY} if self._isolation.enforced else set[str]()
         if self._forwards_ports:
             shared.add(FORWARDED)
-        nodes = pod_answers.nodes(
-            machines, foreign, self._names.tolerations, ours=ours, extended=self._extended_resources
-        )
         return tuple(
             replace(node, capabilities=node.capabilities | shared | self._of_runtimes(machine))
             for node, machine in zip(nodes, machines, strict=True)
@@ -248,7 +263,8 @@ class KubernetesEngine:
         ours = {pod.uid: pod.observed.id for pod in running}
         at_once = asyncio.Semaphore(_SUMMARIES_AT_ONCE)
         summaries = await asyncio.gather(*(self._summary(name, at_once) for name in names))
-        return tuple(usage for one in summaries for usage in pod_answers.usages(one, ours))
+        usages = tuple(usage for one in summaries for usage in pod_answers.usages(one, ours))
+        return self._devices.used(usages, self._ready.values(), running)
 
     def _to_summarize(self, names: Collection[str]) -> Collection[str]:
         """As many of these nodes as are read at a time, those first that have waited longest."""
@@ -326,6 +342,7 @@ class KubernetesEngine:
 
     async def close(self) -> None:
         """Close connections; containers are unaffected. Twice: no-op."""
+        await self._device_metrics.close()
         await self._watch.close()
         await self._ports.close()
         await self._api.close()
@@ -359,7 +376,10 @@ class KubernetesEngine:
         layer = None
         if spec.layer:
             layer = await self._layers.layer(spec.layer, spec.layer_pull, tuple(self._ready.values()))
-        return await pod_start.create(*self._place, sandboxed, sandbox, layer)
+        pod = await pod_start.create(*self._place, sandboxed, sandbox, layer)
+        if pod_start.is_gated(pod):
+            await self._claimed.claim(spec, pod)
+        return pod
 
     def _sandboxed(self, spec: ContainerSpec) -> tuple[ContainerSpec, Sandbox]:
         """The container with what its runtime class leaves of its slots, and its sandbox. Raises: EngineError."""

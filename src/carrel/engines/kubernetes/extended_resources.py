@@ -9,7 +9,7 @@ documentation of the plug-ins.
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from carrel.accelerators.port import Device
 from carrel.accelerators.visible_devices import NONE
@@ -42,6 +42,7 @@ _KINDS: Mapping[str, SlotKind] = {
     ),
 }
 _MIG = re.compile(r"nvidia\.com/mig-([1-9]g\.[1-9][0-9]{0,3}gb(?:[.-][a-z0-9]{1,9}){0,3})")
+_MIG_SLOT = "cuda.mig-"
 _NVIDIA = "nvidia.com/"
 _PRODUCT, _REPLICAS, _SHARING = (
     f"{_NVIDIA}gpu.{name}" for name in ("product", "replicas", "sharing-strategy")
@@ -49,6 +50,14 @@ _PRODUCT, _REPLICAS, _SHARING = (
 """Labels of nodes by NVIDIA's feature discovery."""
 _CORES = re.compile(r"furiosa\.ai/rngd-(?P<cores>[124])core\.\d{1,3}gb")
 """Of FuriosaAI's plug-in where it divides cards."""
+
+
+class UnitOffer(NamedTuple):
+    """devices: units that our containers can get. units: also those of pods of others."""
+
+    devices: tuple[Device, ...]
+    kinds: tuple[SlotKind, ...]
+    units: tuple[Device, ...]
 
 
 def requested(requests: Mapping[str, str]) -> Counter[str]:
@@ -61,8 +70,7 @@ def kind_of(resource: str, others: Collection[str]) -> SlotKind | None:
     if resource in _KINDS:
         return _KINDS[resource]
     if (match := _MIG.fullmatch(resource)) and not resource.endswith(".shared"):
-        family = f"cuda.mig-{match[1]}"
-        return SlotKind(family, family, SlotType.UNIQUE, title=f"NVIDIA GPU, MIG {match[1]}", unit="instance")
+        return _mig(match[1])
     if cores := _CORES.fullmatch(resource):
         family = resource.partition("/")[2].replace("-", ".")
         title = f"FuriosaAI RNGD, {cores['cores']} of 8 cores"
@@ -71,6 +79,18 @@ def kind_of(resource: str, others: Collection[str]) -> SlotKind | None:
         family = family_of(resource)
         return SlotKind(f"{family}.device", family, SlotType.COUNT, title=resource)
     return None
+
+
+def _mig(profile: str) -> SlotKind:
+    family = f"{_MIG_SLOT}{profile}"
+    return SlotKind(family, family, SlotType.UNIQUE, title=f"NVIDIA GPU, MIG {profile}", unit="instance")
+
+
+def known_kind(slot: str) -> SlotKind | None:
+    """The kind of a slot of a known vendor; None for others."""
+    if slot.startswith(_MIG_SLOT) and _MIG.fullmatch(f"nvidia.com/{slot.removeprefix('cuda.')}"):
+        return _mig(slot.removeprefix(_MIG_SLOT))
+    return next((kind for kind in _KINDS.values() if kind.name == slot), None)
 
 
 def family_of(resource: str) -> str:
@@ -89,10 +109,11 @@ def require_distinct(others: Collection[str]) -> None:
 
 def offered(
     machine: Mapping[str, Any], foreign: Mapping[str, int], held: Collection[str], others: Collection[str]
-) -> tuple[tuple[Device, ...], tuple[SlotKind, ...]]:
+) -> UnitOffer:
     """The units of a node: those that ours hold, and as many others as are left. foreign: amounts of pods of others."""
     labels = machine["metadata"].get("labels") or {}
     devices: list[Device] = []
+    units: list[Device] = []
     kinds: dict[str, SlotKind] = {}
     for resource, amount in sorted(requested(machine["status"]["allocatable"]).items()):
         kind = kind_of(resource, others)
@@ -106,10 +127,15 @@ def offered(
         free = [unit for unit in (f"{resource}/{number}" for number in range(amount)) if unit not in ours]
         left = max(amount - len(ours) - foreign.get(resource, 0), 0)
         model = labels.get(_PRODUCT, "") if resource.startswith(_NVIDIA) else ""
-        units = sorted((*ours, *free[:left]), key=lambda unit: int(unit.rpartition("/")[2]))
-        devices += [Device(unit, kind.family, model) for unit in units]
+        every = [Device(unit, kind.family, model) for unit in sorted((*ours, *free), key=_number)]
+        units += every
+        devices += [one for one in every if one.id in {*ours, *free[:left]}]
         kinds[kind.name] = kind
-    return tuple(devices), tuple(kinds.values())
+    return UnitOffer(tuple(devices), tuple(kinds.values()), tuple(units))
+
+
+def _number(unit: str) -> int:
+    return int(unit.rpartition("/")[2])
 
 
 def _is_shared(labels: Mapping[str, str]) -> bool:
@@ -122,10 +148,13 @@ def _is_shared(labels: Mapping[str, str]) -> bool:
 
 
 def amounts(devices: Mapping[str, int]) -> Mapping[str, str]:
-    """What a pod with these units requests. devices: unit -> thousandths. Raises: EngineError for other devices."""
-    if any("/" not in unit or amount != WHOLE for unit, amount in devices.items()):
-        raise cannot_attach("In a cluster, accelerators are whole units of extended resources.")
-    counts = Counter(unit.rpartition("/")[0] for unit in devices)
+    """What a pod with these devices requests of extended resources: RESOURCE/NUMBER, so with two slashes.
+
+    devices: device -> thousandths. Raises: EngineError for those of no cluster, and parts.
+    """
+    if any("/" not in device or amount != WHOLE for device, amount in devices.items()):
+        raise cannot_attach("In a cluster, accelerators are whole devices.")
+    counts = Counter(device.rpartition("/")[0] for device in devices if device.count("/") > 1)
     return {resource: str(count) for resource, count in sorted(counts.items())}
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from carrel.accelerators.port import Device, slots_of
-from carrel.core.slots import SlotKind
+from carrel.accelerators.port import DeviceState, slots_of
 from carrel.engines.kubernetes import extended_resources, pod_events, pod_folders, pod_layers, taints
 from carrel.engines.kubernetes.pods import (
     LABEL_EPOCH,
@@ -267,7 +266,8 @@ def nodes(
 ) -> tuple[NodeInfo, ...]:
     """The cluster's machines. foreign: what pods of others reserve, which is not offered. tolerations: of ours.
 
-    ours: our pods. extended: see `extended_resources.kind_of`.
+    ours: our pods. extended: see `extended_resources.kind_of`. Its units, which have states of devices, are never known
+    to be out of order.
     """
     by_node: defaultdict[str, list[Reservation]] = defaultdict(list)
     for one in foreign:
@@ -289,9 +289,14 @@ def _extended(reservations: Iterable[Reservation]) -> Mapping[str, int]:
     return sum((Counter(one.extended) for one in reservations), Counter())
 
 
-def _with_devices(node: NodeInfo, offered: tuple[tuple[Device, ...], tuple[SlotKind, ...]]) -> NodeInfo:
-    devices, kinds = offered
-    return replace(node, devices=devices, slot_kinds=kinds, slots={**node.slots, **slots_of(devices, kinds)})
+def _with_devices(node: NodeInfo, offer: extended_resources.UnitOffer) -> NodeInfo:
+    return replace(
+        node,
+        devices=offer.devices,
+        device_states=tuple(map(DeviceState, offer.units)),
+        slot_kinds=offer.kinds,
+        slots={**node.slots, **slots_of(offer.devices, offer.kinds)},
+    )
 
 
 def _node(

@@ -1,17 +1,20 @@
 """The end of a pod: its deletion, and the wait until nothing of it is left."""
 
+import asyncio
 from collections.abc import Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 
 from carrel.engines.kubernetes.cluster_nodes import ClusterNodes, Responding, not_known_to_end
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
 from carrel.engines.kubernetes.pod_watch import OnePod
-from carrel.engines.kubernetes.pods import PodNames
+from carrel.engines.kubernetes.pods import PodNames, claim_names
 from carrel.engines.port import ContainerGone
 
 _LOOK_S = 2.0
 """The node is looked at this often while the pod does not end."""
+_RELEASED_WITHIN_S = 30.0
+_CLAIM_LOOK_S = 0.1
 
 
 async def delete(
@@ -26,10 +29,30 @@ async def delete(
 
 
 async def absent(api: KubernetesApi, names: PodNames, nodes: ClusterNodes, pod: Mapping[str, Any]) -> None:
-    """Wait until this pod, which is being deleted, is gone.
+    """Wait until this pod, which is being deleted, is gone, and holds no devices.
 
     Raises: EngineError if its node does not respond, ApiError, EngineUnavailable.
     """
+    await _gone(api, names, nodes, pod)
+    # The cluster's controller takes a moment, and whoever gets the devices next would not be placed.
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_RELEASED_WITHIN_S):
+            for name in claim_names(pod):
+                await _released(api, f"{names.claims}/{name}")
+
+
+async def _released(api: KubernetesApi, path: str) -> None:
+    """Delete a claim until it is gone, which takes as long as the cluster's controller needs."""
+    try:
+        while True:
+            await api.call("DELETE", path)
+            await asyncio.sleep(_CLAIM_LOOK_S)
+    except ApiError as error:
+        if error.status != 404:
+            raise
+
+
+async def _gone(api: KubernetesApi, names: PodNames, nodes: ClusterNodes, pod: Mapping[str, Any]) -> None:
     try:
         there = await api.call("GET", f"{names.pods}/{pod['metadata']['name']}")
     except ApiError as error:

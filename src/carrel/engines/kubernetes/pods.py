@@ -21,7 +21,7 @@ from typing import Any
 
 from carrel.accelerators import visible_devices
 from carrel.engines.accelerated import environment
-from carrel.engines.kubernetes import extended_resources, pod_folders, pod_secrets
+from carrel.engines.kubernetes import device_classes, extended_resources, pod_folders, pod_secrets
 from carrel.engines.kubernetes.pod_layers import PodLayer
 from carrel.engines.kubernetes.taints import Toleration
 from carrel.engines.port import (
@@ -46,7 +46,9 @@ GATE = "carrel.dev/start"
 _SECRET = "carrel.dev/secret"
 """Annotation with the name of a pod's secret."""
 _DEVICES = "carrel.dev/devices"
-"""Annotation with the units of extended resources that it holds."""
+"""Annotation with the devices that it holds: units of extended resources, and devices of classes."""
+_CLAIM = "devices"
+"""Its name for its claim."""
 OCCUPIED = 77
 """Exit code of `prepare` if the place of a folder is occupied."""
 
@@ -87,6 +89,11 @@ class PodNames:
     def pods(self) -> str:
         """The path of all pods in the namespace."""
         return f"api/v1/namespaces/{self.namespace}/pods"
+
+    @property
+    def claims(self) -> str:
+        """The path of all claims of devices in the namespace."""
+        return f"apis/resource.k8s.io/v1/namespaces/{self.namespace}/resourceclaims"
 
     @property
     def events(self) -> str:
@@ -139,8 +146,8 @@ DEFAULT_SANDBOX = Sandbox()
 def manifest(
     spec: ContainerSpec, names: PodNames, sandbox: Sandbox, secret: str, layer: PodLayer | None = None
 ) -> dict[str, object]:
-    """The pod, with the gate that keeps it from starting. secret: its name, if there is one; of no former pod, whose
-    secret the cluster deletes some time after it.
+    """The pod, with the gate that keeps it from starting. secret: its name, if there is one, and that of its claim; of
+    no former pod, whose secret the cluster deletes some time after it.
 
     An unprivileged process as in Pod Security's `restricted`: user 1000, no capabilities and no way to gain them, the
     runtime's seccomp profile, no service account.
@@ -162,9 +169,11 @@ def manifest(
             *pod_folders.checked(spec.mounts),
         ],
     }
+    claimed = any(map(device_classes.is_claimed, spec.devices))
+    resources = _resources({**limits(spec.slots), **extended_resources.amounts(spec.devices)})
     main = {
         **common,
-        "resources": _resources({**limits(spec.slots), **extended_resources.amounts(spec.devices)}),
+        "resources": {**resources, **({"claims": [{"name": _CLAIM}]} if claimed else {})},
         "name": SESSION,
         "command": [literal(word) for word in spec.command],
         "env": list(_variables(spec, secret, sandbox)),
@@ -187,6 +196,7 @@ def manifest(
             **_resolution(spec, names),
             **({"runtimeClassName": sandbox.runtime_class} if sandbox.runtime_class else {}),
             **({"hostUsers": False} if sandbox.user_namespaces else {}),
+            **({"resourceClaims": [{"name": _CLAIM, "resourceClaimName": secret}]} if claimed else {}),
             **pod_secrets.pulling(spec, secret),
             "automountServiceAccountToken": False,
             "enableServiceLinks": False,
@@ -211,16 +221,39 @@ def _pull_policy(spec: ContainerSpec) -> str:
 
 def secrets_of(spec: ContainerSpec, names: PodNames, pod: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Its secrets, deleted with the pod."""
-    owner = {"apiVersion": "v1", "kind": "Pod", "name": names.pod(spec.id), "uid": pod["metadata"]["uid"]}
     # A pod of a former version has no annotations.
     name = pod["metadata"].get("annotations", {}).get(_SECRET, names.pod(spec.id))
     for secret in pod_secrets.made(spec, name):
-        metadata = {"labels": _labels(spec, names), "ownerReferences": [owner]}
-        yield {"apiVersion": "v1", "kind": "Secret", **secret, "metadata": {**secret["metadata"], **metadata}}
+        metadata = {**secret["metadata"], **_owned(spec, names, pod)}
+        yield {"apiVersion": "v1", "kind": "Secret", **secret, "metadata": metadata}
+
+
+def claim_of(
+    spec: ContainerSpec, names: PodNames, pod: Mapping[str, Any], requests: Sequence[Mapping[str, object]]
+) -> dict[str, Any]:
+    """Its claim of devices, deleted with the pod."""
+    [name] = claim_names(pod)
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": {"name": name, **_owned(spec, names, pod)},
+        "spec": {"devices": {"requests": requests}},
+    }
+
+
+def claim_names(pod: Mapping[str, Any]) -> Sequence[str]:
+    """The names of the claims of one of our pods: one, or none."""
+    return [one["resourceClaimName"] for one in pod["spec"].get("resourceClaims") or ()]
+
+
+def _owned(spec: ContainerSpec, names: PodNames, pod: Mapping[str, Any]) -> dict[str, Any]:
+    """Metadata of what the cluster deletes with the pod."""
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": names.pod(spec.id), "uid": pod["metadata"]["uid"]}
+    return {"labels": _labels(spec, names), "ownerReferences": [owner]}
 
 
 def devices_of(pod: Mapping[str, Any]) -> frozenset[str]:
-    """The units of extended resources that one of our pods holds."""
+    """The devices that one of our pods holds."""
     listed = (pod["metadata"].get("annotations") or {}).get(_DEVICES, "")
     return frozenset(filter(None, listed.split(",")))
 

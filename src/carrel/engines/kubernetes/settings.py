@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, Field, SecretStr, StringConstraints, field_validator
 
 from carrel.engines.context import Connect
-from carrel.engines.kubernetes import extended_resources, taints
+from carrel.engines.kubernetes import device_classes, extended_resources, taints
 from carrel.engines.kubernetes.credentials import ClusterAccess
 from carrel.engines.kubernetes.engine import KubernetesEngine
 from carrel.engines.kubernetes.isolation import Network, Reachability
@@ -42,6 +42,9 @@ _ExtendedResource = Annotated[
     StringConstraints(
         pattern=r"^[a-z0-9]([-.a-z0-9]{0,250}[a-z0-9])?/[A-Za-z]([-_.A-Za-z0-9]{0,28}[A-Za-z0-9])?$"
     ),
+]
+_DeviceClass = Annotated[
+    str, StringConstraints(pattern=r"^[a-z0-9]([-.a-z0-9]{0,250}[a-z0-9])?=[a-z0-9][-_.a-z0-9]{0,60}$")
 ]
 
 
@@ -156,6 +159,23 @@ class KubernetesSettings(BaseModel):
         max_length=50,
     )
 
+    device_classes: list[_DeviceClass] = Field(
+        default=[],
+        title="Device classes",
+        description="Classes of devices that sessions get by claims (dynamic resource allocation), each with its slot.",
+        examples=["gpu.nvidia.com=cuda.device"],
+        max_length=50,
+    )
+
+    device_metrics_url: str = Field(
+        default="",
+        title="Device metrics",
+        description="Where exporters publish what they measure of accelerators, as text for Prometheus: an address, in "
+        "which {node} and {address} are those of each node, or a path of the API server. Empty: it is not measured.",
+        examples=["http://{address}:9400/metrics", "/api/v1/nodes/{node}:9400/proxy/metrics"],
+        pattern=r"^((https?://|/api/)\S+)?$",
+    )
+
     nvidia_by_cdi: bool = Field(
         default=False,
         title="NVIDIA by CDI",
@@ -168,6 +188,12 @@ class KubernetesSettings(BaseModel):
     def _distinct(cls, names: list[str]) -> list[str]:
         extended_resources.require_distinct(names)
         return names
+
+    @field_validator("device_classes")
+    @classmethod
+    def _known_slots(cls, classes: list[str]) -> list[str]:
+        device_classes.parsed(classes)
+        return classes
 
     def reachability(self) -> Reachability:
         """Who reaches sessions, and what they reach."""
@@ -205,6 +231,8 @@ def _make(settings: KubernetesSettings) -> Connect:
         check_image=settings.check_image,
         tolerations=tolerations,
         extended_resources=settings.extended_resources,
+        device_classes=device_classes.parsed(settings.device_classes),
+        device_metrics_url=settings.device_metrics_url,
         forwards_ports=settings.apps is AppConnection.API_SERVER,
         layer=settings.app_layer,
         layer_directory=settings.app_layer_directory,

@@ -89,6 +89,14 @@ const OURS: Record<string, KindWords> = {
         title: msg`Extended resources`,
         text: msg`Resources of device plug-ins that sessions may request, besides those of known vendors: the slot of example.com/npu is npu.device.`,
       },
+      device_classes: {
+        title: msg`Device classes`,
+        text: msg`Classes of devices that sessions get by claims (dynamic resource allocation), each with its slot, such as gpu.nvidia.com=cuda.device.`,
+      },
+      device_metrics_url: {
+        title: msg`Device metrics`,
+        text: msg`Where exporters publish what they measure of accelerators, as text for Prometheus: an address, in which node and address in braces are those of each node, or a path of the API server. If empty, it is not measured.`,
+      },
     },
   },
 };
