@@ -56,7 +56,7 @@ USED: list[tuple[type, str]] = [
         RequestResponseCycle,
         "keep_alive disconnected response_started response_complete message_event body send",
     ),
-    (RequestResponseCycle, "expected_content_length waiting_for_100_continue"),
+    (RequestResponseCycle, "expected_content_length waiting_for_100_continue transport"),
     (FlowControl, "read_paused pause_reading drain"),
     (StreamReader, "total_bytes set_exception feed_eof is_eof"),
     (_ErrInfo, "exc message"),
