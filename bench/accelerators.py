@@ -1,7 +1,7 @@
 """What accelerators cost: finding and measuring the GPUs of a machine, planning shares of them, and attaching one.
 
-The GPUs are those of a simulated machine. A program that prints the recorded output stands in for the vendor's tool; its
-CPU time is counted apart.
+The GPUs are those of a simulated machine. A program that prints the recorded output stands in for the vendor's tool;
+its CPU time is counted apart.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from bench.control_plane import SMALL, control_plane
 from bench.following import Follower, following
 from bench.idle import cpu_seconds, postgres_of
 from bench.load import median
-from bench.placing import _place, _Place
+from bench.placing import _Place, _place
 from bench.planning import _snapshot, _took
 from bench.table import Line
 from carrel.accelerators import make
@@ -113,7 +113,6 @@ def _planned() -> Iterator[Line]:
             f"plan, 1,000 nodes of {_DEVICES} devices, 1,000 wait for shares, {strategy}",
             f"{shares:.1f} ms",
             f"half in use; the same without devices: {plain:.1f} ms",
-            goal=50,
             value=shares,
         )
 

@@ -6,7 +6,7 @@ _START = b"HTTP/1."
 
 
 class JoinedWrites:
-    """What a response needs of a transport. A head is held back until the next write, at most until the loop's next turn."""
+    """A response's transport. A head is held back until the next write, at most until the loop's next turn."""
 
     def __init__(self, transport: Transport, loop: AbstractEventLoop) -> None:
         self._transport = transport
