@@ -47,7 +47,7 @@ OVERRIDDEN: list[tuple[type, str]] = [
     (web.Server, "__call__"),
     (web.StreamResponse, "prepare write_eof"),
     (APIRoute, "get_route_handler"),
-    (AsyncAdaptedQueuePool, "_do_get"),
+    (AsyncAdaptedQueuePool, "_do_get _do_return_conn _dec_overflow"),
     (SSHConnection, "_recv_pkthdr pause_writing resume_writing"),
     (SSHServerChannel, "_process_env_request"),
 ]
