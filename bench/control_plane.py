@@ -68,7 +68,9 @@ class ControlPlane:
 
 
 @asynccontextmanager
-async def control_plane(*, controllers: bool = True, app_layer: bool = True) -> AsyncIterator[ControlPlane]:
+async def control_plane(
+    *, controllers: bool = True, app_layer: bool = True, simulated_accelerators: str = ""
+) -> AsyncIterator[ControlPlane]:
     """Supervisor, API, gateway and PostgreSQL. Without controllers no sessions are started or reaped.
 
     app_layer: build it in the background, and mount it.
@@ -83,6 +85,7 @@ async def control_plane(*, controllers: bool = True, app_layer: bool = True) -> 
         port=free_ports(),
         installation="bench-" + secrets.token_hex(3),
         app_layer=app_layer,
+        simulated_accelerators=simulated_accelerators,
     )
     database = Database(settings.database_url)
     # Each is cleaned up even if another cleanup or the measurement fails.

@@ -37,12 +37,14 @@ def processes_of(own: ControlPlane) -> dict[str, list[psutil.Process]]:
     for child in processes["supervisor"][0].children():
         if name := re.search(r"carrel\.server\.(?:role )?(\w+)", " ".join(child.cmdline())):
             processes[name[1].replace("_", " ")] = [child]
-    postmaster = int((own.data_dir / "postgres" / "data" / "postmaster.pid").read_text().split()[0])
-    processes["PostgreSQL"] = [
-        psutil.Process(postmaster),
-        *psutil.Process(postmaster).children(recursive=True),
-    ]
+    processes["PostgreSQL"] = postgres_of(own.data_dir)
     return processes
+
+
+def postgres_of(data_dir: Path) -> list[psutil.Process]:
+    """The processes of an installation's embedded PostgreSQL."""
+    pid = int((data_dir / "postgres" / "data" / "postmaster.pid").read_text().split()[0])
+    return [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
 
 
 def cpu_seconds(processes: Iterable[psutil.Process]) -> float:

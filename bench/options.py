@@ -33,6 +33,7 @@ NAMES = (
     "at_scale",
     "placing",
     "planning",
+    "accelerators",
     "files",
     "cli",
     "idle",

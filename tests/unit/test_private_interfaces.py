@@ -47,7 +47,7 @@ OVERRIDDEN: list[tuple[type, str]] = [
     (web.Server, "__call__"),
     (web.StreamResponse, "prepare write_eof"),
     (APIRoute, "get_route_handler"),
-    (AsyncAdaptedQueuePool, "_do_get"),
+    (AsyncAdaptedQueuePool, "_do_get _do_return_conn _dec_overflow"),
     (SSHConnection, "_recv_pkthdr pause_writing resume_writing"),
     (SSHServerChannel, "_process_env_request"),
 ]
@@ -56,7 +56,7 @@ USED: list[tuple[type, str]] = [
         RequestResponseCycle,
         "keep_alive disconnected response_started response_complete message_event body send",
     ),
-    (RequestResponseCycle, "expected_content_length waiting_for_100_continue"),
+    (RequestResponseCycle, "expected_content_length waiting_for_100_continue transport"),
     (FlowControl, "read_paused pause_reading drain"),
     (StreamReader, "total_bytes set_exception feed_eof is_eof"),
     (_ErrInfo, "exc message"),

@@ -12,12 +12,12 @@ import orjson
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, TimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
-from sqlalchemy.pool import AsyncAdaptedQueuePool, ConnectionPoolEntry
 
 from carrel.core.errors import Unavailable
 from carrel.db import connecting, metrics
 from carrel.db.embedded import Embedded
 from carrel.db.outage import Outage, is_repeatable
+from carrel.db.pool import Pool
 from carrel.db.reader import StatementReader
 
 CHANNEL = "carrel"
@@ -27,19 +27,6 @@ T = TypeVar("T")
 
 CommitHook = Callable[[str], None]
 """Called with "before" and "after" each commit; simulations kill the control plane there."""
-
-
-class _Pool(AsyncAdaptedQueuePool):
-    """Counts callers that wait for a connection."""
-
-    waiting = 0
-
-    def _do_get(self) -> ConnectionPoolEntry:
-        self.waiting += 1
-        try:
-            return super()._do_get()
-        finally:
-            self.waiting -= 1
 
 
 class Database:
@@ -67,7 +54,7 @@ class Database:
         self._outage = Outage(data_dir if embedded else None)
         self._engine = create_async_engine(
             connecting.driver_url(url),
-            poolclass=_Pool,
+            poolclass=Pool,
             pool_size=pool_size,
             max_overflow=pool_size,
             pool_timeout=pool_timeout_s,
@@ -138,9 +125,9 @@ class Database:
         return await self._reader.search(statement, bound)
 
     @property
-    def _connections(self) -> _Pool:
+    def _connections(self) -> Pool:
         pool = self._engine.sync_engine.pool
-        assert isinstance(pool, _Pool)
+        assert isinstance(pool, Pool)
         return pool
 
     @property

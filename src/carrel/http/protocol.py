@@ -9,9 +9,10 @@ from itertools import chain
 from typing import Any, Self, cast
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from carrel.http.guard import ConnectionLimit, Guard, HeadTooLarge, ReadingPhase, RequestLimits, refusal
+from carrel.http.joined_writes import JoinedWrites
 
 
 class GuardedProtocol(HttpToolsProtocol):
@@ -19,6 +20,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
     limits = RequestLimits()
     connection_limit = ConnectionLimit(0)
+    joined_writes: JoinedWrites
 
     _guard: Guard | None = None
     _counted: str | None = None
@@ -40,6 +42,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: BaseTransport) -> None:
         super().connection_made(cast(Transport, transport))
+        self.joined_writes = JoinedWrites(self.transport, self.loop)
         address = self.client[0] if self.client else ""
         if status := self.connection_limit.enter(address):
             self._refused = True
@@ -136,7 +139,12 @@ class GuardedProtocol(HttpToolsProtocol):
         self._reading, self._advanced = ReadingPhase.NOTHING, True
         super().on_message_complete()
 
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        cycle.transport = cast(Transport, self.joined_writes)
+        super()._start_asgi_task(cycle, app)
+
     def on_response_complete(self) -> None:
+        self.joined_writes.flush()
         super().on_response_complete()
         if self._guard and self._reading is ReadingPhase.BODY and not self.pipeline:
             self._unset_keepalive_if_required()
@@ -173,6 +181,7 @@ class GuardedProtocol(HttpToolsProtocol):
             self._guard.stop()
         if self.transport.is_closing():
             return
+        self.joined_writes.flush()
         current = self.cycle if self.cycle and not self.cycle.response_complete else None
         if self.pipeline or (current and current.response_started and self._reading is ReadingPhase.BODY):
             self.transport.abort()

@@ -106,6 +106,7 @@ class ZeroCopyProtocol(GuardedProtocol):
 
     async def _drained(self) -> None:
         """Return when the write buffer is empty."""
+        self.joined_writes.flush()
         self.transport.set_write_buffer_limits(high=0)
         while self.transport.get_write_buffer_size() and not self.transport.is_closing():
             await asyncio.sleep(0)

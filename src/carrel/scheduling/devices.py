@@ -13,17 +13,22 @@ from carrel.scheduling.snapshot import DeviceSnapshot, NodeSnapshot
 
 def families(devices: Iterable[DeviceSnapshot]) -> dict[str, str]:
     """The slots that these devices serve, and the family of each."""
-    return {slot: device.family for device in devices for slot in device.slots}
+    return {slot: family for family, served in _served(devices).items() for slot in served}
 
 
 def units(nodes: Iterable[NodeSnapshot]) -> dict[str, tuple[str, int]]:
     """All accelerator slots: slot -> its family, and the thousandths of a device that one takes."""
     return {
-        slot: (device.family, unit)
+        slot: (family, unit)
         for node in nodes
-        for device in node.devices
-        for slot, unit in device.slots.items()
+        for family, served in _served(node.devices).items()
+        for slot, unit in served.items()
     }
+
+
+def _served(devices: Iterable[DeviceSnapshot]) -> dict[str, Mapping[str, int]]:
+    """The slots of each family: on a node, they are those of any of its devices."""
+    return {device.family: device.slots for device in devices}
 
 
 def capacity(devices: Iterable[DeviceSnapshot], slot: str) -> int:
@@ -45,8 +50,8 @@ def available(devices: Iterable[DeviceSnapshot], slot: str) -> int:
     """The largest amount of the slot that one container can get now; every smaller amount fits too."""
     mine, unit = _serving(devices, slot)
     free = [WHOLE - device.used for device in mine]
-    whole = sum(amount == WHOLE for amount in free) * WHOLE // unit
-    return whole + max((amount // unit for amount in free if amount < WHOLE), default=0)
+    part = max([amount for amount in free if amount < WHOLE], default=0)
+    return free.count(WHOLE) * WHOLE // unit + part // unit
 
 
 def copies(devices: Iterable[DeviceSnapshot], slot: str, amount: int, most: int) -> int:

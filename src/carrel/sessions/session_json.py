@@ -44,11 +44,8 @@ _VISIBLE = visible_as_text("s")
 # The node is a subquery: as a join, the plan for any number of rows would read every container that there ever was.
 _COLUMNS = """
     s.id, s.name, s.kind, s.state, s.result, s.reason, s.progress, s.image, s.image_name,
-    json_build_object('id', d.id, 'name', d.name) AS domain,
-    json_build_object('id', p.id, 'name', p.name) AS project,
-    json_build_object('id', u.id, 'email', u.email) AS owner,
-    json_build_object('id', g.id, 'name', g.name) AS "group", s.priority, s.time_limit_s,
-    s.slots, (SELECT count(*) FROM containers m WHERE m.session_id = s.id) AS cluster_size,
+    d.object AS domain, p.object AS project, u.object AS owner, g.object AS "group",
+    s.priority, s.time_limit_s, s.slots, (SELECT count(*) FROM containers m WHERE m.session_id = s.id) AS cluster_size,
     (SELECT n.name FROM containers m JOIN nodes n ON n.id = m.node_id
         WHERE m.session_id = s.id AND m.index = 0 AND NOT n.elastic) AS node,
     s.warnings, s.queue_position, s.idle_ends_at, s.limit_ends_at, s.created_at, s.started_at,
@@ -82,11 +79,22 @@ _ACCEPTED_GROUPS = """(SELECT json_agg(json_build_object('id', o.id, 'name', o.n
     FROM unnest(CASE WHEN s.accepted_groups = '{}' THEN ARRAY[s.group_id] ELSE s.accepted_groups END)
         WITH ORDINALITY AS a(id, rank) JOIN resource_groups o ON o.id = a.id)"""
 
-_JOINS = """
-    JOIN domains d ON d.id = s.domain_id
-    JOIN projects p ON p.id = s.project_id
-    JOIN users u ON u.id = s.owner_id
-    JOIN resource_groups g ON g.id = s.group_id"""
+
+def _joined(table: str, alias: str, *, by: str, name: str = "name") -> str:
+    # OFFSET 0: the subquery stays one, whose result PostgreSQL remembers: the rows of a list have few projects and
+    # owners.
+    return f"""
+    CROSS JOIN LATERAL (SELECT json_build_object('id', id, '{name}', {name}) AS object
+        FROM {table} WHERE id = s.{by} OFFSET 0) {alias}"""  # noqa: S608 - constants
+
+
+_JOINS = (
+    _joined("domains", "d", by="domain_id")
+    + _joined("projects", "p", by="project_id")
+    + _joined("users", "u", by="owner_id", name="email")
+    + _joined("resource_groups", "g", by="group_id")
+)
+_NOT_SHARED = "CAST(NULL AS text) AS shared_as"
 
 
 def _shared_as(user: str) -> str:
@@ -117,11 +125,11 @@ _SORT = Sort(
 
 
 @cache
-def _page(conditions: tuple[str, ...], column: str, way: str, array: str) -> str:
+def _page(conditions: tuple[str, ...], column: str, way: str, array: str, shared_as: str) -> str:
     order = f"ORDER BY s.{column} {way}, s.id {way}"
     return f"""
     SELECT row_to_json(x)::text FROM (
-        SELECT {_COLUMNS}, {_shared_as("%(recipient)s")}, {array} AS "array"
+        SELECT {_COLUMNS}, {shared_as}, {array} AS "array"
         FROM (SELECT * FROM sessions s WHERE {" AND ".join(conditions) or "true"}
             {order} LIMIT %(limit)s) s {_JOINS}
         {order}) x"""  # noqa: S608 - all of it are constants of this module
@@ -168,7 +176,8 @@ async def page(database: Database, actor: Actor, query: SessionQuery) -> bytes:
     # No prepared plan: the best plan depends on how selective the search text is.
     ask = database.search if search else database.texts
     way, array = "DESC" if order.descending else "ASC", _ARRAY if collapsed else "CAST(NULL AS json)"
-    items = await ask(_page(tuple(conditions), order.name, way, array), bound)
+    shared_as = _NOT_SHARED if query.owner == "me" else _shared_as("%(recipient)s")
+    items = await ask(_page(tuple(conditions), order.name, way, array, shared_as), bound)
     next_cursor = "null"
     if len(items) > limit:
         del items[limit:]
