@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from carrel.accelerators import plugin_resources
 from carrel.accelerators.driver import (
     AcceleratorDriver,
     Card,
@@ -90,7 +91,7 @@ class Gaudi:
             groups=groups_of(cards),
             capabilities=("SYS_NICE",),
             limits=(Limit("memlock", -1, -1),),
-            resources=resources(cards, dict.fromkeys(_TITLES, "habana.ai/gaudi")),
+            resources=resources(cards, dict.fromkeys(_TITLES, plugin_resources.GAUDI)),
         )
 
 

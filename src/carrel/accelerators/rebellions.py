@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from carrel.accelerators import cdi, tool_output
+from carrel.accelerators import cdi, plugin_resources, tool_output
 from carrel.accelerators.driver import (
     AcceleratorDriver,
     Card,
@@ -33,7 +33,6 @@ VENDOR_ID = "1eff"
 TOOLS = ("rbln-smi", "rbln-stat")
 """The second is the name in older drivers."""
 CDI_KIND = "rebellions.ai/npu"
-_RESOURCE = "rebellions.ai/npu"
 _TITLES = {
     "atom": "Rebellions ATOM",
     "atom-plus": "Rebellions ATOM+",
@@ -106,7 +105,7 @@ class Rebellions:
             paths=self._paths,
             groups=groups_of(cards),
             limits=(Limit("memlock", -1, -1),),
-            resources=resources(cards, dict.fromkeys(_TITLES, _RESOURCE)),
+            resources=resources(cards, dict.fromkeys(_TITLES, plugin_resources.REBELLIONS_NPU)),
         )
         names = [card.handle.removeprefix("rbln") for card in cards]
         if machine.simulated or not complete or not self._in_cdi.issuperset(names):

@@ -193,6 +193,24 @@ async def test_a_card_out_of_order_that_a_session_holds_takes_none_of_the_others
     await living.until(user, other["id"], "RUNNING")
 
 
+async def test_a_card_keeps_its_id_while_its_tool_fails_after_a_restart(api: Api, tmp_path: Path):
+    root = tree(tmp_path / "machine", "gaudi3x2")
+    admin = await api.as_("superadmin")
+
+    async def shown() -> list[tuple[str, bool]]:
+        await join(api.database, node_with([driver(Gaudi(), root)], PLAIN))
+        return [(one["id"], one["healthy"]) for one in (await admin.get("/nodes/machine")).json()["devices"]]
+
+    before = await shown()
+    assert {healthy for _, healthy in before} == {True}
+    [answer] = (root / "tools/hl-smi").iterdir()
+    rows = answer.read_text()
+    answer.write_text("")
+    assert sorted(await shown()) == sorted((id, False) for id, _ in before)
+    answer.write_text(rows)
+    assert await shown() == before
+
+
 async def test_a_set_that_no_node_has_is_refused_with_the_largest_that_one_has(api: Api, tmp_path: Path):
     root = tree(tmp_path / "machine", "gaudi3x8")
     [rows] = (root / "tools/hl-smi").iterdir()
