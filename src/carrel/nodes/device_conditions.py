@@ -15,6 +15,7 @@ from carrel.core.ids import EngineId, NodeId
 from carrel.core.slots import thousandths_of
 from carrel.engines.port import NodeInfo
 from carrel.events import service as events
+from carrel.nodes import device_energy
 from carrel.permissions.decide import Target
 from carrel.tables.nodes import DeviceCondition, Node
 
@@ -102,6 +103,7 @@ async def record(
         "stale": now - FRESH,
         "missing": _MISSING,
     }
+    await device_energy.add(tx, bound)
     changes = [HealthChange(*row) for row in await tx.execute(_RECORD, bound)]
     await tx.execute(_FORGET, {**bound, "forgotten": now - _FORGOTTEN_AFTER})
     for change in changes:
