@@ -31,7 +31,12 @@ async function linesOf(one: Device): Promise<string[]> {
   );
   await vi.waitFor(() => expect(document.querySelector("footer")).not.toBeNull());
   const parts = [...document.querySelectorAll("article > :not(dl, footer), dl > div")];
-  const lines = parts.map((part) => [...part.childNodes].map(({ textContent }) => textContent).join(" ").trim());
+  const lines = parts.map((part) =>
+    [...part.childNodes]
+      .map(({ textContent }) => textContent)
+      .join(" ")
+      .trim(),
+  );
   shown.close();
   return lines;
 }
