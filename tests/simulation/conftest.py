@@ -25,6 +25,7 @@ _EMPTIED = (
     "usage_minutes",
     "usage_hours",
     "usage_days",
+    "device_energy",
     "usage_progress",
     "events",
     "audit",

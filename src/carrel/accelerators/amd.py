@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from carrel.accelerators import plugin_resources
 from carrel.accelerators.driver import (
     AcceleratorDriver,
     Card,
@@ -71,7 +72,7 @@ class Amd:
             nodes=device_nodes(cards, KFD),
             groups=groups_of(cards),
             limits=(Limit("memlock", -1, -1),),
-            resources=resources(cards, {FAMILY: "amd.com/gpu"}),
+            resources=resources(cards, {FAMILY: plugin_resources.AMD_GPU}),
         )
 
 

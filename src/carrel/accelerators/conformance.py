@@ -7,6 +7,7 @@ import it.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from carrel.accelerators import visible_devices
@@ -91,6 +92,19 @@ class AcceleratorConformance:
             assert all(kind.allows(amount) for amount in kind.allowed), kind.name
             if kind.name in slots:
                 assert _amounts(kind, slots[kind.name]), f"{kind.name}: no amount fits its devices"
+
+    def test_blocks_are_those_of_whole_devices_and_have_room_for_their_members(self, make: Make) -> None:
+        accelerators = make()
+        devices = _devices(accelerators)
+        shared = {kind.family for kind in accelerators.kinds() if kind.type is SlotType.SHARES}
+        in_blocks = {device.family for device in devices if device.blocks}
+        assert not in_blocks & shared
+        assert all(device.blocks for device in devices if device.family in in_blocks)
+        members = Counter((device.family, block) for device in devices for block in device.blocks)
+        assert all(count <= block.size for (_, block), count in members.items())
+        for device in devices:
+            sizes = [block.size for block in device.blocks]
+            assert sizes == sorted(sizes), device
 
     def test_shares_add_up_to_a_whole_device(self, make: Make) -> None:
         for kind in make().kinds():

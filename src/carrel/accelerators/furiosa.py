@@ -13,7 +13,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from carrel.accelerators import cdi, tool_output
+from carrel.accelerators import cdi, plugin_resources, tool_output
 from carrel.accelerators.driver import (
     AcceleratorDriver,
     Card,
@@ -203,10 +203,10 @@ class Furiosa:
     def attach(self, cards: Sequence[Card], machine: Machine) -> Attachment:
         """The files of the cards, or by CDI, which gives the same files of whole cards."""
         named = {
-            group.family: f"furiosa.ai/{group.family.replace('.', '-', 1)}"
+            group.family: plugin_resources.part_of(plugin_resources.RNGD, group.family.partition(".")[2])
             for partition in _CORES
             for group in _core_groups(_RNGD, partition)
-        } | {_WARBOY.family: "furiosa.ai/warboy"}
+        } | {_RNGD.family: plugin_resources.RNGD, _WARBOY.family: plugin_resources.WARBOY}
         by_files = Attachment(
             env={"FURIOSA_DEVICES": ",".join(card.handle for card in cards)},
             nodes=device_nodes(cards),

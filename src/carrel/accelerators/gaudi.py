@@ -6,7 +6,9 @@ Interface Tool (hl-smi)" and the guides to several workloads on one machine and 
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
+from carrel.accelerators import plugin_resources
 from carrel.accelerators.driver import (
     AcceleratorDriver,
     Card,
@@ -18,6 +20,7 @@ from carrel.accelerators.driver import (
 )
 from carrel.accelerators.hardware import Machine, PciFunction, ToolError, pci_address, quantity
 from carrel.accelerators.port import Attachment, Device, DeviceMetrics, Limit
+from carrel.core.device_blocks import Block, Blocks
 from carrel.core.slots import SlotKind, SlotType
 from carrel.plugins import Plugin
 
@@ -48,16 +51,27 @@ AipRow = Mapping[str, str]
 
 
 class Gaudi:
-    """Slots: gaudi2.device and gaudi3.device, of which a container gets 1, 2, 4 or 8. Devices of a set are a pair of
-    modules: (0, 1), (2, 3), (4, 5), (6, 7).
+    """Slots: gaudi2.device and gaudi3.device, of which a container gets 1, 2, 4 or 8: pairs of modules are (0, 1),
+    (2, 3), (4, 5), (6, 7), and groups of four 0 to 3, 4 to 7.
     """
+
+    def __init__(self) -> None:
+        self._modules: dict[str, str] = {}
+        """By PCI address: kept while hl-smi does not answer."""
 
     def read(self, machine: Machine) -> Sequence[Card]:
         functions = [one for one in machine.pci_functions(VENDOR_ID) if one.device in FAMILIES]
         if not functions:
             return ()
         rows, failed = _rows(machine)
-        return [_card(one, rows.get(one.address), failed, machine) for one in functions]
+        for one in functions:
+            module = _module(one, rows.get(one.address, {}), machine)
+            self._modules[one.address] = module or self._modules.get(one.address, "")
+        cards = [
+            _card(one, rows.get(one.address), self._modules[one.address], failed, machine)
+            for one in functions
+        ]
+        return _in_blocks(cards)
 
     def kinds(self, devices: Iterable[Device]) -> Sequence[SlotKind]:
         return [
@@ -77,7 +91,7 @@ class Gaudi:
             groups=groups_of(cards),
             capabilities=("SYS_NICE",),
             limits=(Limit("memlock", -1, -1),),
-            resources=resources(cards, dict.fromkeys(_TITLES, "habana.ai/gaudi")),
+            resources=resources(cards, dict.fromkeys(_TITLES, plugin_resources.GAUDI)),
         )
 
 
@@ -92,11 +106,28 @@ def _rows(machine: Machine) -> tuple[Mapping[str, AipRow], str]:
     return {address: row for row in rows if (address := pci_address(row.get("bus_id", "")))}, failed
 
 
-def _card(function: PciFunction, row: AipRow | None, failed: str, machine: Machine) -> Card:
+def _module(function: PciFunction, row: AipRow, machine: Machine) -> str:
+    """Where it is on the board: 0 to 7; empty: unknown."""
+    named = (machine.text(f"sys/bus/pci/devices/{function.address}/module_id"), row.get("module_id"))
+    return next((one for one in named if one and one.isdecimal()), "")
+
+
+def _in_blocks(cards: Sequence[Card]) -> Sequence[Card]:
+    """With their blocks, if the modules of all are known."""
+    return (
+        [replace(card, device=replace(card.device, blocks=_blocks(int(card.handle)))) for card in cards]
+        if all(card.handle for card in cards)
+        else cards
+    )
+
+
+def _blocks(module: int) -> Blocks:
+    return tuple([Block(f"{size}-{module // size}", size, whole=True) for size in _VALID_SETS[1:]])
+
+
+def _card(function: PciFunction, row: AipRow | None, module: str, failed: str, machine: Machine) -> Card:
     place = f"sys/bus/pci/devices/{function.address}"
     row = row or {}
-    modules = (machine.text(f"{place}/module_id") or "", row.get("module_id", ""))
-    module = next(filter(str.isdecimal, modules), "")
     nodes = _nodes(place, machine)
     metrics = _metrics(row)
     family = FAMILIES[function.device]

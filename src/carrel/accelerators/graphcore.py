@@ -11,6 +11,7 @@ files); "IPU Programmer's Guide" (tiles and their memory); "Kubernetes IPU Devic
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from carrel.accelerators import plugin_resources
 from carrel.accelerators.driver import (
     AcceleratorDriver,
     Card,
@@ -29,7 +30,6 @@ from carrel.plugins import Plugin
 VENDOR_ID = "1d95"
 FAMILY = "c600"
 INVENTORY = "gc-inventory"
-RESOURCES = {FAMILY: "c600.graphcore.ai/ipu"}
 _BOARD = "C600"
 _TITLE = "Graphcore C600"
 _VALID_SETS = (1, 2, 4, 8)
@@ -73,7 +73,7 @@ class Graphcore:
             nodes=device_nodes(cards),
             groups=groups_of(cards),
             limits=(Limit("memlock", -1, -1),),
-            resources=resources(cards, RESOURCES),
+            resources=resources(cards, {FAMILY: plugin_resources.C600}),
         )
 
 

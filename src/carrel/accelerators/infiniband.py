@@ -19,6 +19,7 @@ from carrel.core.slots import WHOLE, SlotKind
 from carrel.plugins import Plugin
 
 _CLASS = "sys/class/infiniband"
+_BUS = "sys/bus/pci/devices"
 _CONNECTIONS = "/dev/infiniband/rdma_cm"
 _ACTIVE = "4: ACTIVE"
 _OWN_PORTS = re.compile(r"hbl_|hlib_")
@@ -53,8 +54,11 @@ class InfiniBand:
 
     def __init__(self, machine: Machine, *, enabled: bool) -> None:
         self._machine, self._enabled = machine, enabled
+        self._paths: dict[str, tuple[str, ...]] = {}
+        """By PCI address: a device that has fallen off the bus keeps its adapter, which others would get otherwise."""
 
     def discover(self) -> Sequence[Device]:
+        self._learn()
         return ()
 
     def kinds(self) -> Sequence[SlotKind]:
@@ -66,6 +70,7 @@ class InfiniBand:
     def beside(self, devices: Sequence[Device], held: Mapping[str, int]) -> Attachment:
         if not self._enabled:
             return NOTHING
+        self._learn()
         adapters = [
             one
             for one in _adapters(self._machine)
@@ -87,14 +92,17 @@ class InfiniBand:
 
     def _near(self, adapter: _Adapter, devices: Sequence[Device]) -> Sequence[Device]:
         """The devices to which it belongs: nearest on the bus, otherwise all of its NUMA node."""
-        paths = {
-            one.id: self._machine.path_of(f"sys/bus/pci/devices/{one.pci}") for one in devices if one.pci
-        }
+        paths = {one.id: self._paths[one.pci] for one in devices if one.pci in self._paths}
         common = {id: _common(path, adapter.path) for id, path in paths.items()}
         nearest = max(common.values(), default=0)
         if nearest >= _ROOT_COMPLEX:
             return [one for one in devices if common.get(one.id) == nearest]
         return [one for one in devices if one.numa == adapter.numa is not None]
+
+    def _learn(self) -> None:
+        for address in self._machine.names(_BUS) if self._enabled else ():
+            if address not in self._paths:
+                self._paths[address] = self._machine.path_of(f"{_BUS}/{address}")
 
 
 def _adapters(machine: Machine) -> Sequence[_Adapter]:

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from carrel.accelerators import cdi
+from carrel.accelerators import cdi, plugin_resources
 from carrel.accelerators.driver import (
     AcceleratorDriver,
     Card,
@@ -144,7 +144,12 @@ class Nvidia:
         uuids = [card.handle for card in cards]
         visible = {"CUDA_VISIBLE_DEVICES": ",".join(str(number) for number in range(len(cards)))}
         limits = (Limit("memlock", -1, -1),)
-        requested = resources(cards, {card.device.family: _resource(card.device.family) for card in cards})
+        profiles = {one: one.partition(".")[2] for one in (card.device.family for card in cards)}
+        named = {
+            family: plugin_resources.mig(profile) if profile else plugin_resources.NVIDIA_GPU
+            for family, profile in profiles.items()
+        }
+        requested = resources(cards, named)
         by_runtime = Attachment(
             env={
                 "NVIDIA_VISIBLE_DEVICES": ",".join(uuids),
@@ -214,11 +219,6 @@ class Nvidia:
             )
             for card in cards
         ]
-
-
-def _resource(family: str) -> str:
-    """Of NVIDIA's device plug-in for Kubernetes with the strategy "mixed": nvidia.com/gpu, nvidia.com/mig-1g.10gb."""
-    return f"nvidia.com/{family.partition('.')[2] or 'gpu'}"
 
 
 def _by_address(fields: Sequence[str], text: str) -> Mapping[str, Row]:

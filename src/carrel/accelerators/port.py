@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar, runtime_checkable
 
+from carrel.core.device_blocks import Blocks
 from carrel.core.slots import WHOLE, SlotKind, SlotType
 
 _T = TypeVar("_T")
@@ -23,7 +24,8 @@ class Device:
 
     family: of the slots that it provides. set: devices with the same number are near each other (NUMA node, NVLink).
     pci: its address, such as 0000:18:00.0; empty: unknown. numa: the NUMA node. clique: devices with the same name are
-    connected directly, without the PCI bus; empty: none is. mem_bytes: of the device itself.
+    connected directly, without the PCI bus; empty: none is. mem_bytes: of the device itself. blocks: the sets in which
+    a container may get it with others; see `carrel.scheduling.valid_sets`.
     """
 
     id: str
@@ -34,6 +36,7 @@ class Device:
     numa: int | None = None
     clique: str = ""
     mem_bytes: int | None = None
+    blocks: Blocks = ()
 
 
 @dataclass(frozen=True, slots=True)

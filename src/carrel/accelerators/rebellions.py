@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from carrel.accelerators import cdi, tool_output
+from carrel.accelerators import cdi, plugin_resources, tool_output
 from carrel.accelerators.driver import (
     AcceleratorDriver,
     Card,
@@ -25,6 +25,7 @@ from carrel.accelerators.driver import (
 from carrel.accelerators.hardware import Machine, PciFunction, ToolError, ToolMissing, pci_address
 from carrel.accelerators.port import Attachment, Device, DeviceMetrics, Limit, MachinePath
 from carrel.accelerators.tool_output import Record, number, percent, record, records, word
+from carrel.core.device_blocks import Block, Blocks
 from carrel.core.slots import SlotKind, SlotType
 from carrel.plugins import Plugin
 
@@ -32,7 +33,6 @@ VENDOR_ID = "1eff"
 TOOLS = ("rbln-smi", "rbln-stat")
 """The second is the name in older drivers."""
 CDI_KIND = "rebellions.ai/npu"
-_RESOURCE = "rebellions.ai/npu"
 _TITLES = {
     "atom": "Rebellions ATOM",
     "atom-plus": "Rebellions ATOM+",
@@ -62,7 +62,8 @@ _MOST_LEVELS = 3
 class Rebellions:
     """Slots: atom.device, atom-plus.device, atom-max.device and rebel.device, which count NPUs.
 
-    Near each other are the NPUs of an RSD group, otherwise those of a card, of a PCIe switch, of a NUMA node.
+    Near each other are the NPUs of an RSD group, otherwise those of a card, of a PCIe switch, of a NUMA node. All but
+    the last are blocks: several NPUs of a container are of as few as possible.
     """
 
     def __init__(self) -> None:
@@ -104,7 +105,7 @@ class Rebellions:
             paths=self._paths,
             groups=groups_of(cards),
             limits=(Limit("memlock", -1, -1),),
-            resources=resources(cards, dict.fromkeys(_TITLES, _RESOURCE)),
+            resources=resources(cards, dict.fromkeys(_TITLES, plugin_resources.REBELLIONS_NPU)),
         )
         names = [card.handle.removeprefix("rbln") for card in cards]
         if machine.simulated or not complete or not self._in_cdi.issuperset(names):
@@ -211,7 +212,7 @@ def _in_sets(cards: Sequence[Card], rows: Mapping[str, Record], machine: Machine
     groups = {card.device.pci: word(rows.get(card.device.pci, {}).get("group_id")) for card in cards}
     of_group = Counter(groups.values())
 
-    def place(card: Card) -> Hashable:
+    def place(card: Card) -> tuple[str, Hashable]:
         address, serial = card.device.pci, _serial(rows, card)
         if groups[address] and 1 < of_group[groups[address]] < len(cards):
             return "group", groups[address]
@@ -222,8 +223,17 @@ def _in_sets(cards: Sequence[Card], rows: Mapping[str, Record], machine: Machine
 
     places = [place(card) for card in cards]
     number_of = numbers(places)
+    connected = all(kind != "numa" for kind, _ in places)
+    sizes = Counter((card.device.family, where) for card, where in zip(cards, places, strict=True))
+    families = Counter(card.device.family for card in cards)
+
+    def blocks(card: Card, where: tuple[str, Hashable]) -> Blocks:
+        family = card.device.family
+        near = Block(f"set-{number_of[where]}", sizes[family, where])
+        return (near, Block("machine", families[family])) if connected else ()
+
     return [
-        replace(card, device=replace(card.device, set=number_of[where]))
+        replace(card, device=replace(card.device, set=number_of[where], blocks=blocks(card, where)))
         for card, where in zip(cards, places, strict=True)
     ]
 

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from carrel.accelerators import tool_output
+from carrel.accelerators import plugin_resources, tool_output
 from carrel.accelerators.driver import (
     AcceleratorDriver,
     Card,
@@ -101,7 +101,7 @@ class Tenstorrent:
             paths=pages,
             groups=groups_of(cards),
             limits=(Limit("memlock", -1, -1),),
-            resources=resources(cards, {one: f"tenstorrent.com/{one}" for one in MEM_GB}),
+            resources=resources(cards, {"n150": plugin_resources.N150, "n300": plugin_resources.N300}),
         )
 
 

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,11 +10,12 @@ import orjson
 from sqlalchemy import exists, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.accelerators.port import DeviceMetrics
+from carrel.accelerators.port import DeviceMetrics, DeviceState
 from carrel.core.ids import EngineId, NodeId
 from carrel.core.slots import thousandths_of
 from carrel.engines.port import NodeInfo
 from carrel.events import service as events
+from carrel.nodes import device_energy
 from carrel.permissions.decide import Target
 from carrel.tables.nodes import DeviceCondition, Node
 
@@ -92,6 +93,7 @@ async def record(
 
     Measurements are written every few seconds, without an event.
     """
+    nodes = await _with_known_ids(tx, engine, nodes)
     bound = {
         "engine": engine,
         "names": [info.name for info in nodes],
@@ -101,6 +103,7 @@ async def record(
         "stale": now - FRESH,
         "missing": _MISSING,
     }
+    await device_energy.add(tx, bound)
     changes = [HealthChange(*row) for row in await tx.execute(_RECORD, bound)]
     await tx.execute(_FORGET, {**bound, "forgotten": now - _FORGOTTEN_AFTER})
     for change in changes:
@@ -114,6 +117,41 @@ async def record(
         kind = "node.device_healthy" if change.healthy else "node.device_unhealthy"
         await events.record(tx, kind, change.node, target=Target(), data=data)
     return changes
+
+
+_KNOWN = text("""
+    SELECT n.name, c.description->>'pci' AS pci, c.description->>'family' AS family, min(c.device) AS device
+    FROM device_conditions c JOIN nodes n ON n.id = c.node_id
+    WHERE n.engine_id = :engine AND n.name = ANY(:names) AND c.description->>'pci' = ANY(:addresses)
+      AND c.device <> c.description->>'pci'
+    GROUP BY 1, 2, 3 HAVING count(*) = 1
+""")
+
+
+async def _with_known_ids(
+    tx: AsyncSession, engine: EngineId, nodes: Sequence[NodeInfo]
+) -> Sequence[NodeInfo]:
+    """A device out of order that is reported by its PCI address has the id that it had before: a driver that was
+    restarted does not know it while the vendor's tool does not answer.
+    """
+    addresses = [one.device.pci for info in nodes for one in info.device_states if _lacks_id(one)]
+    if not addresses:
+        return nodes
+    bound = {"engine": engine, "names": [info.name for info in nodes], "addresses": addresses}
+    known = {(row.name, row.pci, row.family): row.device for row in await tx.execute(_KNOWN, bound)}
+
+    def named(info: NodeInfo, state: DeviceState) -> DeviceState:
+        id = known.get((info.name, state.device.pci, state.device.family), state.device.id)
+        return replace(state, device=replace(state.device, id=id)) if _lacks_id(state) else state
+
+    return [
+        replace(info, device_states=tuple(named(info, state) for state in info.device_states))
+        for info in nodes
+    ]
+
+
+def _lacks_id(state: DeviceState) -> bool:
+    return not state.healthy and state.device.id == state.device.pci != ""
 
 
 def _rows(info: NodeInfo) -> Iterable[dict[str, object]]:

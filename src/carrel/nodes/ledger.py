@@ -50,14 +50,26 @@ HELD = """
 _HELD = text(HELD)
 
 
+_NOT_OFFERED = text("""
+    SELECT a.node_id, a.slot, -sum(a.amount * part.lost / part.total) AS amount
+    FROM allocations a JOIN nodes n ON n.id = a.node_id
+    CROSS JOIN LATERAL (
+        SELECT sum(CAST(d.value AS bigint)) AS total, sum(CAST(d.value AS bigint)) FILTER (
+            WHERE NOT n.devices @> jsonb_build_array(jsonb_build_object('id', d.key))) AS lost
+        FROM jsonb_each_text(a.devices) d
+    ) part
+    WHERE a.released_at IS NULL AND a.devices IS NOT NULL AND part.lost > 0 GROUP BY 1, 2
+""")
+
+
 async def held(tx: AsyncSession) -> dict[NodeId, dict[str, int]]:
     """Allocated slots by node; nodes without allocations are omitted. What is held of the limit of an elastic group
-    counts on the machine too, once that is known.
+    counts on the machine too, once that is known. Devices that are out of order do not count: the capacity lacks them.
     """
-    rows = await tx.execute(_HELD)
     usage: defaultdict[NodeId, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for node_id, slot, amount in rows:
-        usage[node_id][slot] += int(amount)
+    for statement in (_HELD, _NOT_OFFERED):
+        for node_id, slot, amount in await tx.execute(statement):
+            usage[node_id][slot] += int(amount)
     return {node: dict(slots) for node, slots in usage.items()}
 
 

@@ -17,6 +17,7 @@ from carrel.core.units import Slots, add, subtract
 from carrel.engines.port import LabelRequirement, NodeInfo
 from carrel.nodes import device_conditions, ledger
 from carrel.nodes.device_conditions import HealthChange
+from carrel.nodes.device_snapshots import device_snapshot
 from carrel.nodes.groups import elastic, membership, selectors
 from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor
@@ -316,7 +317,4 @@ async def resources(tx: AsyncSession, actor: Actor) -> Resources:
 
 
 def _devices(node: Node, used: Mapping[str, int]) -> list[DeviceSnapshot]:
-    return [
-        DeviceSnapshot(one["id"], one["family"], used.get(one["id"], 0), slots=one["slots"])
-        for one in node.devices
-    ]
+    return [device_snapshot(one, used.get(one["id"], 0)) for one in node.devices]

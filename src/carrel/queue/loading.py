@@ -18,6 +18,7 @@ from carrel.engines.references import canonical
 from carrel.environments import session_images as environments
 from carrel.limits.scopes import ceilings, scopes_of
 from carrel.nodes import ledger
+from carrel.nodes.device_snapshots import device_snapshot
 from carrel.nodes.groups import service as groups
 from carrel.queue import cuda_requirements
 from carrel.scheduling.array_limits import REASON, ArrayLimit, set_aside
@@ -25,7 +26,6 @@ from carrel.scheduling.node_domains import domains
 from carrel.scheduling.snapshot import (
     SESSIONS,
     ContainerPlacement,
-    DeviceSnapshot,
     GroupChoice,
     GroupSnapshot,
     NodeSnapshot,
@@ -376,14 +376,7 @@ def _node(node: Any) -> NodeSnapshot:
         node.group_id,
         _FILLED if node.shared else ledger.closed(node, node.required_capabilities, node.runtime),
         architecture(node.architecture),
-        devices=tuple(
-            [
-                DeviceSnapshot(
-                    one["id"], one["family"], node.on_devices.get(one["id"], 0), one["set"], one["slots"]
-                )
-                for one in node.devices
-            ]
-        ),
+        devices=tuple([device_snapshot(one, node.on_devices.get(one["id"], 0)) for one in node.devices]),
         network=node.engine_id or "",
         root=ROOT_INSIDE in node.capabilities,
         elastic=node.elastic,

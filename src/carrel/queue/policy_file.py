@@ -6,6 +6,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
+from carrel.core.device_blocks import Block
 from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId
 from carrel.core.slots import WHOLE
 from carrel.core.units import parse_slots
@@ -30,16 +31,26 @@ class _Part(BaseModel):
     model_config = {"extra": "forbid"}
 
 
+class BlockOfDevices(_Part):
+    """size: of all its devices. whole: given as a whole, or devices of one narrower block."""
+
+    name: str
+    size: int = Field(ge=1, le=1000)
+    whole: bool = False
+
+
 class DevicesOfNode(_Part):
     """A number of accelerators in one set (near each other).
 
     slots: slot names with the thousandths of a device that one takes; default: FAMILY.device and FAMILY.shares.
+    blocks: sets in which a container may get them with others.
     """
 
     family: str
     count: int = Field(ge=1, le=1000)
     set: int = 0
     slots: dict[str, Annotated[int, Field(ge=1, le=WHOLE)]] | None = None
+    blocks: list[BlockOfDevices] = []
 
     @property
     def served(self) -> dict[str, int]:
@@ -162,7 +173,13 @@ def _group(id_: GroupId, section: GroupOfPolicy) -> GroupSnapshot:
 
 def _nodes(section: NodesOfPolicy) -> list[NodeSnapshot]:
     there = tuple(
-        DeviceSnapshot(f"{of.family}{number}", of.family, set=of.set, slots=of.served)
+        DeviceSnapshot(
+            f"{of.family}{number}",
+            of.family,
+            set=of.set,
+            slots=of.served,
+            blocks=tuple([Block(one.name, one.size, one.whole) for one in of.blocks]),
+        )
         for number, of in enumerate(of for of in section.devices for _ in range(of.count))
     )
     slots = dict(section.slots)

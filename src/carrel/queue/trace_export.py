@@ -2,17 +2,20 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator, Collection, Mapping
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.core.device_blocks import blocks_of
 from carrel.core.units import Slots
 from carrel.db.database import Database
 from carrel.limits.scopes import ceilings, scopes_of
 from carrel.nodes import ledger
 from carrel.queue.policy_file import (
+    BlockOfDevices,
     CeilingsOfPolicy,
     DevicesOfNode,
     GroupOfPolicy,
@@ -107,7 +110,9 @@ async def policy(tx: AsyncSession) -> SchedulerPolicy:
 
 
 def _node(node: Node, required: Collection[str], runtime: str | None) -> NodesOfPolicy:
-    sets = Counter((device["family"], device["set"]) for device in node.devices)
+    sets = Counter(
+        (device["family"], device["set"], blocks_of(device.get("blocks", ()))) for device in node.devices
+    )
     slots = {device["family"]: device["slots"] for device in node.devices}
     return NodesOfPolicy(
         name=node.name,
@@ -118,9 +123,10 @@ def _node(node: Node, required: Collection[str], runtime: str | None) -> NodesOf
                 family=family,
                 count=n,
                 set=near,
+                blocks=[BlockOfDevices(**asdict(block)) for block in blocks],
                 slots=None if slots[family] == usual_slots(family) else slots[family],
             )
-            for (family, near), n in sorted(sets.items())
+            for (family, near, blocks), n in sorted(sets.items())
         ],
         architecture=node.architecture,
         closed=ledger.closed(node, required, runtime),

@@ -169,8 +169,9 @@ class Members:
 
     def _at_most(self, slot: str) -> NDArray[np.int64]:
         """By node, no less than what several containers can get together."""
-        # Of fractions of devices, a column has what one container can get.
-        if self._units.get(slot, ("", WHOLE))[1] < WHOLE:
+        # Of fractions of devices, and of devices in blocks, a column has what one container can get.
+        unit = self._units.get(slot, devices.NO_DEVICE)
+        if unit.in_blocks or unit.thousandths < WHOLE:
             return self._capacity.capacities(slot)
         return self._capacity.column(slot)
 

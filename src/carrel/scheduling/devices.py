@@ -1,14 +1,30 @@
 """Choose the accelerators of a node for a container.
 
 Best fit: a fraction goes to the device with the least capacity left over, whole devices to the smallest sufficient
-set of near devices, so that devices and sets are not fragmented.
+set of near devices, so that devices and sets are not fragmented. Devices with blocks are given in the sets that these
+allow only.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 from carrel.core.slots import WHOLE
-from carrel.scheduling.snapshot import DeviceSnapshot, NodeSnapshot
+from carrel.scheduling import valid_sets
+from carrel.scheduling.snapshot import DeviceSnapshot, NodeSnapshot, Slots
+
+
+class Unit(NamedTuple):
+    """One unit of an accelerator slot. thousandths: of a device. in_blocks: some of the devices have blocks."""
+
+    family: str
+    thousandths: int
+    in_blocks: bool = False
+
+
+NO_DEVICE = Unit("", WHOLE)
+"""Of a slot that no device serves."""
 
 
 def families(devices: Iterable[DeviceSnapshot]) -> dict[str, str]:
@@ -16,14 +32,15 @@ def families(devices: Iterable[DeviceSnapshot]) -> dict[str, str]:
     return {slot: family for family, served in _served(devices).items() for slot in served}
 
 
-def units(nodes: Iterable[NodeSnapshot]) -> dict[str, tuple[str, int]]:
-    """All accelerator slots: slot -> its family, and the thousandths of a device that one takes."""
-    return {
-        slot: (family, unit)
-        for node in nodes
-        for family, served in _served(node.devices).items()
-        for slot, unit in served.items()
-    }
+def units(nodes: Iterable[NodeSnapshot]) -> dict[str, Unit]:
+    """All accelerator slots."""
+    units: dict[str, Unit] = {}
+    for node in nodes:
+        for device in {one.family: one for one in node.devices}.values():
+            for slot, thousandths in device.slots.items():
+                if slot not in units or (device.blocks and not units[slot].in_blocks):
+                    units[slot] = Unit(device.family, thousandths, bool(device.blocks))
+    return units
 
 
 def _served(devices: Iterable[DeviceSnapshot]) -> dict[str, Mapping[str, int]]:
@@ -49,6 +66,8 @@ def used(devices: Iterable[DeviceSnapshot], slot: str) -> int:
 def available(devices: Iterable[DeviceSnapshot], slot: str) -> int:
     """The largest amount of the slot that one container can get now; every smaller amount fits too."""
     mine, unit = _serving(devices, slot)
+    if _in_blocks(mine):
+        return valid_sets.most(mine)
     free = [WHOLE - device.used for device in mine]
     part = max([amount for amount in free if amount < WHOLE], default=0)
     return free.count(WHOLE) * WHOLE // unit + part // unit
@@ -57,6 +76,8 @@ def available(devices: Iterable[DeviceSnapshot], slot: str) -> int:
 def copies(devices: Iterable[DeviceSnapshot], slot: str, amount: int, most: int) -> int:
     """How many containers can get this amount of the slot each at the same time, up to `most`."""
     mine, unit = _serving(devices, slot)
+    if _in_blocks(mine):
+        return _copies_in_blocks(mine, amount, most)
     whole, part = divmod(amount * unit, WHOLE)
     free = [WHOLE - device.used for device in mine]
     untouched = sum(left == WHOLE for left in free)
@@ -80,7 +101,7 @@ def choose(devices: Iterable[DeviceSnapshot], slot: str, amount: int) -> Mapping
     """
     mine, unit = _serving(devices, slot)
     whole, part = divmod(amount * unit, WHOLE)
-    chosen = _whole_devices(mine, whole)
+    chosen = valid_sets.choose(mine, whole) if _in_blocks(mine) else _whole_devices(mine, whole)
     if chosen is None:
         return None
     taken = dict.fromkeys(chosen, WHOLE)
@@ -96,6 +117,30 @@ def _serving(devices: Iterable[DeviceSnapshot], slot: str) -> tuple[list[DeviceS
     """The devices that serve the slot, and the thousandths that one unit takes."""
     mine = [device for device in devices if slot in device.slots]
     return mine, unit(mine, slot)
+
+
+def largest(offered: Slots, devices: Iterable[DeviceSnapshot]) -> Slots:
+    """The most that one container can get of an empty node. offered: its capacity."""
+    in_blocks = [replace(device, used=0) for device in devices if device.blocks]
+    if not in_blocks:
+        return offered
+    slots = families(in_blocks)
+    return {
+        slot: min(amount, available(in_blocks, slot)) if slot in slots else amount
+        for slot, amount in offered.items()
+    }
+
+
+def _in_blocks(devices: Sequence[DeviceSnapshot]) -> bool:
+    return bool(devices) and bool(devices[0].blocks)
+
+
+def _copies_in_blocks(devices: Sequence[DeviceSnapshot], count: int, most: int) -> int:
+    left, copies = list(devices), 0
+    while copies < most and (taken := valid_sets.choose(left, count)) is not None:
+        left = [replace(device, used=WHOLE) if device.id in taken else device for device in left]
+        copies += 1
+    return copies
 
 
 def _whole_devices(devices: Sequence[DeviceSnapshot], count: int) -> list[str] | None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from carrel.scheduling import devices
 from carrel.scheduling.ceilings import requested_amounts, total_slots
 from carrel.scheduling.placement import Room
 from carrel.scheduling.plan import Planning
@@ -50,7 +51,11 @@ def _never(planning: Planning, one: PendingSession, room: Room, blocked: Blocked
     if request.within and request.within not in room.group.topology:
         return no_level(request.within).sentence
     for slots in [total_slots(one)] if request.together else one.sizes:
-        offers = [node.capacity for node in nodes if one.runs_on(node, slots)]
+        offers = [
+            node.capacity if request.together else devices.largest(node.capacity, node.devices)
+            for node in nodes
+            if one.runs_on(node, slots)
+        ]
         if not any(all(offer.get(slot, 0) >= amount for slot, amount in slots.items()) for offer in offers):
             # A group that has no node yet may get one.
             if not offers:
@@ -68,11 +73,12 @@ def headroom(planning: Planning, one: PendingSession) -> Mapping[str, Headroom]:
         for scope in scopes
     )
     amounts: dict[str, Headroom] = {}
+    largest = [devices.largest(node.capacity, node.devices) for node in room.nodes]
     for slot in sorted({slot for node in room.nodes for slot in node.capacity}):
         open_nodes = zip(room.nodes, room.free, strict=True)
         free = max((left.get(slot, 0) for node, left in open_nodes if not node.closed), default=0)
         under = planning.ceilings.left(one.scopes, slot)
-        most, by = max((node.capacity.get(slot, 0) for node in room.nodes), default=0), "the largest node"
+        most, by = max((each.get(slot, 0) for each in largest), default=0), "the largest node"
         for scope in scopes:
             if scope.ceiling.get(slot, most) < most:
                 most, by = scope.ceiling[slot], scope.label

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from carrel.core.ids import GroupId, NodeId, SessionId
 from carrel.core.slots import WHOLE
 from carrel.scheduling.ceilings import requested_amounts
+from carrel.scheduling.devices import NO_DEVICE, Unit
 from carrel.scheduling.snapshot import (
     ClusterMode,
     GroupSnapshot,
@@ -19,8 +20,8 @@ from carrel.scheduling.snapshot import (
 
 Amounts = tuple[tuple[str, int], ...]
 """Of slots."""
-Units = Mapping[str, tuple[str, int]]
-"""Accelerator slots: family and thousandths of a device per unit; see `devices.units`."""
+Units = Mapping[str, Unit]
+"""Accelerator slots; see `devices.units`."""
 
 
 class ContainerRequirements(NamedTuple):
@@ -178,19 +179,20 @@ def _needed(slots: Amounts, units: Units) -> Amounts:
     """Of a node: see `ContainerRequirements`."""
     amounts = dict(slots)
     for slot, _ in slots:
-        family, unit = units.get(slot, ("", WHOLE))
-        if unit < WHOLE:
+        mine = units.get(slot, NO_DEVICE)
+        if mine.thousandths < WHOLE:
             others = [
-                (units[other][1], amount)
+                (units[other].thousandths, amount)
                 for other, amount in slots
-                if other != slot and other in units and units[other][0] == family
+                if other != slot and other in units and units[other].family == mine.family
             ]
-            amounts[slot] += sum(other * amount for other, amount in others) // unit
+            amounts[slot] += sum(other * amount for other, amount in others) // mine.thousandths
     return tuple(amounts.items())
 
 
 def _total(container: ContainerRequirements, count: int, units: Units) -> ContainerRequirements | None:
     """That many containers as one; None if room for the sum does not imply room for each."""
-    if any(slot in units and amount * units[slot][1] % WHOLE for slot, amount in container.slots):
-        return None
+    for slot, amount in container.slots:
+        if slot in units and (units[slot].in_blocks or amount * units[slot].thousandths % WHOLE):
+            return None
     return container._replace(slots=tuple((slot, amount * count) for slot, amount in container.slots))

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from carrel.core import cuda
+from carrel.core.device_blocks import Blocks
 from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId, SessionId
 
 SESSIONS = "sessions"
@@ -59,7 +60,8 @@ class DeviceSnapshot:
     """One accelerator. used: thousandths. set: devices of the same number are near each other (NUMA, NVLink).
 
     slots: the slots it serves, with the thousandths per unit. All devices of a family on a node serve the same slots,
-    and no slot is served by two families.
+    and no slot is served by two families. blocks: see `valid_sets`; all devices of a family on a node
+    have some, and then it has no shares, or none has.
     """
 
     id: str
@@ -67,6 +69,7 @@ class DeviceSnapshot:
     used: int = 0
     set: int = 0
     slots: Slots = field(default_factory=dict)
+    blocks: Blocks = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from carrel.core.units import Slots, format_size, format_slot
 from carrel.limits.scopes import access_key_of, ceilings, policy_of, scopes_of
 from carrel.nodes import ledger
 from carrel.nodes import service as nodes
+from carrel.nodes.device_snapshots import device_snapshot
 from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor, Target, allows, refusal
 from carrel.scheduling import devices
@@ -26,7 +27,6 @@ from carrel.scheduling.snapshot import (
     CONTAINERS,
     DEFAULT_PRIORITY,
     SESSIONS,
-    DeviceSnapshot,
     GroupSnapshot,
     NodeSnapshot,
     PendingSession,
@@ -398,9 +398,7 @@ def _empty(
             node.id,
             node.name,
             ledger.offered(node),
-            devices=tuple(
-                DeviceSnapshot(one["id"], one["family"], 0, one["set"], one["slots"]) for one in node.devices
-            ),
+            devices=tuple(map(device_snapshot, node.devices)),
             network=node.engine_id or "",
             domains=domains({**node.labels, **node.own_labels}, group.topology),
         )
@@ -423,11 +421,18 @@ def _empty(
 def how_many_fit(node: Node, slots: Slots) -> int:
     """So many containers would fit there if nothing else were on it. slots: of each."""
     offered = ledger.offered(node)
-    return min((offered.get(slot, 0) // amount for slot, amount in slots.items() if amount), default=_MANY)
+    in_blocks = [device_snapshot(one) for one in node.devices if one.get("blocks")]
+    limited = devices.families(in_blocks)
+
+    def times(slot: str, amount: int) -> int:
+        most = offered.get(slot, 0) // amount
+        return devices.copies(in_blocks, slot, amount, most) if slot in limited else most
+
+    return min((times(slot, amount) for slot, amount in slots.items() if amount), default=_MANY)
 
 
 def _too_large(slots: Slots, machines: Sequence[Node]) -> Refused:
-    offers = [ledger.offered(node) for node in machines]
+    offers = [devices.largest(ledger.offered(node), map(device_snapshot, node.devices)) for node in machines]
     slot, message = too_large(slots, offers, elastic=any(node.elastic for node in machines))
     details: dict[str, object] = {"asked": dict(slots)}
     if slot:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from carrel.core.units import Slots
 from carrel.scheduling import devices
+from carrel.scheduling.devices import Unit
 from carrel.scheduling.requirements import Units
 from carrel.simulator.fairness import jain
 from carrel.simulator.installation import SimulatedInstallation
@@ -194,8 +195,8 @@ def measured(slots: Slots, units: Units) -> dict[str, int]:
     """Slots in comparable units: those of one family combined, in thousandths of devices, by the family's name."""
     amounts: dict[str, int] = {}
     for slot, amount in slots.items():
-        family, unit = units.get(slot, (slot, 1))
-        amounts[family] = amounts.get(family, 0) + amount * unit
+        unit = units.get(slot, Unit(slot, 1))
+        amounts[unit.family] = amounts.get(unit.family, 0) + amount * unit.thousandths
     return amounts
 
 
@@ -208,8 +209,8 @@ def _capacity(installation: SimulatedInstallation) -> dict[str, int]:
     total: Counter[str] = Counter()
     for node in installation.nodes:
         if not node.closed:
-            slots = sorted(node.capacity, key=lambda slot: units.get(slot, ("", 1))[1])
-            counted = {units.get(slot, (slot, 1))[0]: slot for slot in slots}
+            slots = sorted(node.capacity, key=lambda slot: units.get(slot, Unit("", 1)).thousandths)
+            counted = {units.get(slot, Unit(slot, 1)).family: slot for slot in slots}
             total.update(measured({slot: node.capacity[slot] for slot in counted.values()}, units))
     return {slot: amount for slot, amount in total.items() if amount}
 

@@ -7,7 +7,7 @@ from sqlalchemy import ARRAY, BigInteger, Date, DateTime, Float, Index, LargeBin
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from carrel.core.ids import ContainerId, DomainId, GroupId, ProjectId, UserId
+from carrel.core.ids import ContainerId, DomainId, GroupId, NodeId, ProjectId, SessionId, UserId
 from carrel.db.tables import Table
 
 
@@ -98,6 +98,34 @@ class UsageDay(Table):
     used: Mapped[float]
     wasters: Mapped[dict[str, float] | None] = mapped_column(JSONB(none_as_null=True))
     waits: Mapped[dict[str, int] | None] = mapped_column(JSONB(none_as_null=True))
+
+
+class DeviceEnergy(Table):
+    """What a device drew for a session on a UTC day, the columns of the session as in `UsageDay`.
+
+    seconds: device-seconds during which its power was measured.
+    """
+
+    __tablename__ = "device_energy"
+    __table_args__ = (
+        Index("ix_device_energy_session_id", "session_id"),
+        Index("ix_device_energy_owner_id_day", "owner_id", "day"),
+        Index("ix_device_energy_project_id_day", "project_id", "day"),
+    )
+
+    day: Mapped[date] = mapped_column(Date, primary_key=True)
+    session_id: Mapped[SessionId] = mapped_column(String, primary_key=True)
+    node_id: Mapped[NodeId] = mapped_column(String, primary_key=True)
+    device: Mapped[str] = mapped_column(String, primary_key=True)
+    slot: Mapped[str] = mapped_column(String(60), primary_key=True)
+    owner_id: Mapped[UserId] = mapped_column(String)
+    project_id: Mapped[ProjectId] = mapped_column(String)
+    group_id: Mapped[GroupId] = mapped_column(String)
+    image: Mapped[str] = mapped_column(String(512))
+    domain_id: Mapped[DomainId] = mapped_column(String)
+    model: Mapped[str] = mapped_column(String)
+    joules: Mapped[float]
+    seconds: Mapped[float]
 
 
 class UsageProgress(Table):

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import ContainerId
 from carrel.tables.nodes import Allocation
-from carrel.tables.usage import Sample, UsageDay, UsageHour, UsageMinutes, UsageProgress
+from carrel.tables.usage import DeviceEnergy, Sample, UsageDay, UsageHour, UsageMinutes, UsageProgress
 from carrel.usage import chunks, days
 from carrel.usage.service import INTERVAL_S, KEPT
 
@@ -84,7 +84,8 @@ async def prune_days(tx: AsyncSession, now: datetime, *, kept: int) -> None:
     """Delete the statistics of days before the last so many. kept: 0: none is deleted."""
     if kept:
         first = (now.astimezone(UTC) - timedelta(days=kept)).date()
-        await tx.execute(delete(UsageDay).where(UsageDay.day < first))
+        for table in (UsageDay, DeviceEnergy):
+            await tx.execute(delete(table).where(table.day < first))
 
 
 async def _beginning(tx: AsyncSession, now: datetime) -> datetime:

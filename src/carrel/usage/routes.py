@@ -13,7 +13,7 @@ from carrel.sessions import containers, queries
 from carrel.sessions import service as sessions
 from carrel.sessions.routes import Ref
 from carrel.tables.sessions import Session
-from carrel.usage import history, history_scope, series, service
+from carrel.usage import energy, history, history_scope, series, service
 from carrel.usage.schemas import (
     IdleQuery,
     IdleSession,
@@ -58,7 +58,8 @@ async def session_usage(
         else:
             chosen = list(await containers.of(tx, session.id))
         loaded = await series.load(tx, chosen, start, end, step_s)
-    return SessionUsageView.model_validate(loaded, from_attributes=True)
+        drawn = await energy.of_session(tx, session.id)
+    return SessionUsageView.model_validate({**vars(loaded), "energy": drawn}, from_attributes=True)
 
 
 @router.get(

@@ -47,14 +47,24 @@ class ContainerUsageView(BaseModel):
     measures: dict[str, MeasureSeries]
 
 
+class DeviceEnergyView(BaseModel):
+    """What a device drew for a session while its power was measured, for so many device-hours."""
+
+    device: str
+    model: str
+    energy_kwh: float
+    power_hours: float
+
+
 class SessionUsageView(BaseModel):
     """Usage of the containers of a session, the main one first. step_s: length of an interval. times: ends of the
-    intervals, oldest first.
+    intervals, oldest first. energy: of its accelerators since it started, whatever the period; empty: not measured.
     """
 
     step_s: int
     times: list[datetime]
     containers: list[ContainerUsageView]
+    energy: list[DeviceEnergyView]
 
 
 class Series(BaseModel):

@@ -161,6 +161,71 @@ async def test_a_card_that_gets_out_of_order_is_shown_and_its_session_warned(liv
     await eventually(recovered)
 
 
+async def test_a_card_out_of_order_that_a_session_holds_takes_none_of_the_others(living: Api, tmp_path: Path):
+    root = tree(tmp_path / "machine", "gaudi3x2")
+    living.engine.world.equip("local", driver(Gaudi(), root))
+    living.engine.world.hint("local")
+    user, admin = await living.as_("user"), await living.as_("superadmin")
+
+    async def counted() -> list[int | None]:
+        of = (await user.get("/resources")).json()
+        return [of[name].get("gaudi3.device", 0) for name in ("capacity", "used", "left")]
+
+    async def all_offered() -> bool:
+        return await counted() == [2, 0, 2]
+
+    await eventually(all_offered)
+    session = await user.start(slots=SMALL | {"gaudi3.device": 1})
+    await living.until(user, session["id"], "RUNNING")
+    assert await counted() == [2, 1, 1]
+    devices = (await admin.get("/nodes/local")).json()["devices"]
+    [held] = [number for number, one in enumerate(devices) if one["used"]]
+    [answer] = (root / "tools/hl-smi").iterdir()
+    rows = answer.read_text().splitlines()
+    answer.write_text(rows[1 - held] + "\n")
+
+    async def set_aside() -> bool:
+        return await counted() == [1, 0, 1]
+
+    await eventually(set_aside)
+    assert (await admin.get("/nodes/local")).json()["used"].get("gaudi3.device", 0) == 0
+    other = await user.start(slots=SMALL | {"gaudi3.device": 1})
+    await living.until(user, other["id"], "RUNNING")
+
+
+async def test_a_card_keeps_its_id_while_its_tool_fails_after_a_restart(api: Api, tmp_path: Path):
+    root = tree(tmp_path / "machine", "gaudi3x2")
+    admin = await api.as_("superadmin")
+
+    async def shown() -> list[tuple[str, bool]]:
+        await join(api.database, node_with([driver(Gaudi(), root)], PLAIN))
+        return [(one["id"], one["healthy"]) for one in (await admin.get("/nodes/machine")).json()["devices"]]
+
+    before = await shown()
+    assert {healthy for _, healthy in before} == {True}
+    [answer] = (root / "tools/hl-smi").iterdir()
+    rows = answer.read_text()
+    answer.write_text("")
+    assert sorted(await shown()) == sorted((id, False) for id, _ in before)
+    answer.write_text(rows)
+    assert await shown() == before
+
+
+async def test_a_set_that_no_node_has_is_refused_with_the_largest_that_one_has(api: Api, tmp_path: Path):
+    root = tree(tmp_path / "machine", "gaudi3x8")
+    [rows] = (root / "tools/hl-smi").iterdir()
+    rows.write_text("\n".join(rows.read_text().splitlines()[1:]) + "\n")
+    await join(api.database, node_with([driver(Gaudi(), root)], PLAIN))
+    user = await api.as_("user")
+    answer = await user.try_start(image="starter", slots=SMALL | {"gaudi3.device": 8})
+    assert status_and_code(answer) == (409, "session.too_large")
+    assert answer.json()["detail"] == "No node has 8 gaudi3.device; the largest has 4 gaudi3.device."
+    assert answer.json()["details"]["largest"] == 4
+    left = (await user.get("/resources")).json()
+    assert [left[name]["gaudi3.device"] for name in ("capacity", "left", "largest")] == [7, 4, 4]
+    assert (await user.try_start(image="starter", slots=SMALL | {"gaudi3.device": 4})).status_code == 201
+
+
 async def test_quanta_sets_and_families_are_kept_by_admission(api: Api):
     await declare(
         api,

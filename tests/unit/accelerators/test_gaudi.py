@@ -8,6 +8,7 @@ from simulated_accelerators import driver, tree
 from carrel.accelerators.gaudi import Gaudi
 from carrel.accelerators.hardware import Machine
 from carrel.accelerators.port import UNKNOWN, Attachment, Device, DeviceMetrics, DeviceState, MachinePath
+from carrel.core.device_blocks import Block
 
 QUERY = "tools/hl-smi/q"
 ID = "01P0-HL325L-SIM-"
@@ -31,6 +32,7 @@ def test_a_card_is_what_the_tool_and_the_kernel_say(root: Path):
             pci="0000:18:00.0",
             numa=0,
             mem_bytes=131072 * MIB,
+            blocks=tuple(Block(f"{size}-0", size, whole=True) for size in (2, 4, 8)),
         ),
         metrics=DeviceMetrics(0.0, 672 * MIB, 131072 * MIB, 35.0, 226.0, 0),
     )
@@ -56,6 +58,23 @@ def test_a_container_gets_the_files_and_modules_of_its_cards(root: Path):
         },
         paths=tuple(MachinePath(f"{root}/dev/{name}", f"/dev/{name}") for name in files),
     )
+
+
+def test_blocks_are_pairs_and_quads_of_modules_also_while_the_tool_fails(root: Path):
+    for bus in range(0x18, 0x20):
+        (root / f"sys/bus/pci/devices/0000:{bus:02x}:00.0/module_id").unlink(missing_ok=True)
+    gaudi = driver(Gaudi(), root)
+    blocks = [[one.name for one in state.device.blocks] for state in gaudi.states()]
+    assert blocks == [[f"2-{module // 2}", f"4-{module // 4}", "8-0"] for module in range(8)]
+    (root / f"{QUERY}.hangs").touch()
+    assert [[one.name for one in state.device.blocks] for state in gaudi.states()] == blocks
+
+
+def test_a_card_whose_module_is_unknown_has_no_blocks(root: Path):
+    for bus in range(0x18, 0x20):
+        (root / f"sys/bus/pci/devices/0000:{bus:02x}:00.0/module_id").unlink(missing_ok=True)
+    (root / QUERY).write_text("")
+    assert {state.device.blocks for state in driver(Gaudi(), root).states()} == {()}
 
 
 def test_cards_are_resources_in_kubernetes(root: Path):

@@ -74,6 +74,15 @@ def test_a_container_has_the_adapters_behind_the_switches_of_its_devices(tree: T
     assert tree.given({"GPU-18": 500}) == Attachment(env={"NCCL_IB_DISABLE": "1"})
 
 
+def test_an_adapter_stays_with_a_device_that_has_fallen_off_the_bus(tree: Tree) -> None:
+    tree.adapter(0, f"{_SWITCHES['18']}/0000:19:00.0")
+    adapters = InfiniBand(Machine(tree.root, simulated=True), enabled=True)
+    adapters.discover()
+    (tree.root / "sys/bus/pci/devices/0000:18:00.0").unlink()
+    assert not adapters.beside(tree.gpus, holding("2a")).nodes
+    assert adapters.beside(tree.gpus, holding("18")).nodes
+
+
 @pytest.mark.parametrize("place", ["pci0000:15/0000:15:05.0/0000:3a:00.0", "pci0000:80/0000:81:00.0"])
 def test_an_adapter_that_is_as_near_to_several_devices_needs_all_of_them(tree: Tree, place: str) -> None:
     """Below the same root complex, or in the same NUMA node."""

@@ -22,10 +22,12 @@ from carrel.accelerators.port import (
     MachinePath,
 )
 from carrel.accelerators.rebellions import Rebellions
+from carrel.core.device_blocks import Block
 
 ANSWER = "tools/rbln-smi/g"
 TOTAL = 16877879296
 FIRST = "sys/bus/pci/devices/0000:18:00.0"
+BLOCKS = (Block("set-0", 2), Block("machine", 4))
 LIMITS = (Limit("memlock", -1, -1),)
 
 
@@ -58,7 +60,9 @@ def nodes(**sources: str) -> tuple[DeviceNode, ...]:
 def test_an_npu_is_what_the_tool_and_the_kernel_say(root: Path):
     first = states(root)[0]
     assert first == DeviceState(
-        Device(first.device.id, "atom-plus", "RBLN-CA22", 0, "0000:18:00.0", 0, mem_bytes=TOTAL),
+        Device(
+            first.device.id, "atom-plus", "RBLN-CA22", 0, "0000:18:00.0", 0, mem_bytes=TOTAL, blocks=BLOCKS
+        ),
         metrics=DeviceMetrics(0.0, 0, TOTAL, 29.0, 18.11),
     )
     assert len(first.device.id) == 36

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel.core.slots import WHOLE
-from carrel.scheduling.devices import available, capacity, choose, copies, families, units
+from carrel.scheduling.devices import Unit, available, capacity, choose, copies, families, units
 from carrel.scheduling.snapshot import DeviceSnapshot, NodeSnapshot
 
 CUDA = {"cuda.device": WHOLE, "cuda.shares": 1}
@@ -40,7 +40,7 @@ def test_nodes_may_serve_different_slots_of_a_family():
         NodeSnapshot("a", "a", {}, devices=devices((0, 0))),
         NodeSnapshot("b", "b", {}, devices=(whole_only,)),
     ]
-    expected = {"cuda.device": ("cuda", WHOLE), "cuda.shares": ("cuda", 1)}
+    expected = {"cuda.device": Unit("cuda", WHOLE), "cuda.shares": Unit("cuda", 1)}
     assert units(nodes) == units(reversed(nodes)) == expected
 
 

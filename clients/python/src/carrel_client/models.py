@@ -343,6 +343,14 @@ class AuditObject(TypedDict):
     name: str
 
 
+class BlockOfDevices(TypedDict):
+    """size: of all its devices. whole: given as a whole, or devices of one narrower block."""
+
+    name: str
+    size: int
+    whole: bool
+
+
 class BuildContextView(TypedDict):
     """size_bytes: of its files. source: where they are from, for the build; "": they were sent. It is deleted a day
     after its last use."""
@@ -712,6 +720,15 @@ class DeprecatedImage(TypedDict):
     successor: str | None
 
 
+class DeviceEnergyView(TypedDict):
+    """What a device drew for a session while its power was measured, for so many device-hours."""
+
+    device: str
+    energy_kwh: float
+    model: str
+    power_hours: float
+
+
 class DeviceHolder(TypedDict):
     """A part of a device that is allocated. amount: in thousandths. session: null if you may not see it."""
 
@@ -793,8 +810,10 @@ class DeviceView(TypedDict):
 class DevicesOfNode(TypedDict):
     """A number of accelerators in one set (near each other).
 
-    slots: slot names with the thousandths of a device that one takes; default: FAMILY.device and FAMILY.shares."""
+    slots: slot names with the thousandths of a device that one takes; default: FAMILY.device and FAMILY.shares.
+    blocks: sets in which a container may get them with others."""
 
+    blocks: list[BlockOfDevices]
     count: int
     family: str
     set: int
@@ -4023,9 +4042,10 @@ class SessionTimeline(TypedDict):
 
 class SessionUsageView(TypedDict):
     """Usage of the containers of a session, the main one first. step_s: length of an interval. times: ends of the
-    intervals, oldest first."""
+    intervals, oldest first. energy: of its accelerators since it started, whatever the period; empty: not measured."""
 
     containers: list[ContainerUsageView]
+    energy: list[DeviceEnergyView]
     step_s: int
     times: list[str]
 
@@ -4320,12 +4340,15 @@ class SlotStatistics(TypedDict):
 
     held: allocated slot-hours. peak: the highest allocation, as the mean of an hour. measured: the slot-hours during
     which use was measured; used: those used meanwhile; unused: the rest of them. utilisation: used of measured, 0..1;
-    null: not measured. cost: null without a price."""
+    null: not measured. cost: null without a price. energy_kwh: what its devices drew while their power was measured,
+    for so many device-hours, power_hours; null: not measured."""
 
     cost: float | None
+    energy_kwh: float | None
     held: float
     measured: float
     peak: float
+    power_hours: float
     unused: float
     used: float
     utilisation: float | None
@@ -4407,9 +4430,10 @@ StatisticsBy = Literal["domain", "project", "user", "group", "image"]
 class StatisticsRow(TypedDict):
     """id: of the domain, project, user or group; for images the image. label: its name; for a project domain/project,
     for a user the e-mail. session_hours: time of all its sessions together. session_peak: the most at once, as the mean
-    of an hour. cost: of all slots; null without prices."""
+    of an hour. cost: of all slots; null without prices. energy_kwh: of all accelerators; null: not measured."""
 
     cost: float | None
+    energy_kwh: float | None
     id: str
     label: str
     session_hours: float

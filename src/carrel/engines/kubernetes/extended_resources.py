@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from carrel.accelerators import plugin_resources
 from carrel.accelerators.port import Device
 from carrel.accelerators.visible_devices import NONE
 from carrel.core.slots import WHOLE, SlotKind, SlotType
@@ -20,35 +21,42 @@ from carrel.engines.kubernetes.quantities import quantity
 MOST_UNITS = 64
 """Per resource and node: more are not devices, but places of something that is shared."""
 _KINDS: Mapping[str, SlotKind] = {
-    "nvidia.com/gpu": SlotKind("cuda.device", "cuda", SlotType.COUNT, title="NVIDIA GPU"),
-    "amd.com/gpu": SlotKind("rocm.device", "rocm", SlotType.COUNT, title="AMD GPU", unit="GPU"),
-    "habana.ai/gaudi": SlotKind(
+    plugin_resources.NVIDIA_GPU: SlotKind("cuda.device", "cuda", SlotType.COUNT, title="NVIDIA GPU"),
+    plugin_resources.AMD_GPU: SlotKind("rocm.device", "rocm", SlotType.COUNT, title="AMD GPU", unit="GPU"),
+    plugin_resources.GAUDI: SlotKind(
         "gaudi.device", "gaudi", SlotType.COUNT, allowed=(1, 2, 4, 8), title="Intel Gaudi"
     ),
-    "furiosa.ai/warboy": SlotKind(
+    plugin_resources.WARBOY: SlotKind(
         "warboy.device", "warboy", SlotType.COUNT, title="FuriosaAI Warboy", unit="card"
     ),
-    "furiosa.ai/rngd": SlotKind("rngd.device", "rngd", SlotType.COUNT, title="FuriosaAI RNGD", unit="card"),
-    # Its plug-in does not tell models apart.
-    "rebellions.ai/npu": SlotKind("rbln.device", "rbln", SlotType.COUNT, title="Rebellions NPU", unit="NPU"),
-    "tenstorrent.com/n150": SlotKind(
+    plugin_resources.RNGD: SlotKind(
+        "rngd.device", "rngd", SlotType.COUNT, title="FuriosaAI RNGD", unit="card"
+    ),
+    plugin_resources.REBELLIONS_NPU: SlotKind(
+        "rbln.device", "rbln", SlotType.COUNT, title="Rebellions NPU", unit="NPU"
+    ),
+    plugin_resources.N150: SlotKind(
         "n150.device", "n150", SlotType.COUNT, title="Tenstorrent n150", unit="card"
     ),
-    "tenstorrent.com/n300": SlotKind(
+    plugin_resources.N300: SlotKind(
         "n300.device", "n300", SlotType.COUNT, title="Tenstorrent n300", unit="card"
     ),
-    "c600.graphcore.ai/ipu": SlotKind(
+    plugin_resources.C600: SlotKind(
         "c600.device", "c600", SlotType.COUNT, allowed=(1, 2, 4, 8), title="Graphcore C600"
     ),
 }
-_MIG = re.compile(r"nvidia\.com/mig-([1-9]g\.[1-9][0-9]{0,3}gb(?:[.-][a-z0-9]{1,9}){0,3})")
+_MIG = re.compile(
+    re.escape(plugin_resources.mig("mig-")) + r"([1-9]g\.[1-9][0-9]{0,3}gb(?:[.-][a-z0-9]{1,9}){0,3})"
+)
 _MIG_SLOT = "cuda.mig-"
 _NVIDIA = "nvidia.com/"
 _PRODUCT, _REPLICAS, _SHARING = (
     f"{_NVIDIA}gpu.{name}" for name in ("product", "replicas", "sharing-strategy")
 )
 """Labels of nodes by NVIDIA's feature discovery."""
-_CORES = re.compile(r"furiosa\.ai/rngd-(?P<cores>[124])core\.\d{1,3}gb")
+_CORES = re.compile(
+    re.escape(plugin_resources.part_of(plugin_resources.RNGD, "")) + r"(?P<cores>[124])core\.\d{1,3}gb"
+)
 """Of FuriosaAI's plug-in where it divides cards."""
 
 

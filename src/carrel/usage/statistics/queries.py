@@ -58,6 +58,11 @@ _WAITS = """
 SELECT {key} AS key, w.key::int, sum(w.value::int)
 FROM (SELECT {key}, waits {source} AND waits IS NOT NULL) d, jsonb_each_text(waits) w GROUP BY 1, 2
 """
+_ENERGY = """
+SELECT {key} AS key, slot, sum(joules), sum(seconds)
+FROM device_energy WHERE day BETWEEN :first AND :last AND {scope}
+GROUP BY GROUPING SETS (({key}, slot), (slot))
+"""
 
 
 _LABELS = {
@@ -73,12 +78,14 @@ _LABELS = {
 
 @dataclass
 class SlotSums:
-    """In slot-seconds; peak: in slots."""
+    """In slot-seconds; peak: in slots. power_s: device-seconds during which power was measured."""
 
     held: float = 0
     peak: float = 0
     measured: float = 0
     used: float = 0
+    joules: float = 0
+    power_s: float = 0
     worst: str | None = None
     unused_of_worst: float = 0
 
@@ -110,7 +117,7 @@ async def load(
 
     async def rows(query: str) -> Sequence[Any]:
         source = _FROM.format(scope=_SCOPES[scope])
-        statement = text(query.format(key=_KEYS[by], source=source))
+        statement = text(query.format(key=_KEYS[by], source=source, scope=_SCOPES[scope]))
         return (await tx.execute(statement, {"first": first, "last": last, "scope_id": scope_id})).all()
 
     sums = PeriodSums()
@@ -121,6 +128,9 @@ async def load(
     for key, slot, day, measured, used in await rows(_USED):
         of = (sums.days.setdefault(day, Sums()) if day else sums.of(key or TOTAL)).of(slot)
         of.measured, of.used = measured, used
+    for key, slot, joules, power_s in await rows(_ENERGY):
+        of = sums.of(key or TOTAL).of(slot)
+        of.joules, of.power_s = joules, power_s
     for key, slot, session, unused in await rows(_WASTE):
         for one in (sums.of(key).of(slot), sums.of(TOTAL).of(slot)):
             if unused > one.unused_of_worst:

@@ -65,7 +65,8 @@ class SlotStatistics(BaseModel):
 
     held: allocated slot-hours. peak: the highest allocation, as the mean of an hour. measured: the slot-hours during
     which use was measured; used: those used meanwhile; unused: the rest of them. utilisation: used of measured, 0..1;
-    null: not measured. cost: null without a price.
+    null: not measured. cost: null without a price. energy_kwh: what its devices drew while their power was measured,
+    for so many device-hours, power_hours; null: not measured.
     """
 
     held: float
@@ -75,6 +76,8 @@ class SlotStatistics(BaseModel):
     unused: float
     utilisation: float | None
     cost: float | None
+    energy_kwh: float | None
+    power_hours: float
     worst: WastefulSession | None
 
 
@@ -90,7 +93,7 @@ class WaitStatistics(BaseModel):
 class StatisticsRow(BaseModel):
     """id: of the domain, project, user or group; for images the image. label: its name; for a project domain/project,
     for a user the e-mail. session_hours: time of all its sessions together. session_peak: the most at once, as the mean
-    of an hour. cost: of all slots; null without prices.
+    of an hour. cost: of all slots; null without prices. energy_kwh: of all accelerators; null: not measured.
     """
 
     id: str
@@ -100,6 +103,7 @@ class StatisticsRow(BaseModel):
     slots: dict[str, SlotStatistics]
     waits: WaitStatistics
     cost: float | None
+    energy_kwh: float | None
 
 
 class DayStatistics(BaseModel):

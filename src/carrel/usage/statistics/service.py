@@ -31,6 +31,7 @@ from carrel.usage.statistics.schemas import (
 from carrel.usage.waits import percentile
 
 _HOUR_S = 3600
+_KWH_J = 3_600_000
 _SESSIONS = "sessions"
 _UNITS = {"cpu": (1000, "core"), "mem": (1 << 30, "GiB")}
 _COLUMNS = (
@@ -51,6 +52,8 @@ _COLUMNS = (
     "most_unused_session",
     "most_unused_owner",
     "most_unused_slot_hours",
+    "energy_kwh",
+    "power_measured_hours",
 )
 
 
@@ -115,6 +118,8 @@ def as_csv(view: StatisticsView) -> str:
             of.worst.name if of.worst else None,
             of.worst.owner.email if of.worst else None,
             of.worst.unused / _unit(slot)[0] if of.worst else None,
+            of.energy_kwh,
+            of.power_hours if of.energy_kwh is not None else None,
         )
         for row in [*view.items, view.total]
         for slot, of in sorted(row.slots.items())
@@ -153,6 +158,7 @@ def _row(key: str, sums: Sums, names: _Names) -> StatisticsRow:
     slots = {slot: _slot(slot, of, names) for slot, of in sums.slots.items() if slot != _SESSIONS}
     sessions = sums.slots.get(_SESSIONS, SlotSums())
     costs = [of.cost for of in slots.values() if of.cost is not None]
+    energies = [of.energy_kwh for of in slots.values() if of.energy_kwh is not None]
     return StatisticsRow(
         id=key,
         label=names.labels.get(key, key),
@@ -166,6 +172,7 @@ def _row(key: str, sums: Sums, names: _Names) -> StatisticsRow:
             p99_s=percentile(sums.waits, 0.99),
         ),
         cost=sum(costs) if names.prices else None,
+        energy_kwh=sum(energies) if energies else None,
     )
 
 
@@ -180,6 +187,8 @@ def _slot(slot: str, sums: SlotSums, names: _Names) -> SlotStatistics:
         unused=(sums.measured - sums.used) / _HOUR_S,
         utilisation=sums.used / sums.measured if sums.measured else None,
         cost=None if price is None else price * sums.held / _HOUR_S / _unit(slot)[0],
+        energy_kwh=sums.joules / _KWH_J if sums.power_s else None,
+        power_hours=sums.power_s / _HOUR_S,
         worst=WastefulSession(
             id=worst.id, name=worst.name, owner=worst.owner, unused=sums.unused_of_worst / _HOUR_S
         )

@@ -870,6 +870,26 @@ export type AuditObject = {
 };
 
 /**
+ * BlockOfDevices
+ *
+ * size: of all its devices. whole: given as a whole, or devices of one narrower block.
+ */
+export type BlockOfDevices = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Size
+     */
+    size: number;
+    /**
+     * Whole
+     */
+    whole?: boolean;
+};
+
+/**
  * BuildContextView
  *
  * size_bytes: of its files. source: where they are from, for the build; "": they were sent. It is deleted a day
@@ -1820,6 +1840,30 @@ export type DeprecatedImage = {
 };
 
 /**
+ * DeviceEnergyView
+ *
+ * What a device drew for a session while its power was measured, for so many device-hours.
+ */
+export type DeviceEnergyView = {
+    /**
+     * Device
+     */
+    device: string;
+    /**
+     * Energy Kwh
+     */
+    energy_kwh: number;
+    /**
+     * Model
+     */
+    model: string;
+    /**
+     * Power Hours
+     */
+    power_hours: number;
+};
+
+/**
  * DeviceHolder
  *
  * A part of a device that is allocated. amount: in thousandths. session: null if you may not see it.
@@ -2025,8 +2069,13 @@ export type DeviceView = {
  * A number of accelerators in one set (near each other).
  *
  * slots: slot names with the thousandths of a device that one takes; default: FAMILY.device and FAMILY.shares.
+ * blocks: sets in which a container may get them with others.
  */
 export type DevicesOfNode = {
+    /**
+     * Blocks
+     */
+    blocks?: Array<BlockOfDevices>;
     /**
      * Count
      */
@@ -10308,13 +10357,17 @@ export type SessionTimeline = {
  * SessionUsageView
  *
  * Usage of the containers of a session, the main one first. step_s: length of an interval. times: ends of the
- * intervals, oldest first.
+ * intervals, oldest first. energy: of its accelerators since it started, whatever the period; empty: not measured.
  */
 export type SessionUsageView = {
     /**
      * Containers
      */
     containers: Array<ContainerUsageView>;
+    /**
+     * Energy
+     */
+    energy: Array<DeviceEnergyView>;
     /**
      * Step S
      */
@@ -11345,13 +11398,18 @@ export type SlotRoomView = {
  *
  * held: allocated slot-hours. peak: the highest allocation, as the mean of an hour. measured: the slot-hours during
  * which use was measured; used: those used meanwhile; unused: the rest of them. utilisation: used of measured, 0..1;
- * null: not measured. cost: null without a price.
+ * null: not measured. cost: null without a price. energy_kwh: what its devices drew while their power was measured,
+ * for so many device-hours, power_hours; null: not measured.
  */
 export type SlotStatistics = {
     /**
      * Cost
      */
     cost: number | null;
+    /**
+     * Energy Kwh
+     */
+    energy_kwh: number | null;
     /**
      * Held
      */
@@ -11364,6 +11422,10 @@ export type SlotStatistics = {
      * Peak
      */
     peak: number;
+    /**
+     * Power Hours
+     */
+    power_hours: number;
     /**
      * Unused
      */
@@ -11570,13 +11632,17 @@ export type StatisticsBy = 'domain' | 'project' | 'user' | 'group' | 'image';
  *
  * id: of the domain, project, user or group; for images the image. label: its name; for a project domain/project,
  * for a user the e-mail. session_hours: time of all its sessions together. session_peak: the most at once, as the mean
- * of an hour. cost: of all slots; null without prices.
+ * of an hour. cost: of all slots; null without prices. energy_kwh: of all accelerators; null: not measured.
  */
 export type StatisticsRow = {
     /**
      * Cost
      */
     cost: number | null;
+    /**
+     * Energy Kwh
+     */
+    energy_kwh: number | null;
     /**
      * Id
      */

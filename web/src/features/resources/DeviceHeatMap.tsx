@@ -39,7 +39,8 @@ const NodeSquares = memo(function NodeSquares({ node }: { node: NodeDevices }) {
   // Starts with the visible text, as WCAG 2.5.3 (label in name) requires.
   const { name } = node;
   const families = new Set(node.devices.map(({ family }) => family));
-  const label = node.open ? `${name}: ${figures}` : t`${name}: ${figures}; closed`;
+  const kinds = [...families].join(", ");
+  const label = node.open ? `${name}: ${kinds}, ${figures}` : t`${name}: ${kinds}, ${figures}; closed`;
   return (
     <Link
       to="/resources"
@@ -51,12 +52,15 @@ const NodeSquares = memo(function NodeSquares({ node }: { node: NodeDevices }) {
     >
       <span className={styles.name}>{name}</span>
       {[...families].map((family) => (
-        <span key={family} className={styles.squares} aria-hidden>
-          {node.devices
-            .filter((device) => device.family === family)
-            .map(({ id, used }) => (
-              <span key={id} className={styles.square} data-shade={shade(used / WHOLE)} />
-            ))}
+        <span key={family} className={styles.row} aria-hidden>
+          <span className={styles.family}>{family}</span>
+          <span className={styles.squares}>
+            {node.devices
+              .filter((device) => device.family === family)
+              .map(({ id, used }) => (
+                <span key={id} className={styles.square} data-shade={shade(used / WHOLE)} />
+              ))}
+          </span>
         </span>
       ))}
     </Link>

@@ -4,11 +4,12 @@ import { Link } from "@tanstack/react-router";
 import type { Device } from "@/api/types";
 import { AccountName } from "@/ui/AccountName";
 import { formatCores, formatSize } from "@/ui/format";
+import { DeviceCondition } from "./DeviceCondition";
 import styles from "./DeviceMap.module.css";
 import { colourOf, coloursOf, type DeviceSet, deviceSets } from "./devices";
 import { WHOLE } from "./load";
 
-/** The accelerators of a node, near ones together, each filled by what sessions hold of it. */
+/** The accelerators of a node, near ones together, each filled by what sessions hold of it, with its condition. */
 export function DeviceMap({ devices }: { devices: readonly Device[] }) {
   const colours = coloursOf(devices);
   return (
@@ -71,9 +72,8 @@ function Tile({ device, colours }: { device: Device; colours: ReadonlyMap<string
         ))}
       </div>
       <p className={styles.faint}>
-        {!device.healthy && <Trans>Out of order</Trans>}
         {device.healthy && left === WHOLE && <Trans>Free</Trans>}
-        {device.healthy && left < WHOLE && <Trans>{used} of 1 allocated</Trans>}
+        {left < WHOLE && <Trans>{used} of 1 allocated</Trans>}
       </p>
       <ul className={styles.holders}>
         {device.holders.map((holder, index) => (
@@ -98,6 +98,7 @@ function Tile({ device, colours }: { device: Device; colours: ReadonlyMap<string
           </li>
         ))}
       </ul>
+      <DeviceCondition device={device} />
       <p className={styles.id}>{device.id}</p>
     </article>
   );

@@ -18,6 +18,7 @@ export function RowsTable({ view, amounts }: Props) {
   const { t } = useLingui();
   const title = useByNames()[view.by];
   const priced = Object.keys(view.prices).length > 0;
+  const metered = view.total.energy_kwh !== null;
   return (
     <>
       <Table.ScrollContainer minWidth={860} type="native" scrollAreaProps={{ tabIndex: 0 }} mt="md">
@@ -37,11 +38,14 @@ export function RowsTable({ view, amounts }: Props) {
                 {t`Unused`}
               </Table.Th>
               <Table.Th>{t`Most unused by`}</Table.Th>
+              {metered && (
+                <Table.Th title={t`Of accelerators, while their power was measured`}>{t`Energy`}</Table.Th>
+              )}
               {priced && <Table.Th>{t`Cost`}</Table.Th>}
             </Table.Tr>
           </Table.Thead>
           {[...view.items, view.total].map((row) => (
-            <Rows key={row.id} {...{ view, row, amounts, priced }} />
+            <Rows key={row.id} {...{ view, row, amounts, priced, metered }} />
           ))}
         </Table>
       </Table.ScrollContainer>
@@ -54,7 +58,13 @@ export function RowsTable({ view, amounts }: Props) {
   );
 }
 
-function Rows({ view, row, amounts, priced }: Props & { row: StatisticsRow; priced: boolean }) {
+interface RowsProps extends Props {
+  row: StatisticsRow;
+  priced: boolean;
+  metered: boolean;
+}
+
+function Rows({ view, row, amounts, priced, metered }: RowsProps) {
   const slotName = useSlotName();
   const slots = inSlotOrder(Object.keys(row.slots));
   const { waits } = row;
@@ -88,6 +98,7 @@ function Rows({ view, row, amounts, priced }: Props & { row: StatisticsRow; pric
             <Table.Td>
               <Worst slot={slot} of={of} amounts={amounts} />
             </Table.Td>
+            {metered && <Table.Td className={styles.number}>{amounts.energy(of.energy_kwh)}</Table.Td>}
             {priced && <Table.Td className={styles.number}>{amounts.cost(of.cost)}</Table.Td>}
           </Table.Tr>
         );

@@ -44,6 +44,11 @@ export function Totals({ view, amounts }: { view: StatisticsView; amounts: Amoun
           </Figure>
         );
       })}
+      {total.energy_kwh !== null && (
+        <Figure title={t`Energy of accelerators`} value={amounts.energy(total.energy_kwh)}>
+          <Trans>while their power was measured</Trans>
+        </Figure>
+      )}
       {total.cost !== null && <Figure title={t`Cost`} value={amounts.cost(total.cost)} />}
     </section>
   );

@@ -23,6 +23,7 @@ export function useAmounts(currency: string) {
       hours: (slot: string, amount: number) => number.format(amount / slotUnit(slot)),
       plain: (value: number) => number.format(value),
       cost: (value: number | null) => (value === null ? "–" : money.format(value)),
+      energy: (kwh: number | null) => (kwh === null ? "–" : `${number.format(kwh)} kWh`),
       percent: (part: number | null) =>
         part === null
           ? "–"

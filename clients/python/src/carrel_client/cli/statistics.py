@@ -41,8 +41,9 @@ def stats_arguments(parser: Arguments) -> None:
     parser.add_argument("--csv", action="store_true", help="print all rows as CSV")
     parser.explain(
         "Show slot-hours, peak, utilisation of what was allocated, waiting times, unused allocations with the\n"
-        "session that wasted most, and cost where prices are set. Days are in UTC. Administrators see the site and\n"
-        "what they administer; everybody sees their own statistics."
+        "session that wasted most, cost where prices are set, and the energy of accelerators where it is\n"
+        "measured. Days are in UTC. Administrators see the site and what they administer; everybody sees their\n"
+        "own statistics."
     )
     parser.example(
         "carrel stats",
@@ -76,6 +77,7 @@ def _print(view: models.StatisticsView) -> None:
         "UNUSED",
         "MOST UNUSED BY",
         "COST",
+        "ENERGY",
     ]
     print_table(
         [Column(name) for name in names],
@@ -112,6 +114,7 @@ def _amounts(slot: str, of: models.SlotStatistics, currency: str) -> list[str]:
         _hours(slot, of["unused"]),
         f"{worst['name']} ({worst['owner']['email']})" if worst else "-",
         "-" if of["cost"] is None else f"{of['cost']:.2f} {currency}",
+        "-" if of["energy_kwh"] is None else f"{of['energy_kwh']:.2f} kWh",
     ]
 
 

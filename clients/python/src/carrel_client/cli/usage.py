@@ -48,7 +48,8 @@ def session_arguments(parser: Arguments) -> None:
     )
     parser.add_argument("--container", metavar="NAME", help="only this one, such as sub1; default: all")
     parser.explain(
-        "Show CPU, memory, accelerators, disk and network I/O and disk space of a session's containers.\n"
+        "Show CPU, memory, accelerators, disk and network I/O and disk space of a session's containers,\n"
+        "and the energy of accelerators that measure their power, since the session started.\n"
         "Kept are every 10 seconds of the last day, minutes of a month, and hours of three years."
     )
     parser.example(
@@ -77,13 +78,24 @@ def session(args: argparse.Namespace, context: Context) -> int:
         ]
         if not rows:
             say("There are no measurements for that time.")
-            return
-        print_table(
-            [Column(title) for title in ("CONTAINER", "MEASURE", "NOW", "MEAN", "PEAK", "COURSE")], rows
-        )
+        else:
+            titles = ("CONTAINER", "MEASURE", "NOW", "MEAN", "PEAK", "COURSE")
+            print_table([Column(title) for title in titles], rows)
+        if response["energy"]:
+            devices = [Column(title) for title in ("DEVICE", "MODEL", "ENERGY", "MEASURED")]
+            print_table(devices, [_energy(one) for one in response["energy"]])
 
     context.answer(response, show)
     return 0
+
+
+def _energy(one: models.DeviceEnergyView) -> list[str]:
+    return [
+        one["device"],
+        one["model"] or "-",
+        f"{one['energy_kwh']:.3f} kWh",
+        f"{one['power_hours']:.1f} h",
+    ]
 
 
 def _course(measure: str, series: models.MeasureSeries) -> list[str]:

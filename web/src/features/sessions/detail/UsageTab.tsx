@@ -10,6 +10,7 @@ import type { TimeRange } from "@/ui/chart/series";
 import { TimeChart } from "@/ui/chart/TimeChart";
 import { EmptyState } from "@/ui/EmptyState";
 import { ProblemAlert } from "@/ui/ProblemAlert";
+import { DeviceEnergy } from "./DeviceEnergy";
 import { compared, shownRange, type UsedContainer } from "./usage-measures";
 import { useUsageCharts } from "./use-usage-charts";
 
@@ -73,6 +74,9 @@ export function UsageTab({ session }: { session: SessionDetail }) {
       {charts.map(({ key, drawing }) => (
         <TimeChart key={key} group={session.id} onZoom={setZoom} {...drawing} {...{ times, range }} />
       ))}
+      {usage.isSuccess && Object.keys(session.slots).some((slot) => !["cpu", "mem"].includes(slot)) && (
+        <DeviceEnergy energy={usage.data.energy} />
+      )}
     </Stack>
   );
 }
