@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from carrel.controllers import due_deliveries
+from carrel.controllers.accelerator_checks import AcceleratorChecks
 from carrel.controllers.app_layer import AppLayer
 from carrel.controllers.array_counts import ArrayCounts
 from carrel.controllers.audit_sealing import AuditSealing
@@ -48,6 +49,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         Dependencies(tools),
         Drain(tools),
         LiveResize(tools),
+        AcceleratorChecks(tools),
         launch,
         LastApps(tools),
         Reap(tools, launch, logs),
