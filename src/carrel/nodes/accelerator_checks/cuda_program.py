@@ -1,8 +1,8 @@
 """The program that measures a share of an NVIDIA GPU from inside of a container, and what it answers.
 
-It needs Python 3 and the driver's libcuda.so.1, which the vendor's runtime brings into containers; no toolkit. `memory`
-allocates until the driver refuses. `burn SECONDS` launches a kernel that keeps every multiprocessor busy. The answer is a
-line of JSON.
+It needs Python 3 and the driver's libcuda.so.1, which the vendor's runtime brings into containers; no toolkit. `count`
+counts devices, `memory` allocates until the driver refuses, `burn SECONDS` launches a kernel that keeps every
+multiprocessor busy. The answer is a line of JSON.
 
 Sources: NVIDIA, "CUDA Driver API" (cuMemAlloc, cuModuleLoadData, cuLaunchKernel; CUDA_ERROR_OUT_OF_MEMORY is 2); "PTX
 ISA".
@@ -111,7 +111,6 @@ class Answer:
 
     missing: str = ""
     count: int | None = None
-    total: int | None = None
     allocated: int | None = None
     rate: float | None = None
 
@@ -129,7 +128,8 @@ def answer_of(output: str, exit_code: int) -> Answer:
         read: Any = json.loads(output.strip().rpartition("\n")[2])
         return Answer(
             str(read.get("missing", ""))[:300],
-            *(_number(read.get(name)) for name in ("count", "total", "allocated")),
+            count=_number(read.get("count")),
+            allocated=_number(read.get("allocated")),
             rate=float(read["rate"]) if "rate" in read else None,
         )
     except (ValueError, TypeError, AttributeError):

@@ -47,9 +47,9 @@ class ShareResult(BaseModel):
 
 
 class DeviceResult(BaseModel):
-    """outcome: failed if one of its measures is; not_measured if it is not known what a container gets. files, variables:
-    what a container with the whole device has beyond one without devices. shares: of GPUs of which sessions may have
-    shares.
+    """outcome: failed if one of its measures is; not_measured if it is not known what a container gets. files,
+    variables: what a container with the whole device has beyond one without devices. shares: of GPUs of which sessions
+    may have shares.
     """
 
     device: str
@@ -68,8 +68,8 @@ class CheckedNodeRef(BaseModel):
 
 
 class AcceleratorCheckCreate(BaseModel):
-    """node: an id or a name. device: only this one; omitted: all that no session holds. image: of the containers, with a
-    shell, and with Python 3 to measure shares; omitted: one of the catalogue.
+    """node: an id or a name. device: only this one; omitted: all that no session holds. image: of the containers,
+    with a shell, and with Python 3 to measure shares; omitted: one of the catalogue.
     """
 
     model_config = {"extra": "forbid"}

@@ -49,7 +49,7 @@ async def of_node(tx: AsyncSession, node: Node) -> Devices:
     conditions = (await device_conditions.of_nodes(tx, [node.id])).get(node.id, {})
     aside = [one.row.description for one in conditions.values() if one.row.cleared_at and one.fresh]
     every: dict[str, Device] = {one["id"]: one for one in (*node.devices, *aside)}
-    held = (await ledger.allocated_on_devices(tx)).get(node.id, {})
+    held = (await ledger.allocated_on_devices(tx))[node.id]
     return Devices(every, {id: one for id, one in every.items() if id not in held})
 
 
