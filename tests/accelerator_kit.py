@@ -45,4 +45,4 @@ class ScriptedDevices:
         return whole_and_shares("npu")
 
     def attach(self, held: Mapping[str, int]) -> Attachment:
-        return Attachment()
+        return Attachment(env={"NPU_DEVICES": ",".join(sorted(held))}) if held else Attachment()

@@ -8,6 +8,45 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypedDict
 
 
+class AcceleratorCheckCreate(TypedDict):
+    """node: an id or a name. device: only this one; omitted: all that no session holds. image: of the containers,
+    with a shell, and with Python 3 to measure shares; omitted: one of the catalogue."""
+
+    device: NotRequired[str | None]
+    image: NotRequired[str | None]
+    node: str
+
+
+class AcceleratorCheckList(TypedDict):
+    items: list[AcceleratorCheckView]
+    next_cursor: str | None
+
+
+class AcceleratorCheckView(TypedDict):
+    """outcome: of all devices together; null: it has no results. requested_by: null: Carrel itself, before it puts a
+    device back. taken: devices that no session gets until it has ended. progress:
+    0..1. step: what it does now. problem: why it failed or waits. driver: of the vendor, if the node tells. cancel: it
+    was requested."""
+
+    cancel: bool
+    created_at: str
+    device: str | None
+    driver: str
+    ended_at: str | None
+    id: str
+    image: str | None
+    node: CheckedNodeRef
+    outcome: Outcome | None
+    problem: str
+    progress: float
+    requested_by: UserRef | None
+    results: list[DeviceResult]
+    started_at: str | None
+    state: CheckState
+    step: str
+    taken: list[str]
+
+
 class AccessChange(TypedDict):
     """Id or name -> true to add, false to remove. Other entries are unchanged."""
 
@@ -442,6 +481,9 @@ class CheckRequest(TypedDict):
     topology: NotRequired[str | None]
 
 
+CheckState = Literal["waiting", "running", "done", "failed", "cancelled"]
+
+
 class CheckView(TypedDict):
     """The result of creating such a session, and remaining capacity.
 
@@ -492,6 +534,11 @@ class CheckedNode(TypedDict):
     closed: str
     name: str
     slots: dict[str, int]
+
+
+class CheckedNodeRef(TypedDict):
+    id: str
+    name: str
 
 
 Clash = Literal["refuse", "replace", "rename"]
@@ -748,6 +795,21 @@ class DeviceRef(TypedDict):
     device: str
     node: str
     node_name: str
+
+
+class DeviceResult(TypedDict):
+    """outcome: failed if one of its measures is; not_measured if it is not known what a container gets. files,
+    variables: what a container with the whole device has beyond one without devices. shares: of GPUs of which sessions
+    may have shares."""
+
+    device: str
+    family: str
+    files: list[str]
+    measures: list[MeasureView]
+    model: str
+    outcome: Outcome
+    shares: list[ShareResult]
+    variables: dict[str, str]
 
 
 class DeviceSession(TypedDict):
@@ -2376,11 +2438,22 @@ class Me(TypedDict):
     user: UserProfile
 
 
+Measure = Literal["granted", "isolated", "numbered", "counted"]
+
+
 class MeasureSeries(TypedDict):
     """One value per moment; null: nothing was measured. peak: the highest value in the interval."""
 
     mean: list[float | None]
     peak: list[float | None]
+
+
+class MeasureView(TypedDict):
+    """text: what was seen, or why it was not measured, as a sentence."""
+
+    name: Measure
+    outcome: Outcome
+    text: str
 
 
 class MemberAdded(TypedDict):
@@ -2729,6 +2802,9 @@ class OpenedApp(TypedDict):
 
 
 OptionType = Literal["text", "path", "integer", "boolean"]
+
+
+Outcome = Literal["passed", "failed", "not_measured"]
 
 
 class OverList(TypedDict):
@@ -3294,6 +3370,19 @@ class PushView(TypedDict):
     started_at: str | None
     state: PushState
     version: str
+
+
+class PutBack(TypedDict):
+    """A device that sessions get again from now on."""
+
+    device: str
+    node: CheckedNodeRef
+
+
+class PutBackRequest(TypedDict):
+    """device: one that is out of order and has no problem any more."""
+
+    device: str
 
 
 QueueOrder = Literal["fifo", "lifo", "drf", "fair_share"]
@@ -4120,6 +4209,20 @@ class ShareNode(TypedDict):
     share: float
     waiting: int
     weight: float
+
+
+class ShareResult(TypedDict):
+    """A container with a share of an NVIDIA GPU beside another one with the rest. thousandths: of the device. outcome:
+    of the memory limit: passed if the driver refused memory beyond the share. limit_bytes: memory of the share.
+    allocated_bytes: what it got before the driver refused. neighbour_loss_percent: by how much the other one computed
+    slower while this one computed too. null: not measured. text: why not, or what exceeds the share, as a sentence."""
+
+    allocated_bytes: int | None
+    limit_bytes: int | None
+    neighbour_loss_percent: float | None
+    outcome: Outcome
+    text: str
+    thousandths: int
 
 
 ShareState = Literal["invited", "accepted"]
