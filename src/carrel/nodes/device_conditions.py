@@ -63,15 +63,17 @@ WITH reporting AS (
     WHERE c.measured_at <= :due
       OR (c.description, c.healthy, c.problem) <> (excluded.description, excluded.healthy, excluded.problem)
 ), missing AS (
-    UPDATE device_conditions c SET healthy = FALSE, problem = :missing, since = :now, metrics = '{}'
-    FROM reporting n WHERE n.id = c.node_id AND c.healthy AND c.measured_at < :stale AND NOT EXISTS (
+    UPDATE device_conditions c SET healthy = FALSE, problem = :missing, since = :now, metrics = '{}',
+        cleared_at = NULL, put_back = FALSE
+    FROM reporting n WHERE n.id = c.node_id AND (c.healthy OR c.cleared_at IS NOT NULL) AND c.measured_at < :stale
+      AND NOT EXISTS (
         SELECT FROM reported r WHERE r.node_id = c.node_id AND (
             r.device = c.device OR r.description->>'pci' = nullif(c.description->>'pci', '')))
     RETURNING c.node_id, c.device, c.description, c.problem
 ), changed AS (
     SELECT r.node_id, r.device, r.description, r.healthy, r.problem
     FROM reported r LEFT JOIN device_conditions c USING (node_id, device)
-    WHERE coalesce(c.healthy, TRUE) <> r.healthy
+    WHERE coalesce(c.healthy, TRUE) <> r.healthy OR c.cleared_at IS NOT NULL AND NOT r.healthy AND NOT r.cleared
     UNION ALL SELECT node_id, device, description, FALSE, problem FROM missing
 )
 SELECT node_id, n.name AS node_name, device, description->>'model' AS model, healthy, problem

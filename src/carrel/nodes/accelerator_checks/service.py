@@ -1,5 +1,7 @@
 """Use cases of checks: request, cancel and list them, and put a device back without one."""
 
+from datetime import datetime
+
 from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -44,7 +46,7 @@ async def request(
     """
     require(actor, _ACTION, Target())
     node = await _node(tx, await queries.find(tx, actor, body.node))
-    await _require_free(tx, node, body.device)
+    await _require_free(tx, node, body.device, clock.now())
     check = await add(tx, clock, node, device=body.device, image=body.image, requested_by=actor.user_id)
     if check is None:
         raise Conflict(
@@ -189,8 +191,8 @@ def _outcome(outcomes: set[Outcome]) -> Outcome | None:
     return next((one for one in order if one in outcomes), None)
 
 
-async def _require_free(tx: AsyncSession, node: Node, device: str | None) -> None:
-    found = await taking.of_node(tx, node)
+async def _require_free(tx: AsyncSession, node: Node, device: str | None, now: datetime) -> None:
+    found = await taking.of_node(tx, node, now)
     if device is not None and device not in found.all:
         raise _no_device(node, device)
     if not found.all:

@@ -44,10 +44,11 @@ class DueCheck:
     containers: Sequence[str]
 
 
-async def of_node(tx: AsyncSession, node: Node) -> Devices:
+async def of_node(tx: AsyncSession, node: Node, now: datetime) -> Devices:
     """The devices of a node that exists."""
     conditions = (await device_conditions.of_nodes(tx, [node.id])).get(node.id, {})
-    aside = [one.row.description for one in conditions.values() if one.row.cleared_at and one.fresh]
+    rows = [one.row for one in conditions.values() if one.row.cleared_at]
+    aside = [row.description for row in rows if now - row.measured_at < device_conditions.FRESH]
     every: dict[str, Device] = {one["id"]: one for one in (*node.devices, *aside)}
     held = (await ledger.allocated_on_devices(tx))[node.id]
     return Devices(every, {id: one for id, one in every.items() if id not in held})
@@ -82,7 +83,7 @@ async def take(tx: AsyncSession, check: AcceleratorCheckId, now: datetime) -> Ma
     if row is None or row.cancel:
         return None
     node = (await tx.execute(select(Node).where(Node.id == row.node_id))).scalar_one()
-    free = (await of_node(tx, node)).free
+    free = (await of_node(tx, node, now)).free
     chosen = {id: one for id, one in free.items() if row.device in (None, id)}
     row.taken, row.state, row.started_at = list(chosen), CheckState.RUNNING, row.started_at or now
     row.problem, row.progress = "", 0.0
@@ -109,7 +110,7 @@ async def to_put_back(tx: AsyncSession, now: datetime) -> Sequence[tuple[Node, s
                 AcceleratorCheck.node_id == DeviceCondition.node_id,
                 AcceleratorCheck.device == DeviceCondition.device,
                 AcceleratorCheck.created_at > now - _AGAIN,
-                AcceleratorCheck.created_at > DeviceCondition.cleared_at,
+                AcceleratorCheck.created_at >= DeviceCondition.cleared_at,
             )
             .exists(),
         )

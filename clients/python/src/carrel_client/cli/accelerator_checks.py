@@ -32,7 +32,7 @@ def check_arguments(parser: Arguments) -> None:
     parser.add_argument(
         "--image",
         metavar="IMAGE",
-        help="of the containers, with a shell; shares of NVIDIA GPUs also need Python 3 (default: one of the catalogue)",
+        help="of the containers: with a shell, and Python 3 for shares of NVIDIA GPUs (default: one of the catalogue)",
     )
     parser.add_argument("--no-wait", action="store_true", help="do not wait until it has ended")
     parser.explain(
