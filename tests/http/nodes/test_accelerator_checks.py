@@ -85,7 +85,7 @@ async def test_a_node_is_checked_once_at_a_time_and_can_be_cancelled(equipped: A
     await eventually(cancelled)
     equipped.engine.world.pull_s = 0.0
     await equipped.until(user, session["id"], "RUNNING")
-    again = await admin.call("DELETE", f"/accelerator-checks/{first['id']}")
+    again = await admin.delete(f"/accelerator-checks/{first['id']}")
     assert status_and_code(again) == (409, "accelerator_check.ended")
 
 
