@@ -7,16 +7,14 @@ import time
 
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, counted, print_facts, print_line, print_table
-from carrel_client.cli.parser import Arguments
-from carrel_client.cli.people import given, list_arguments, listed
+from carrel_client.cli.parser import Arguments, reading, whole_number
+from carrel_client.cli.people import given
 from carrel_client.cli.progress import ProgressLine
 from carrel_client.cli.times import local_time
 from carrel_client.units import format_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from carrel_client import models
 
 _STATES = {"done": "green", "failed": "red", "cancelled": "yellow"}
@@ -57,7 +55,7 @@ def check(args: argparse.Namespace, context: Context) -> int:
 
 def checks_arguments(parser: Arguments) -> None:
     parser.add_argument("node", metavar="NODE", nargs="?", help="only of this node: its name or id")
-    list_arguments(parser, "created_at")
+    parser.add_argument("--limit", type=reading(whole_number), default=20, help="maximum number (default 20)")
     parser.watches("accelerator_check")
     parser.explain("List checks of accelerators, the latest first. Superadministrators only.")
     parser.example(
@@ -68,11 +66,7 @@ def checks_arguments(parser: Arguments) -> None:
 
 def checks(args: argparse.Namespace, context: Context) -> int:
     """List checks of accelerators."""
-
-    def page(**query: Any) -> models.AcceleratorCheckList:
-        return context.client.accelerator_checks.list(node=args.node, **query)
-
-    response = listed(args, page)
+    response = context.client.accelerator_checks.list(node=args.node, limit=args.limit)
     columns = [Column("NODE"), Column("STATE", _STATES), Column("OUTCOME", _OUTCOMES)]
     columns += [Column(title) for title in ("DEVICES", "DRIVER", "REQUESTED", "BY", "PROBLEM", "ID")]
     rows = [
