@@ -69,9 +69,9 @@ def _python() -> Sequence[MachinePath]:
     """The machine's own Python, where its loader looks for it."""
     loader = next(Path("/lib64").glob("ld-linux-*")) if Path("/lib64").exists() else None
     libraries = next(Path("/usr/lib").glob("*-linux-gnu"))
-    found = [
+    devices = [
         MachinePath(str(libraries), f"/lib/{libraries.name}"),
         MachinePath(f"/usr/lib/{_PYTHON}", f"/usr/lib/{_PYTHON}"),
         MachinePath(f"/usr/bin/{_PYTHON}", "/usr/bin/python3"),
     ]
-    return [*found, MachinePath(str(loader.resolve()), str(loader))] if loader else found
+    return [*devices, MachinePath(str(loader.resolve()), str(loader))] if loader else devices

@@ -31,7 +31,7 @@ from carrel.accelerators.port import Accelerators, Attachment
 from carrel.accelerators.rebellions import Rebellions
 from carrel.accelerators.sambanova import SambaNova
 from carrel.accelerators.tenstorrent import Tenstorrent
-from carrel.controllers.accelerator_checks import AcceleratorChecks
+from carrel.controllers.device_checks import AcceleratorChecks
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
 from carrel.db.leader import Leader, lead

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from carrel.controllers import due_deliveries
-from carrel.controllers.accelerator_checks import AcceleratorChecks
 from carrel.controllers.app_layer import AppLayer
 from carrel.controllers.array_counts import ArrayCounts
 from carrel.controllers.audit_sealing import AuditSealing
 from carrel.controllers.dependencies import Dependencies
+from carrel.controllers.device_checks import AcceleratorChecks
 from carrel.controllers.disk_limits import DiskLimits
 from carrel.controllers.disk_space import DiskSpaceWatch
 from carrel.controllers.drain import Drain

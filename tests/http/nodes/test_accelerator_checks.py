@@ -1,6 +1,5 @@
 """Checks of accelerators by the API and the command line, over the fake engine."""
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -73,8 +72,12 @@ async def test_a_node_is_checked_once_at_a_time_and_can_be_cancelled(equipped: A
     # No session gets its devices.
     user = await equipped.as_("user")
     session = await user.start(slots=ONE)
-    await asyncio.sleep(0.5)
-    assert (await user.get(f"/sessions/{session['id']}")).json()["state"] == "PENDING"
+
+    async def refused() -> bool:
+        shown = (await user.get(f"/sessions/{session['id']}")).json()
+        return shown["state"] == "PENDING" and shown["reason"] is not None
+
+    await eventually(refused)
     line = await command_line(equipped, "superadmin", tmp_path)
     await line.ok("node", "cancel-check", first["id"])
 

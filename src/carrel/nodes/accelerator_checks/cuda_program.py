@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from carrel.nodes.accelerator_checks.schemas import ShareResult
-from carrel.tables.accelerator_checks import Outcome
+from carrel.tables.accelerator_checks import CheckOutcome
 
 TOLERANCE_BYTES = 512 << 20
 """What a container may get beyond its share before the limit counts as exceeded, but no more than a tenth of it."""
@@ -106,7 +106,7 @@ memory() if sys.argv[1] == "memory" else burn(float(sys.argv[2]))
 
 
 @dataclass(frozen=True)
-class Answer:
+class ProgramAnswer:
     """Of the program. missing: why it could not measure, as a sentence; "" if it did."""
 
     missing: str = ""
@@ -120,20 +120,20 @@ def command(*arguments: str) -> tuple[str, ...]:
     return ("python3", "-c", SOURCE, *arguments)
 
 
-def answer_of(output: str, exit_code: int) -> Answer:
+def answer_of(output: str, exit_code: int) -> ProgramAnswer:
     """What the program answered; containers may print anything instead."""
     if exit_code in (126, 127):
-        return Answer("The image has no Python 3.")
+        return ProgramAnswer("The image has no Python 3.")
     try:
         read: Any = json.loads(output.strip().rpartition("\n")[2])
-        return Answer(
+        return ProgramAnswer(
             str(read.get("missing", ""))[:300],
             count=_number(read.get("count")),
             allocated=_number(read.get("allocated")),
             rate=float(read["rate"]) if "rate" in read else None,
         )
     except (ValueError, TypeError, AttributeError):
-        return Answer(f"The program ended with exit code {exit_code} and without an answer.")
+        return ProgramAnswer(f"The program ended with exit code {exit_code} and without an answer.")
 
 
 def _number(value: object) -> int | None:
@@ -141,7 +141,11 @@ def _number(value: object) -> int | None:
 
 
 def share_result(
-    thousandths: int, mem_bytes: int | None, memory: Answer, alone: Answer, beside: Answer
+    thousandths: int,
+    mem_bytes: int | None,
+    memory: ProgramAnswer,
+    alone: ProgramAnswer,
+    beside: ProgramAnswer,
 ) -> ShareResult:
     """What was measured of a share. mem_bytes: of the whole device. alone, beside: of the neighbour while this one was
     idle, and while it computed.
@@ -149,12 +153,12 @@ def share_result(
     limit = mem_bytes * thousandths // 1000 if mem_bytes else None
     loss = 100 * (1 - beside.rate / alone.rate) if alone.rate and beside.rate is not None else None
     reasons = [memory.missing, "" if loss is not None else alone.missing or beside.missing]
-    outcome = Outcome.NOT_MEASURED
+    outcome = CheckOutcome.NOT_MEASURED
     if memory.allocated is not None and limit is None:
         reasons.append("The memory of the device is not known.")
     elif memory.allocated is not None and limit is not None:
         exceeded = memory.allocated > limit + min(TOLERANCE_BYTES, limit // 10)
-        outcome = Outcome.FAILED if exceeded else Outcome.PASSED
+        outcome = CheckOutcome.FAILED if exceeded else CheckOutcome.PASSED
         if exceeded:
             reasons.append("The driver gave it more memory than its share.")
     return ShareResult(

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from carrel.nodes.accelerator_checks.schemas import Measure, MeasureView
-from carrel.tables.accelerator_checks import Outcome
+from carrel.nodes.accelerator_checks.schemas import CheckedAspect, CheckedAspectView
+from carrel.tables.accelerator_checks import CheckOutcome
 
 FILES = (
     "sh",
@@ -68,7 +68,7 @@ def listed_in(output: str, begins: str) -> int:
     return sum(line.startswith(begins) for line in output.splitlines() if line.strip())
 
 
-def judge(granted: Mapping[str, Seen]) -> Mapping[str, list[MeasureView]]:
+def judge(granted: Mapping[str, Seen]) -> Mapping[str, list[CheckedAspectView]]:
     """granted: by device, what its container has beyond the baseline. All containers exist at the same time."""
     return {
         device: [
@@ -81,14 +81,14 @@ def judge(granted: Mapping[str, Seen]) -> Mapping[str, list[MeasureView]]:
     }
 
 
-def outcome_of(outcomes: Iterable[Outcome], granted: Outcome) -> Outcome:
+def outcome_of(outcomes: Iterable[CheckOutcome], granted: CheckOutcome) -> CheckOutcome:
     """Of a device. granted: whether it is known what a container gets."""
-    if Outcome.FAILED in (*outcomes, granted):
-        return Outcome.FAILED
+    if CheckOutcome.FAILED in (*outcomes, granted):
+        return CheckOutcome.FAILED
     return granted
 
 
-def _granted(seen: Seen) -> MeasureView:
+def _granted(seen: Seen) -> CheckedAspectView:
     parts = []
     if seen.files:
         parts.append(f"device files: {_few(sorted(seen.files))}")
@@ -96,13 +96,13 @@ def _granted(seen: Seen) -> MeasureView:
         parts.append(f"variables: {_few(sorted(seen.variables))}")
     if not parts:
         text = "The container has neither device files nor variables that one without devices has not."
-        return MeasureView(name=Measure.GRANTED, outcome=Outcome.FAILED, text=text)
-    return MeasureView(
-        name=Measure.GRANTED, outcome=Outcome.PASSED, text=f"The container has {'; '.join(parts)}."
+        return CheckedAspectView(name=CheckedAspect.GRANTED, outcome=CheckOutcome.FAILED, text=text)
+    return CheckedAspectView(
+        name=CheckedAspect.GRANTED, outcome=CheckOutcome.PASSED, text=f"The container has {'; '.join(parts)}."
     )
 
 
-def _isolated(device: str, granted: Mapping[str, Seen]) -> MeasureView:
+def _isolated(device: str, granted: Mapping[str, Seen]) -> CheckedAspectView:
     """Each device has a file of its own, which no container of another device sees."""
     mine = set(granted[device].files.values())
     others = {other: set(seen.files.values()) for other, seen in granted.items() if other != device}
@@ -112,36 +112,42 @@ def _isolated(device: str, granted: Mapping[str, Seen]) -> MeasureView:
             if mine
             else "It has no device files to compare."
         )
-        return MeasureView(name=Measure.ISOLATED, outcome=Outcome.NOT_MEASURED, text=why)
+        return CheckedAspectView(name=CheckedAspect.ISOLATED, outcome=CheckOutcome.NOT_MEASURED, text=why)
     if own := mine - set[str]().union(*others.values()):
         paths = sorted(path for path, what in granted[device].files.items() if what in own)
         text = f"No container of another device sees {_few(paths)}."
-        return MeasureView(name=Measure.ISOLATED, outcome=Outcome.PASSED, text=text)
+        return CheckedAspectView(name=CheckedAspect.ISOLATED, outcome=CheckOutcome.PASSED, text=text)
     seen_by = sorted(other for other, files in others.items() if files & mine)
     text = f"Its device files are also in the container of {_few(seen_by)}."
-    return MeasureView(name=Measure.ISOLATED, outcome=Outcome.FAILED, text=text)
+    return CheckedAspectView(name=CheckedAspect.ISOLATED, outcome=CheckOutcome.FAILED, text=text)
 
 
-def _numbered(seen: Seen) -> MeasureView:
+def _numbered(seen: Seen) -> CheckedAspectView:
     numbered = {name: seen.variables[name] for name in _FROM_ZERO if name in seen.variables}
     if not numbered:
         text = "No variable of its vendor numbers devices."
-        return MeasureView(name=Measure.NUMBERED, outcome=Outcome.NOT_MEASURED, text=text)
+        return CheckedAspectView(name=CheckedAspect.NUMBERED, outcome=CheckOutcome.NOT_MEASURED, text=text)
     wrong = [f"{name} is {value}" for name, value in numbered.items() if value != "0"]
     if wrong:
-        return MeasureView(name=Measure.NUMBERED, outcome=Outcome.FAILED, text=f"{_few(wrong)} instead of 0.")
-    return MeasureView(
-        name=Measure.NUMBERED, outcome=Outcome.PASSED, text=f"{_few(sorted(numbered))} begins at 0."
+        return CheckedAspectView(
+            name=CheckedAspect.NUMBERED, outcome=CheckOutcome.FAILED, text=f"{_few(wrong)} instead of 0."
+        )
+    return CheckedAspectView(
+        name=CheckedAspect.NUMBERED,
+        outcome=CheckOutcome.PASSED,
+        text=f"{_few(sorted(numbered))} begins at 0.",
     )
 
 
-def _counted(seen: Seen) -> MeasureView:
+def _counted(seen: Seen) -> CheckedAspectView:
     if seen.listed is None:
         text = "The container has no tool or driver library of the vendor that lists devices."
-        return MeasureView(name=Measure.COUNTED, outcome=Outcome.NOT_MEASURED, text=text)
-    outcome = Outcome.PASSED if seen.listed == 1 else Outcome.FAILED
+        return CheckedAspectView(name=CheckedAspect.COUNTED, outcome=CheckOutcome.NOT_MEASURED, text=text)
+    outcome = CheckOutcome.PASSED if seen.listed == 1 else CheckOutcome.FAILED
     devices = "1 device" if seen.listed == 1 else f"{seen.listed} devices"
-    return MeasureView(name=Measure.COUNTED, outcome=outcome, text=f"{seen.tool} lists {devices}.")
+    return CheckedAspectView(
+        name=CheckedAspect.COUNTED, outcome=outcome, text=f"{seen.tool} lists {devices}."
+    )
 
 
 def _few(names: Sequence[str]) -> str:

@@ -7,11 +7,11 @@ from pydantic import BaseModel, Field
 
 from carrel.core.ids import AcceleratorCheckId, NodeId
 from carrel.http.paging import PageQuery
-from carrel.tables.accelerator_checks import CheckState, Outcome
+from carrel.tables.accelerator_checks import CheckOutcome, CheckState
 from carrel.tenancy.schemas import UserRef
 
 
-class Measure(StrEnum):
+class CheckedAspect(StrEnum):
     """GRANTED: a container with the device has something that one without devices has not. ISOLATED: no container of
     another device sees its device files. NUMBERED: variables number its device from zero. COUNTED: the vendor's tool
     or driver in the container sees one device.
@@ -23,11 +23,11 @@ class Measure(StrEnum):
     COUNTED = "counted"
 
 
-class MeasureView(BaseModel):
+class CheckedAspectView(BaseModel):
     """text: what was seen, or why it was not measured, as a sentence."""
 
-    name: Measure
-    outcome: Outcome
+    name: CheckedAspect
+    outcome: CheckOutcome
     text: str
 
 
@@ -39,7 +39,7 @@ class ShareResult(BaseModel):
     """
 
     thousandths: int
-    outcome: Outcome
+    outcome: CheckOutcome
     limit_bytes: int | None
     allocated_bytes: int | None
     neighbour_loss_percent: float | None
@@ -55,8 +55,8 @@ class DeviceResult(BaseModel):
     device: str
     model: str
     family: str
-    outcome: Outcome
-    measures: list[MeasureView]
+    outcome: CheckOutcome
+    measures: list[CheckedAspectView]
     files: list[str]
     variables: dict[str, str]
     shares: list[ShareResult]
@@ -98,7 +98,7 @@ class AcceleratorCheckView(BaseModel):
     image: str | None
     requested_by: UserRef | None
     state: CheckState
-    outcome: Outcome | None
+    outcome: CheckOutcome | None
     cancel: bool
     taken: list[str]
     progress: float

@@ -14,7 +14,7 @@ from carrel.events import service as events
 from carrel.http import paging
 from carrel.http.paging import Sort
 from carrel.nodes import device_conditions, queries
-from carrel.nodes.accelerator_checks import taking
+from carrel.nodes.accelerator_checks import check_devices
 from carrel.nodes.accelerator_checks.schemas import (
     AcceleratorCheckCreate,
     AcceleratorCheckList,
@@ -25,7 +25,7 @@ from carrel.nodes.accelerator_checks.schemas import (
     PutBack,
 )
 from carrel.permissions.decide import Actor, Target, require
-from carrel.tables.accelerator_checks import TOPIC, AcceleratorCheck, CheckState, Outcome
+from carrel.tables.accelerator_checks import TOPIC, AcceleratorCheck, CheckOutcome, CheckState
 from carrel.tables.nodes import Node
 from carrel.tables.tenancy import User
 from carrel.tenancy.schemas import UserRef
@@ -186,22 +186,22 @@ def _view(check: AcceleratorCheck, node: str, email: str | None) -> AcceleratorC
     )
 
 
-def _outcome(outcomes: set[Outcome]) -> Outcome | None:
-    order = (Outcome.FAILED, Outcome.NOT_MEASURED, Outcome.PASSED)
+def _outcome(outcomes: set[CheckOutcome]) -> CheckOutcome | None:
+    order = (CheckOutcome.FAILED, CheckOutcome.NOT_MEASURED, CheckOutcome.PASSED)
     return next((one for one in order if one in outcomes), None)
 
 
 async def _require_free(tx: AsyncSession, node: Node, device: str | None, now: datetime) -> None:
-    found = await taking.of_node(tx, node, now)
-    if device is not None and device not in found.all:
+    devices = await check_devices.of_node(tx, node, now)
+    if device is not None and device not in devices.all:
         raise _no_device(node, device)
-    if not found.all:
+    if not devices.all:
         raise Conflict(
             "accelerator_check.no_devices",
             f"{node.name} has no accelerator that can be checked.",
             hint=f"See `carrel node devices {node.name}`; one with a problem is checked once that is solved.",
         )
-    if not (found.free if device is None else {device} & found.free.keys()):
+    if not (devices.free if device is None else {device} & devices.free.keys()):
         raise Conflict(
             "accelerator_check.held",
             f"Sessions hold {device or 'all accelerators of ' + node.name}.",

@@ -14,7 +14,7 @@ import { Instant } from "@/ui/Instant";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { StateBadge } from "@/ui/StateBadge";
 import { CheckResults } from "./CheckResults";
-import { OUTCOMES } from "./check-words";
+import { CHECK_OUTCOMES } from "./check-words";
 import { PULL_STATES } from "./pull-words";
 
 /** Checks the accelerators of a node, shows the latest checks, and puts accelerators back. */
@@ -64,7 +64,7 @@ function CheckState({ check }: { check: AcceleratorCheck }) {
   const { t, i18n } = useLingui();
   const cancel = useCancelAcceleratorCheck();
   const open = check.ended_at === null;
-  const { title, look } = check.outcome ? OUTCOMES[check.outcome] : PULL_STATES[check.state];
+  const { title, look } = check.outcome ? CHECK_OUTCOMES[check.outcome] : PULL_STATES[check.state];
   return (
     <Stack gap={4}>
       <Group gap="xs">

@@ -3,7 +3,7 @@ import { Table } from "@mantine/core";
 import type { AcceleratorCheck } from "@/api/types";
 import { formatSize } from "@/ui/format";
 import { StateBadge } from "@/ui/StateBadge";
-import { MEASURES, OUTCOMES, type Outcome } from "./check-words";
+import { CHECKED_ASPECTS, CHECK_OUTCOMES, type CheckOutcome } from "./check-words";
 
 type Result = AcceleratorCheck["results"][number];
 
@@ -26,7 +26,7 @@ export function CheckResults({ results }: { results: Result[] }) {
           {results.flatMap((result) => [
             ...result.measures.map(({ name, outcome, text }) => (
               <Row key={`${result.device} ${name}`} device={result.device} outcome={outcome}>
-                {[i18n._(MEASURES[name]), text]}
+                {[i18n._(CHECKED_ASPECTS[name]), text]}
               </Row>
             )),
             ...result.shares.map((share) => (
@@ -56,9 +56,9 @@ function Share({ device, share }: { device: string; share: Result["shares"][numb
   );
 }
 
-function Row(props: { device: string; outcome: Outcome; children: [string, string] }) {
+function Row(props: { device: string; outcome: CheckOutcome; children: [string, string] }) {
   const { i18n } = useLingui();
-  const { title, look } = OUTCOMES[props.outcome];
+  const { title, look } = CHECK_OUTCOMES[props.outcome];
   const [check, text] = props.children;
   return (
     <Table.Tr>

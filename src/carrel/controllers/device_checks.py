@@ -19,13 +19,13 @@ from carrel.core.ids import AcceleratorCheckId
 from carrel.db.database import notify
 from carrel.engines.port import ContainerSpec, Engine, EngineError, EngineUnavailable
 from carrel.nodes import device_conditions
-from carrel.nodes.accelerator_checks import running, service, taking
+from carrel.nodes.accelerator_checks import check_containers, check_devices, service
+from carrel.nodes.accelerator_checks.check_devices import OpenCheck
 from carrel.nodes.accelerator_checks.schemas import DeviceResult
-from carrel.nodes.accelerator_checks.taking import DueCheck
 from carrel.nodes.engines.connections import in_time
 from carrel.nodes.engines.probes import probe_id
 from carrel.tables import nodes
-from carrel.tables.accelerator_checks import TOPIC, CheckState, Outcome
+from carrel.tables.accelerator_checks import TOPIC, CheckOutcome, CheckState
 
 log = structlog.get_logger()
 
@@ -58,9 +58,9 @@ class AcceleratorChecks:
         """Request checks of devices that may be put back, begin the open ones, and stop those that were cancelled."""
         async with self._tools.transaction() as tx:
             now = self._tools.clock.now()
-            for node, device in await taking.to_put_back(tx, now):
+            for node, device in await check_devices.to_put_back(tx, now):
                 await service.add(tx, self._tools.clock, node, device=device)
-            due = await taking.due(tx)
+            due = await check_devices.due(tx)
         for one in due:
             if one.cancel and self._active.about(one.id) != _CANCELLED:
                 await self._active.stop(one.id)
@@ -76,13 +76,13 @@ class AcceleratorChecks:
         """Stop all checks; the next leader begins them again."""
         await self._active.close()
 
-    async def _cancel(self, one: DueCheck) -> None:
+    async def _cancel(self, one: OpenCheck) -> None:
         await self._carefully(one, self._end(one, CheckState.CANCELLED))
 
-    async def _work(self, one: DueCheck) -> None:
+    async def _work(self, one: OpenCheck) -> None:
         await self._carefully(one, self._check(one))
 
-    async def _carefully(self, one: DueCheck, work: Coroutine[None, None, None]) -> None:
+    async def _carefully(self, one: OpenCheck, work: Coroutine[None, None, None]) -> None:
         """Do the work; what stops it is the check's problem."""
         try:
             await work
@@ -96,7 +96,7 @@ class AcceleratorChecks:
             except EngineError as again:
                 await self._hindered(one, again.message)
 
-    async def _check(self, one: DueCheck) -> None:
+    async def _check(self, one: OpenCheck) -> None:
         tools = self._tools
         bench = await self._bench(one)
         if bench is None:
@@ -106,8 +106,8 @@ class AcceleratorChecks:
         await bench.clear()
         # 2. the devices: no session is placed meanwhile
         async with tools.placing, tools.transaction() as tx:
-            devices = await taking.take(tx, one.id, tools.clock.now())
-            row = await taking.locked(tx, one.id)
+            devices = await check_devices.take(tx, one.id, tools.clock.now())
+            row = await check_devices.locked(tx, one.id)
             if devices is None or row is None:
                 return
             await service.publish(tx, row)
@@ -116,17 +116,17 @@ class AcceleratorChecks:
             await self._finish(one, CheckState.FAILED, _NO_IMAGE if devices else _HELD)
             return
         # 3. the containers
-        results = await running.run(bench, devices)
+        results = await check_containers.run(bench, devices)
         await bench.clear()
         await self._finish(one, CheckState.DONE, results=results)
 
-    async def _end(self, one: DueCheck, state: CheckState, problem: str = "") -> None:
+    async def _end(self, one: OpenCheck, state: CheckState, problem: str = "") -> None:
         """Remove its containers, and end it. Raises: EngineError; then it stays open, and its devices are taken."""
         if bench := await self._bench(one):
             await bench.clear()
         await self._finish(one, state, problem)
 
-    async def _bench(self, one: DueCheck) -> "_Bench | None":
+    async def _bench(self, one: OpenCheck) -> "_Bench | None":
         """None: the node is gone."""
         try:
             return _Bench(self._tools, one, await self._tools.engines.of(one.engine)) if one.engine else None
@@ -134,11 +134,11 @@ class AcceleratorChecks:
             return None
 
     async def _finish(
-        self, one: DueCheck, state: CheckState, problem: str = "", *, results: Sequence[DeviceResult] = ()
+        self, one: OpenCheck, state: CheckState, problem: str = "", *, results: Sequence[DeviceResult] = ()
     ) -> None:
         """End it: sessions may get its devices, and those that passed and were set aside are put back."""
         async with self._tools.transaction() as tx:
-            row = await taking.locked(tx, one.id)
+            row = await check_devices.locked(tx, one.id)
             if row is None:
                 return
             row.state, row.problem, row.ended_at = state, problem, self._tools.clock.now()
@@ -146,7 +146,7 @@ class AcceleratorChecks:
             row.results = [result.model_dump(mode="json") for result in results]
             if state is CheckState.DONE:
                 row.progress = 1.0
-                passed = [result.device for result in results if result.outcome is Outcome.PASSED]
+                passed = [result.device for result in results if result.outcome is CheckOutcome.PASSED]
                 await device_conditions.put_back(tx, row.node_id, passed)
             await tx.flush()
             await service.publish(tx, row)
@@ -154,10 +154,10 @@ class AcceleratorChecks:
         outcomes = {result.device: result.outcome for result in results}
         log.info("accelerator_checks.ended", check=one.id, node=one.node, state=state, outcomes=outcomes)
 
-    async def _hindered(self, one: DueCheck, problem: str) -> None:
+    async def _hindered(self, one: OpenCheck, problem: str) -> None:
         """A later step begins it again; after a while it is given up, which removes its containers first."""
         async with self._tools.transaction() as tx:
-            row = await taking.locked(tx, one.id)
+            row = await check_devices.locked(tx, one.id)
             if row is None:
                 return
             row.problem = problem
@@ -172,14 +172,14 @@ class _Bench:
     """The containers of a check: recorded before they exist, and forgotten after they are removed."""
 
     tools: Tools
-    check: DueCheck
+    check: OpenCheck
     engine: Engine
     image: str = ""
 
     async def start(self, devices: Mapping[str, int]) -> str:
         container = probe_id(self.tools.clock.now())
         async with self.tools.transaction() as tx:
-            row = await taking.locked(tx, self.check.id)
+            row = await check_devices.locked(tx, self.check.id)
             if row is None or row.cancel:
                 raise _StoppedError
             row.containers = [*row.containers, container]
@@ -197,18 +197,18 @@ class _Bench:
 
     async def clear(self) -> None:
         async with self.tools.database.transaction() as tx:
-            row = await taking.locked(tx, self.check.id)
+            row = await check_devices.locked(tx, self.check.id)
             made = tuple(row.containers) if row else ()
         for container in made:
             await in_time(self.engine.remove(container, grace_s=0), _STOP_S)
         if made:
             async with self.tools.transaction() as tx:
-                if row := await taking.locked(tx, self.check.id):
+                if row := await check_devices.locked(tx, self.check.id):
                     row.containers = [one for one in row.containers if one not in made]
 
     async def advance(self, step: str, progress: float) -> None:
         async with self.tools.transaction() as tx:
-            row = await taking.locked(tx, self.check.id)
+            row = await check_devices.locked(tx, self.check.id)
             if row is None or row.cancel:
                 raise _StoppedError
             row.step, row.progress = step[:200], progress

@@ -34,7 +34,7 @@ class Devices:
 
 
 @dataclass(frozen=True)
-class DueCheck:
+class OpenCheck:
     """An open check. engine: None: its node is gone."""
 
     id: AcceleratorCheckId
@@ -54,7 +54,7 @@ async def of_node(tx: AsyncSession, node: Node, now: datetime) -> Devices:
     return Devices(every, {id: one for id, one in every.items() if id not in held})
 
 
-async def due(tx: AsyncSession) -> Sequence[DueCheck]:
+async def due(tx: AsyncSession) -> Sequence[OpenCheck]:
     """The open checks."""
     rows = await tx.execute(
         select(AcceleratorCheck, Node.engine_id, Node.name, Node.forgotten_at)
@@ -64,7 +64,7 @@ async def due(tx: AsyncSession) -> Sequence[DueCheck]:
         .execution_options(populate_existing=True)
     )
     return [
-        DueCheck(one.id, None if gone else engine, name, one.cancel, tuple(one.containers))
+        OpenCheck(one.id, None if gone else engine, name, one.cancel, tuple(one.containers))
         for one, engine, name, gone in rows
     ]
 
@@ -116,9 +116,9 @@ async def to_put_back(tx: AsyncSession, now: datetime) -> Sequence[tuple[Node, s
         )
         .order_by(DeviceCondition.cleared_at, DeviceCondition.device)
     )
-    found = rows.all()
-    held = await ledger.on_devices(tx) if found else {}
-    return [(node, device) for node, device in found if device not in held.get(node.id, {})]
+    cleared = rows.all()
+    held = await ledger.on_devices(tx) if cleared else {}
+    return [(node, device) for node, device in cleared if device not in held.get(node.id, {})]
 
 
 async def _image(tx: AsyncSession, node: Node) -> str | None:

@@ -5,12 +5,17 @@ from typing import Protocol
 
 from carrel.engines.port import Engine, EngineError, EngineUnavailable, ImageUnusable
 from carrel.nodes.accelerator_checks import cuda_program, inside
-from carrel.nodes.accelerator_checks.cuda_program import Answer
+from carrel.nodes.accelerator_checks.check_devices import Device
+from carrel.nodes.accelerator_checks.cuda_program import ProgramAnswer
 from carrel.nodes.accelerator_checks.inside import Seen
-from carrel.nodes.accelerator_checks.schemas import DeviceResult, Measure, MeasureView, ShareResult
-from carrel.nodes.accelerator_checks.taking import Device
+from carrel.nodes.accelerator_checks.schemas import (
+    CheckedAspect,
+    CheckedAspectView,
+    DeviceResult,
+    ShareResult,
+)
 from carrel.nodes.engines.connections import in_time
-from carrel.tables.accelerator_checks import Outcome
+from carrel.tables.accelerator_checks import CheckOutcome
 
 _WHOLE = 1000
 _SHARES = (250, 500)
@@ -80,16 +85,18 @@ def has_shares(device: Device) -> bool:
     return device["family"] == _FAMILY and 1 in device.get("slots", {}).values()
 
 
-def _not_started(why: str) -> MeasureView:
-    return MeasureView(
-        name=Measure.GRANTED, outcome=Outcome.FAILED, text=f"A container with it does not start: {why}"
+def _not_started(why: str) -> CheckedAspectView:
+    return CheckedAspectView(
+        name=CheckedAspect.GRANTED,
+        outcome=CheckOutcome.FAILED,
+        text=f"A container with it does not start: {why}",
     )
 
 
 def _result(
-    device: Device, measures: Sequence[MeasureView], seen: Seen, shares: list[ShareResult]
+    device: Device, measures: Sequence[CheckedAspectView], seen: Seen, shares: list[ShareResult]
 ) -> DeviceResult:
-    granted = next(one.outcome for one in measures if one.name is Measure.GRANTED)
+    granted = next(one.outcome for one in measures if one.name is CheckedAspect.GRANTED)
     outcomes = [*(one.outcome for one in measures), *(one.outcome for one in shares)]
     return DeviceResult(
         device=device["id"],
@@ -125,24 +132,24 @@ async def _listed(bench: Bench, container: str, family: str) -> tuple[int | None
 
 
 async def _share(bench: Bench, device: Device, share: int) -> ShareResult:
-    """Measure a container with this share beside another one with the rest."""
+    """CheckedAspect a container with this share beside another one with the rest."""
     try:
         own = await bench.start({device["id"]: share})
         neighbour = await bench.start({device["id"]: _WHOLE - share})
         memory = await _program(bench, own, "memory")
-        alone = beside = Answer(memory.missing)
+        alone = beside = ProgramAnswer(memory.missing)
         if not memory.missing:
             alone = await _program(bench, neighbour, "burn", str(_BURN_S))
             beside = await _beside(bench, own, neighbour) if not alone.missing else alone
     except (EngineUnavailable, ImageUnusable):
         raise
     except EngineError as error:
-        memory = alone = beside = Answer(f"A container with the share does not start: {error.message}")
+        memory = alone = beside = ProgramAnswer(f"A container with the share does not start: {error.message}")
     await bench.clear()
     return cuda_program.share_result(share, device.get("mem_bytes"), memory, alone, beside)
 
 
-async def _beside(bench: Bench, own: str, neighbour: str) -> Answer:
+async def _beside(bench: Bench, own: str, neighbour: str) -> ProgramAnswer:
     """What the neighbour computes while its fellow does. The fellow's process is asked for more time, and ends with its
     container.
     """
@@ -151,7 +158,7 @@ async def _beside(bench: Bench, own: str, neighbour: str) -> Answer:
         return await _program(bench, neighbour, "burn", str(_BURN_S))
 
 
-async def _program(bench: Bench, container: str, *arguments: str) -> Answer:
+async def _program(bench: Bench, container: str, *arguments: str) -> ProgramAnswer:
     return cuda_program.answer_of(*await _output(bench, container, *cuda_program.command(*arguments)))
 
 
