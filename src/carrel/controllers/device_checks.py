@@ -25,7 +25,7 @@ from carrel.nodes.accelerator_checks.schemas import DeviceResult
 from carrel.nodes.engines.connections import in_time
 from carrel.nodes.engines.probes import probe_id
 from carrel.tables import nodes
-from carrel.tables.accelerator_checks import TOPIC, CheckOutcome, CheckState
+from carrel.tables.accelerator_checks import TOPIC, CheckedOutcome, CheckState
 
 log = structlog.get_logger()
 
@@ -146,7 +146,7 @@ class AcceleratorChecks:
             row.results = [result.model_dump(mode="json") for result in results]
             if state is CheckState.DONE:
                 row.progress = 1.0
-                passed = [result.device for result in results if result.outcome is CheckOutcome.PASSED]
+                passed = [result.device for result in results if result.outcome is CheckedOutcome.PASSED]
                 await device_conditions.put_back(tx, row.node_id, passed)
             await tx.flush()
             await service.publish(tx, row)

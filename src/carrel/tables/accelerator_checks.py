@@ -23,7 +23,7 @@ class CheckState(StrEnum):
     CANCELLED = "cancelled"
 
 
-class CheckOutcome(StrEnum):
+class CheckedOutcome(StrEnum):
     """NOT_MEASURED: something is missing that the measurement needs; never a guess."""
 
     PASSED = "passed"

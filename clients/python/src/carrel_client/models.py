@@ -36,7 +36,7 @@ class AcceleratorCheckView(TypedDict):
     id: str
     image: str | None
     node: CheckedNodeRef
-    outcome: Outcome | None
+    outcome: CheckedOutcome | None
     problem: str
     progress: float
     requested_by: UserRef | None
@@ -527,6 +527,17 @@ class CheckWarning(TypedDict):
     message: str
 
 
+CheckedAspect = Literal["granted", "isolated", "numbered", "counted"]
+
+
+class CheckedAspectView(TypedDict):
+    """text: what was seen, or why it was not measured, as a sentence."""
+
+    name: CheckedAspect
+    outcome: CheckedOutcome
+    text: str
+
+
 class CheckedNode(TypedDict):
     """closed: why the engine places nothing on it; empty if it does."""
 
@@ -539,6 +550,9 @@ class CheckedNode(TypedDict):
 class CheckedNodeRef(TypedDict):
     id: str
     name: str
+
+
+CheckedOutcome = Literal["passed", "failed", "not_measured"]
 
 
 Clash = Literal["refuse", "replace", "rename"]
@@ -805,9 +819,9 @@ class DeviceResult(TypedDict):
     device: str
     family: str
     files: list[str]
-    measures: list[MeasureView]
+    measures: list[CheckedAspectView]
     model: str
-    outcome: Outcome
+    outcome: CheckedOutcome
     shares: list[ShareResult]
     variables: dict[str, str]
 
@@ -2438,22 +2452,11 @@ class Me(TypedDict):
     user: UserProfile
 
 
-Measure = Literal["granted", "isolated", "numbered", "counted"]
-
-
 class MeasureSeries(TypedDict):
     """One value per moment; null: nothing was measured. peak: the highest value in the interval."""
 
     mean: list[float | None]
     peak: list[float | None]
-
-
-class MeasureView(TypedDict):
-    """text: what was seen, or why it was not measured, as a sentence."""
-
-    name: Measure
-    outcome: Outcome
-    text: str
 
 
 class MemberAdded(TypedDict):
@@ -2802,9 +2805,6 @@ class OpenedApp(TypedDict):
 
 
 OptionType = Literal["text", "path", "integer", "boolean"]
-
-
-Outcome = Literal["passed", "failed", "not_measured"]
 
 
 class OverList(TypedDict):
@@ -4220,7 +4220,7 @@ class ShareResult(TypedDict):
     allocated_bytes: int | None
     limit_bytes: int | None
     neighbour_loss_percent: float | None
-    outcome: Outcome
+    outcome: CheckedOutcome
     text: str
     thousandths: int
 

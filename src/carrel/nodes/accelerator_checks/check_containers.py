@@ -15,7 +15,7 @@ from carrel.nodes.accelerator_checks.schemas import (
     ShareResult,
 )
 from carrel.nodes.engines.connections import in_time
-from carrel.tables.accelerator_checks import CheckOutcome
+from carrel.tables.accelerator_checks import CheckedOutcome
 
 _WHOLE = 1000
 _SHARES = (250, 500)
@@ -88,7 +88,7 @@ def has_shares(device: Device) -> bool:
 def _not_started(why: str) -> CheckedAspectView:
     return CheckedAspectView(
         name=CheckedAspect.GRANTED,
-        outcome=CheckOutcome.FAILED,
+        outcome=CheckedOutcome.FAILED,
         text=f"A container with it does not start: {why}",
     )
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from carrel.nodes.accelerator_checks.schemas import ShareResult
-from carrel.tables.accelerator_checks import CheckOutcome
+from carrel.tables.accelerator_checks import CheckedOutcome
 
 TOLERANCE_BYTES = 512 << 20
 """What a container may get beyond its share before the limit counts as exceeded, but no more than a tenth of it."""
@@ -153,12 +153,12 @@ def share_result(
     limit = mem_bytes * thousandths // 1000 if mem_bytes else None
     loss = 100 * (1 - beside.rate / alone.rate) if alone.rate and beside.rate is not None else None
     reasons = [memory.missing, "" if loss is not None else alone.missing or beside.missing]
-    outcome = CheckOutcome.NOT_MEASURED
+    outcome = CheckedOutcome.NOT_MEASURED
     if memory.allocated is not None and limit is None:
         reasons.append("The memory of the device is not known.")
     elif memory.allocated is not None and limit is not None:
         exceeded = memory.allocated > limit + min(TOLERANCE_BYTES, limit // 10)
-        outcome = CheckOutcome.FAILED if exceeded else CheckOutcome.PASSED
+        outcome = CheckedOutcome.FAILED if exceeded else CheckedOutcome.PASSED
         if exceeded:
             reasons.append("The driver gave it more memory than its share.")
     return ShareResult(

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from carrel.nodes.accelerator_checks.schemas import CheckedAspect, CheckedAspectView
-from carrel.tables.accelerator_checks import CheckOutcome
+from carrel.tables.accelerator_checks import CheckedOutcome
 
 FILES = (
     "sh",
@@ -81,10 +81,10 @@ def judge(granted: Mapping[str, Seen]) -> Mapping[str, list[CheckedAspectView]]:
     }
 
 
-def outcome_of(outcomes: Iterable[CheckOutcome], granted: CheckOutcome) -> CheckOutcome:
+def outcome_of(outcomes: Iterable[CheckedOutcome], granted: CheckedOutcome) -> CheckedOutcome:
     """Of a device. granted: whether it is known what a container gets."""
-    if CheckOutcome.FAILED in (*outcomes, granted):
-        return CheckOutcome.FAILED
+    if CheckedOutcome.FAILED in (*outcomes, granted):
+        return CheckedOutcome.FAILED
     return granted
 
 
@@ -96,9 +96,11 @@ def _granted(seen: Seen) -> CheckedAspectView:
         parts.append(f"variables: {_few(sorted(seen.variables))}")
     if not parts:
         text = "The container has neither device files nor variables that one without devices has not."
-        return CheckedAspectView(name=CheckedAspect.GRANTED, outcome=CheckOutcome.FAILED, text=text)
+        return CheckedAspectView(name=CheckedAspect.GRANTED, outcome=CheckedOutcome.FAILED, text=text)
     return CheckedAspectView(
-        name=CheckedAspect.GRANTED, outcome=CheckOutcome.PASSED, text=f"The container has {'; '.join(parts)}."
+        name=CheckedAspect.GRANTED,
+        outcome=CheckedOutcome.PASSED,
+        text=f"The container has {'; '.join(parts)}.",
     )
 
 
@@ -112,29 +114,29 @@ def _isolated(device: str, granted: Mapping[str, Seen]) -> CheckedAspectView:
             if mine
             else "It has no device files to compare."
         )
-        return CheckedAspectView(name=CheckedAspect.ISOLATED, outcome=CheckOutcome.NOT_MEASURED, text=why)
+        return CheckedAspectView(name=CheckedAspect.ISOLATED, outcome=CheckedOutcome.NOT_MEASURED, text=why)
     if own := mine - set[str]().union(*others.values()):
         paths = sorted(path for path, what in granted[device].files.items() if what in own)
         text = f"No container of another device sees {_few(paths)}."
-        return CheckedAspectView(name=CheckedAspect.ISOLATED, outcome=CheckOutcome.PASSED, text=text)
+        return CheckedAspectView(name=CheckedAspect.ISOLATED, outcome=CheckedOutcome.PASSED, text=text)
     seen_by = sorted(other for other, files in others.items() if files & mine)
     text = f"Its device files are also in the container of {_few(seen_by)}."
-    return CheckedAspectView(name=CheckedAspect.ISOLATED, outcome=CheckOutcome.FAILED, text=text)
+    return CheckedAspectView(name=CheckedAspect.ISOLATED, outcome=CheckedOutcome.FAILED, text=text)
 
 
 def _numbered(seen: Seen) -> CheckedAspectView:
     numbered = {name: seen.variables[name] for name in _FROM_ZERO if name in seen.variables}
     if not numbered:
         text = "No variable of its vendor numbers devices."
-        return CheckedAspectView(name=CheckedAspect.NUMBERED, outcome=CheckOutcome.NOT_MEASURED, text=text)
+        return CheckedAspectView(name=CheckedAspect.NUMBERED, outcome=CheckedOutcome.NOT_MEASURED, text=text)
     wrong = [f"{name} is {value}" for name, value in numbered.items() if value != "0"]
     if wrong:
         return CheckedAspectView(
-            name=CheckedAspect.NUMBERED, outcome=CheckOutcome.FAILED, text=f"{_few(wrong)} instead of 0."
+            name=CheckedAspect.NUMBERED, outcome=CheckedOutcome.FAILED, text=f"{_few(wrong)} instead of 0."
         )
     return CheckedAspectView(
         name=CheckedAspect.NUMBERED,
-        outcome=CheckOutcome.PASSED,
+        outcome=CheckedOutcome.PASSED,
         text=f"{_few(sorted(numbered))} begins at 0.",
     )
 
@@ -142,8 +144,8 @@ def _numbered(seen: Seen) -> CheckedAspectView:
 def _counted(seen: Seen) -> CheckedAspectView:
     if seen.listed is None:
         text = "The container has no tool or driver library of the vendor that lists devices."
-        return CheckedAspectView(name=CheckedAspect.COUNTED, outcome=CheckOutcome.NOT_MEASURED, text=text)
-    outcome = CheckOutcome.PASSED if seen.listed == 1 else CheckOutcome.FAILED
+        return CheckedAspectView(name=CheckedAspect.COUNTED, outcome=CheckedOutcome.NOT_MEASURED, text=text)
+    outcome = CheckedOutcome.PASSED if seen.listed == 1 else CheckedOutcome.FAILED
     devices = "1 device" if seen.listed == 1 else f"{seen.listed} devices"
     return CheckedAspectView(
         name=CheckedAspect.COUNTED, outcome=outcome, text=f"{seen.tool} lists {devices}."

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from carrel.core.ids import AcceleratorCheckId, NodeId
 from carrel.http.paging import PageQuery
-from carrel.tables.accelerator_checks import CheckOutcome, CheckState
+from carrel.tables.accelerator_checks import CheckedOutcome, CheckState
 from carrel.tenancy.schemas import UserRef
 
 
@@ -27,7 +27,7 @@ class CheckedAspectView(BaseModel):
     """text: what was seen, or why it was not measured, as a sentence."""
 
     name: CheckedAspect
-    outcome: CheckOutcome
+    outcome: CheckedOutcome
     text: str
 
 
@@ -39,7 +39,7 @@ class ShareResult(BaseModel):
     """
 
     thousandths: int
-    outcome: CheckOutcome
+    outcome: CheckedOutcome
     limit_bytes: int | None
     allocated_bytes: int | None
     neighbour_loss_percent: float | None
@@ -55,7 +55,7 @@ class DeviceResult(BaseModel):
     device: str
     model: str
     family: str
-    outcome: CheckOutcome
+    outcome: CheckedOutcome
     measures: list[CheckedAspectView]
     files: list[str]
     variables: dict[str, str]
@@ -98,7 +98,7 @@ class AcceleratorCheckView(BaseModel):
     image: str | None
     requested_by: UserRef | None
     state: CheckState
-    outcome: CheckOutcome | None
+    outcome: CheckedOutcome | None
     cancel: bool
     taken: list[str]
     progress: float

@@ -25,7 +25,7 @@ from carrel.nodes.accelerator_checks.schemas import (
     PutBack,
 )
 from carrel.permissions.decide import Actor, Target, require
-from carrel.tables.accelerator_checks import TOPIC, AcceleratorCheck, CheckOutcome, CheckState
+from carrel.tables.accelerator_checks import TOPIC, AcceleratorCheck, CheckedOutcome, CheckState
 from carrel.tables.nodes import Node
 from carrel.tables.tenancy import User
 from carrel.tenancy.schemas import UserRef
@@ -186,8 +186,8 @@ def _view(check: AcceleratorCheck, node: str, email: str | None) -> AcceleratorC
     )
 
 
-def _outcome(outcomes: set[CheckOutcome]) -> CheckOutcome | None:
-    order = (CheckOutcome.FAILED, CheckOutcome.NOT_MEASURED, CheckOutcome.PASSED)
+def _outcome(outcomes: set[CheckedOutcome]) -> CheckedOutcome | None:
+    order = (CheckedOutcome.FAILED, CheckedOutcome.NOT_MEASURED, CheckedOutcome.PASSED)
     return next((one for one in order if one in outcomes), None)
 
 

@@ -3,7 +3,7 @@ import { Table } from "@mantine/core";
 import type { AcceleratorCheck } from "@/api/types";
 import { formatSize } from "@/ui/format";
 import { StateBadge } from "@/ui/StateBadge";
-import { CHECKED_ASPECTS, CHECK_OUTCOMES, type CheckOutcome } from "./check-words";
+import { CHECKED_ASPECTS, CHECK_OUTCOMES } from "./check-words";
 
 type Result = AcceleratorCheck["results"][number];
 
@@ -56,7 +56,7 @@ function Share({ device, share }: { device: string; share: Result["shares"][numb
   );
 }
 
-function Row(props: { device: string; outcome: CheckOutcome; children: [string, string] }) {
+function Row(props: { device: string; outcome: Result["outcome"]; children: [string, string] }) {
   const { i18n } = useLingui();
   const { title, look } = CHECK_OUTCOMES[props.outcome];
   const [check, text] = props.children;

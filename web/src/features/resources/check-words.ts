@@ -3,16 +3,19 @@ import { msg } from "@lingui/core/macro";
 import type { AcceleratorCheck } from "@/api/types";
 import type { StateLook } from "@/ui/state-looks";
 
-export type CheckOutcome = NonNullable<AcceleratorCheck["outcome"]>;
-type CheckedAspect = AcceleratorCheck["results"][number]["measures"][number]["name"];
+type Outcomes = Record<
+  NonNullable<AcceleratorCheck["outcome"]>,
+  { title: MessageDescriptor; look: StateLook }
+>;
+type Aspect = AcceleratorCheck["results"][number]["measures"][number]["name"];
 
-export const CHECK_OUTCOMES: Record<CheckOutcome, { title: MessageDescriptor; look: StateLook }> = {
+export const CHECK_OUTCOMES: Outcomes = {
   passed: { title: msg`passed`, look: "ok" },
   failed: { title: msg`failed`, look: "failed" },
   not_measured: { title: msg`not measured`, look: "cancelled" },
 };
 
-export const CHECKED_ASPECTS: Record<CheckedAspect, MessageDescriptor> = {
+export const CHECKED_ASPECTS: Record<Aspect, MessageDescriptor> = {
   granted: msg`Attached`,
   isolated: msg`Isolated`,
   numbered: msg`Numbered from zero`,
