@@ -77,7 +77,7 @@ export type AcceleratorCheckView = {
      */
     image: string | null;
     node: CheckedNodeRef;
-    outcome: Outcome | null;
+    outcome: CheckedOutcome | null;
     /**
      * Problem
      */
@@ -1355,6 +1355,29 @@ export type CheckWarning = {
 };
 
 /**
+ * CheckedAspect
+ *
+ * GRANTED: a container with the device has something that one without devices has not. ISOLATED: no container of
+ * another device sees its device files. NUMBERED: variables number its device from zero. COUNTED: the vendor's tool
+ * or driver in the container sees one device.
+ */
+export type CheckedAspect = 'granted' | 'isolated' | 'numbered' | 'counted';
+
+/**
+ * CheckedAspectView
+ *
+ * text: what was seen, or why it was not measured, as a sentence.
+ */
+export type CheckedAspectView = {
+    name: CheckedAspect;
+    outcome: CheckedOutcome;
+    /**
+     * Text
+     */
+    text: string;
+};
+
+/**
  * CheckedNode
  *
  * closed: why the engine places nothing on it; empty if it does.
@@ -1393,6 +1416,13 @@ export type CheckedNodeRef = {
      */
     name: string;
 };
+
+/**
+ * CheckedOutcome
+ *
+ * NOT_MEASURED: something is missing that the measurement needs; never a guess.
+ */
+export type CheckedOutcome = 'passed' | 'failed' | 'not_measured';
 
 /**
  * Clash
@@ -2055,12 +2085,12 @@ export type DeviceResult = {
     /**
      * Measures
      */
-    measures: Array<MeasureView>;
+    measures: Array<CheckedAspectView>;
     /**
      * Model
      */
     model: string;
-    outcome: Outcome;
+    outcome: CheckedOutcome;
     /**
      * Shares
      */
@@ -6256,15 +6286,6 @@ export type Me = {
 };
 
 /**
- * Measure
- *
- * GRANTED: a container with the device has something that one without devices has not. ISOLATED: no container of
- * another device sees its device files. NUMBERED: variables number its device from zero. COUNTED: the vendor's tool
- * or driver in the container sees one device.
- */
-export type Measure = 'granted' | 'isolated' | 'numbered' | 'counted';
-
-/**
  * MeasureSeries
  *
  * One value per moment; null: nothing was measured. peak: the highest value in the interval.
@@ -6278,20 +6299,6 @@ export type MeasureSeries = {
      * Peak
      */
     peak: Array<number | null>;
-};
-
-/**
- * MeasureView
- *
- * text: what was seen, or why it was not measured, as a sentence.
- */
-export type MeasureView = {
-    name: Measure;
-    outcome: Outcome;
-    /**
-     * Text
-     */
-    text: string;
 };
 
 /**
@@ -7234,13 +7241,6 @@ export type OpenedApp = {
  * PATH: of a file or folder in the session.
  */
 export type OptionType = 'text' | 'path' | 'integer' | 'boolean';
-
-/**
- * Outcome
- *
- * NOT_MEASURED: something is missing that the measurement needs; never a guess.
- */
-export type Outcome = 'passed' | 'failed' | 'not_measured';
 
 /**
  * OverList
@@ -10799,7 +10799,7 @@ export type ShareResult = {
      * Neighbour Loss Percent
      */
     neighbour_loss_percent: number | null;
-    outcome: Outcome;
+    outcome: CheckedOutcome;
     /**
      * Text
      */

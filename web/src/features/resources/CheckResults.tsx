@@ -3,7 +3,7 @@ import { Table } from "@mantine/core";
 import type { AcceleratorCheck } from "@/api/types";
 import { formatSize } from "@/ui/format";
 import { StateBadge } from "@/ui/StateBadge";
-import { CHECKED_ASPECTS, CHECK_OUTCOMES } from "./check-words";
+import { CHECK_OUTCOMES, CHECKED_ASPECTS } from "./check-words";
 
 type Result = AcceleratorCheck["results"][number];
 
