@@ -558,7 +558,9 @@ async def test_each_role_gets_at_what_is_nobodys_as_the_table_says(api: Api, rol
         api.database,
         "INSERT INTO image_pulls (id, reference, created_at) VALUES ('pulled', 'debian:12', now());"
         " INSERT INTO node_pulls (pull_id, node_id) SELECT 'pulled', id FROM nodes;"
-        " INSERT INTO accelerator_checks (id, node_id, created_at) SELECT 'checked', id, now() FROM nodes",
+        " INSERT INTO accelerator_checks (id, node_id, created_at) SELECT 'checked', id, now() FROM nodes;"
+        " INSERT INTO device_conditions (node_id, device, description, healthy, problem, since, metrics, measured_at)"
+        " SELECT id, 'gpu', '{\"family\": \"cuda\", \"model\": \"\"}', TRUE, '', now(), '{}', now() FROM nodes",
     )
     names = in_order(
         [name for name, (_, path, _) in operations().items() if "{" not in path or anyones(name)]
