@@ -22,6 +22,8 @@ class ScriptedDevices:
             for number, one in enumerate(metrics)
         }
 
+        self._broken: set[str] = set()
+
     def measure(self, device: str, metrics: DeviceMetrics) -> None:
         self._states[device] = replace(self._states[device], metrics=metrics)
 
@@ -35,6 +37,13 @@ class ScriptedDevices:
         """As after a restart of its driver, which does not know it."""
         del self._states[device]
 
+    def break_(self, device: str) -> None:
+        """Containers get nothing of it, which no reading shows."""
+        self._broken.add(device)
+
+    def mend(self, device: str) -> None:
+        self._broken.discard(device)
+
     def states(self) -> Sequence[DeviceState]:
         return list(self._states.values())
 
@@ -45,4 +54,5 @@ class ScriptedDevices:
         return whole_and_shares("npu")
 
     def attach(self, held: Mapping[str, int]) -> Attachment:
-        return Attachment()
+        given = sorted(held.keys() - self._broken)
+        return Attachment(env={"NPU_DEVICES": ",".join(given)}) if given else Attachment()

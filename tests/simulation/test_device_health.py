@@ -45,6 +45,33 @@ async def look(installation: Installation) -> None:
     await installation.round(1)
 
 
+def add_image(installation: Installation) -> None:
+    """For the containers of checks."""
+    installation.look.execute(
+        "INSERT INTO images (id, name, reference, title, description, min_slots, apps, present)"
+        " VALUES ('small', 'small', 'tiny', '', '', '{}', '[]', true)"
+    )
+
+
+async def put_back(installation: Installation) -> None:
+    """Carrel checks what has no problem any more, and what it was set aside for is over."""
+    for _ in range(6):
+        await look(installation)
+
+
+def checks(installation: Installation) -> list[tuple[str, str, str | None]]:
+    rows = installation.look.execute(
+        "SELECT device, state, results->0->>'outcome' FROM accelerator_checks ORDER BY created_at, id"
+    )
+    return [(device, state, outcome) for device, state, outcome in rows]
+
+
+def offered(installation: Installation) -> list[str]:
+    [(devices, slots)] = installation.look.execute("SELECT devices, slots FROM nodes")
+    assert slots.get("npu.device", 0) == len(devices)
+    return sorted(device["id"] for device in devices)
+
+
 async def holder(installation: Installation, devices: int) -> SessionId:
     session = await installation.create(cpu=100, more={"npu.device": devices})
     await installation.settle()
@@ -93,15 +120,17 @@ def test_whoever_has_a_device_and_the_superadmins_are_informed_once(play: Play) 
         devices.recover(second)
         await look(installation)
         assert warnings(installation, pair) == []
-        assert [kind for kind, _ in events(installation)] == ["node.device_unhealthy"] * 2 + [
-            "node.device_healthy"
-        ] * 2
+        # A check needs them alone, and comes when the session has ended.
+        assert [kind for kind, _ in events(installation)] == ["node.device_unhealthy"] * 2
+        assert checks(installation) == []
         assert (len(reasons(installation, pair)), letters(installation)) == (2, 2)
         # It is told of again when it gets out of order again.
         devices.fail(first, "It fell off the bus.")
         await look(installation)
         assert (len(reasons(installation, pair)), letters(installation)) == (3, 3)
         assert warnings(installation, pair) == ["device_unhealthy"]
+        await installation.remove(pair)
+        await installation.settle()
 
     play(story)
 
@@ -153,6 +182,85 @@ def test_a_device_that_a_restarted_driver_no_longer_lists_is_missing_after_a_min
     def rows(installation: Installation) -> int:
         [(number,)] = installation.look.execute("SELECT count(*) FROM device_conditions")
         return int(number)
+
+    play(story)
+
+
+def test_a_device_is_put_back_after_a_check_of_it(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        devices = ScriptedDevices(*[METRICS] * 2)
+        installation.world.equip("local", devices)
+        add_image(installation)
+        session = await holder(installation, 1)
+        [(held,)] = installation.look.execute(
+            "SELECT devices FROM allocations WHERE session_id = %s AND devices IS NOT NULL", (session,)
+        )
+        [device] = held
+        [other] = {"npu0", "npu1"} - {device}
+        devices.fail(device, "It fell off the bus.")
+        await look(installation)
+        devices.recover(device)
+        await put_back(installation)
+        # It works for whoever has it, and is neither checked nor offered meanwhile.
+        assert (warnings(installation, session), checks(installation)) == ([], [])
+        assert offered(installation) == [other]
+        await installation.remove(session)
+        await installation.settle()
+        await put_back(installation)
+        assert checks(installation) == [(device, "done", "passed")]
+        assert offered(installation) == ["npu0", "npu1"]
+        assert events(installation) == [
+            ("node.device_unhealthy", device),
+            ("node.device_healthy", device),
+        ]
+        assert not installation.world.containers
+
+    play(story)
+
+
+def test_a_device_that_does_not_pass_its_check_stays_aside(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        devices = ScriptedDevices(METRICS, METRICS)
+        installation.world.equip("local", devices)
+        add_image(installation)
+        await installation.round(1)
+        devices.fail("npu0", "It is hot.")
+        await look(installation)
+        devices.break_("npu0")
+        devices.recover("npu0")
+        await put_back(installation)
+        assert checks(installation) == [("npu0", "done", "failed")]
+        assert offered(installation) == ["npu1"]
+        # It is checked again after a while.
+        devices.mend("npu0")
+        await asyncio.sleep(600)
+        await put_back(installation)
+        assert checks(installation) == [("npu0", "done", "failed"), ("npu0", "done", "passed")]
+        assert offered(installation) == ["npu0", "npu1"]
+
+    play(story)
+
+
+def test_no_session_gets_a_device_that_is_being_checked(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        devices = ScriptedDevices(METRICS)
+        installation.world.equip("local", devices)
+        add_image(installation)
+        await installation.round(1)
+        installation.look.execute(
+            "INSERT INTO accelerator_checks (id, node_id, state, taken, containers, created_at)"
+            " SELECT 'running', id, 'running', '{npu0}', '{gone}', now() FROM nodes"
+        )
+        session = await installation.create(cpu=100, more={"npu.device": 1})
+        await installation.round(2)
+        states = "SELECT state FROM sessions WHERE id = %s"
+        assert installation.look.execute(states, (session,)).fetchall() == [("PENDING",)]
+        # The next leader finds the check as a killed one left it.
+        await another_leads(installation)
+        await put_back(installation)
+        await installation.settle()
+        assert checks(installation) == [(None, "done", "passed")]
+        assert installation.look.execute(states, (session,)).fetchall() == [("RUNNING",)]
 
     play(story)
 

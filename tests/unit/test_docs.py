@@ -100,8 +100,9 @@ def test_every_kind_of_event_is_documented():
     kinds = set(re.findall(r'"event": "([a-z.]+)"', source)) | {"hello", "usage"}
     things = "user|project|domain|policy|group|node|engine|preset|schedule|template|storage_host|vfolder|vfolder_task"
     things += (
-        "|invitation|quota|node_image|image_pull|image|image_scan|registry|registry_scan|rescan|environment"
+        "|invitation|quota|node_image|image_pull|accelerator_check|image|image_scan|registry|registry_scan"
     )
+    things += "|rescan|environment"
     kinds |= set(re.findall(rf'"((?:{things})\.(?:created|updated|removed)|files\.changed)"', source))
     kinds |= set(re.findall(r'"(session\.(?:shared|unshared|apps))"', source))
     kinds |= set(re.findall(r'"(node\.device_(?:un)?healthy)"', source))

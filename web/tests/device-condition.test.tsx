@@ -1,8 +1,9 @@
 // @vitest-environment happy-dom
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { NodeDetail } from "@/api/types";
 import { DeviceCondition } from "@/features/resources/DeviceCondition";
 import { page } from "./dialogs";
+import { until } from "./waiting";
 
 type Device = NodeDetail["devices"][number];
 
@@ -29,7 +30,7 @@ async function linesOf(one: Device): Promise<string[]> {
       <footer />
     </article>,
   );
-  await vi.waitFor(() => expect(document.querySelector("footer")).not.toBeNull());
+  await until(() => expect(document.querySelector("footer")).not.toBeNull());
   const parts = [...document.querySelectorAll("article > :not(dl, footer), dl > div")];
   const lines = parts.map((part) =>
     [...part.childNodes]

@@ -48,12 +48,13 @@ _OTHERS = frozenset(
 )
 
 
-def _is_ours(name: str) -> bool:
+def is_ours(name: str) -> bool:
+    """True for a variable that chooses devices."""
     return name in _OTHERS or _PATTERN.fullmatch(name) is not None
 
 
 def environment(attached: Mapping[str, str], requested: Mapping[str, str]) -> dict[str, str]:
     """The environment of a container with these variables of its accelerators and of its session."""
-    allowed = {name: value for name, value in requested.items() if not _is_ours(name)}
-    chosen = {name: value for name, value in attached.items() if _is_ours(name)}
+    allowed = {name: value for name, value in requested.items() if not is_ours(name)}
+    chosen = {name: value for name, value in attached.items() if is_ours(name)}
     return {**NONE, **attached, **allowed, **chosen}

@@ -7,6 +7,7 @@ from carrel.controllers.app_layer import AppLayer
 from carrel.controllers.array_counts import ArrayCounts
 from carrel.controllers.audit_sealing import AuditSealing
 from carrel.controllers.dependencies import Dependencies
+from carrel.controllers.device_checks import AcceleratorChecks
 from carrel.controllers.disk_limits import DiskLimits
 from carrel.controllers.disk_space import DiskSpaceWatch
 from carrel.controllers.drain import Drain
@@ -48,6 +49,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         Dependencies(tools),
         Drain(tools),
         LiveResize(tools),
+        AcceleratorChecks(tools),
         launch,
         LastApps(tools),
         Reap(tools, launch, logs),

@@ -34,6 +34,7 @@ ScanId = NewType("ScanId", str)
 ImageScanId = NewType("ImageScanId", str)
 RescanId = NewType("RescanId", str)
 ImagePullId = NewType("ImagePullId", str)
+AcceleratorCheckId = NewType("AcceleratorCheckId", str)
 PushId = NewType("PushId", str)
 
 DEFAULT_GROUP = GroupId("default")

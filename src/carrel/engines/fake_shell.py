@@ -1,8 +1,8 @@
 """Processes of fake containers: a shell with a dozen commands.
 
 A process is a generator of steps (write, sleep, read) that returns its exit code, so it needs neither a task nor a
-clock: the driver controls time. Commands: echo cat touch sleep exit true false id pwd hostname printenv stty head, `;`,
-`&&`, `||`, `>&2`, `> PATH`, `$NAME`, `sh -c`, `sh` alone as a line-by-line shell, and `nc`, which finds every host
+clock: the driver controls time. Commands: echo cat env touch sleep exit true false id pwd hostname printenv stty head,
+`;`, `&&`, `||`, `>&2`, `> PATH`, `$NAME`, `sh -c`, `sh` alone as a line-by-line shell, and `nc`, which finds every host
 listening on every port with its name as the answer.
 """
 
@@ -55,6 +55,7 @@ _SHELLS = {"sh", "bash", "/bin/sh", "/bin/bash"}
 _PROGRAMS = {
     "cat",
     "echo",
+    "env",
     "false",
     "head",
     "hostname",
@@ -215,6 +216,8 @@ def _answer(name: str, arguments: Sequence[str], around: ProcessEnvironment) -> 
     match name:
         case "echo":
             return " ".join(arguments)
+        case "env":
+            return "\n".join(f"{variable}={value}" for variable, value in around.env.items())
         case "id":
             return str(WORK_UID)
         case "pwd":

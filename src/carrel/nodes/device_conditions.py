@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
-from sqlalchemy import exists, func, select, text
+from sqlalchemy import exists, func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.accelerators.port import DeviceMetrics, DeviceState
+from carrel.accelerators.port import DeviceMetrics, DeviceState, slots_of
 from carrel.core.ids import EngineId, NodeId
 from carrel.core.slots import thousandths_of
 from carrel.engines.port import NodeInfo
@@ -24,6 +24,7 @@ FRESH = timedelta(minutes=1)
 _WRITTEN_EVERY = timedelta(seconds=10)
 _FORGOTTEN_AFTER = timedelta(days=1)
 _MISSING = "The device is missing."
+AWAITS_CHECK = "It has no problem any more, and is put back after a check of it."
 _LONGEST_PROBLEM = 500
 
 
@@ -48,26 +49,32 @@ WITH reporting AS (
 ), reported AS (
     SELECT n.id AS node_id, r.*
     FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r(
-        node text, device text, description jsonb, healthy boolean, problem text, metrics jsonb)
+        node text, device text, description jsonb, healthy boolean, problem text, metrics jsonb, cleared boolean)
     JOIN reporting n ON n.name = r.node
 ), written AS (
-    INSERT INTO device_conditions AS c (node_id, device, description, healthy, problem, since, metrics, measured_at)
-    SELECT node_id, device, description, healthy, problem, CAST(:now AS timestamptz), metrics, :now FROM reported
+    INSERT INTO device_conditions AS c (node_id, device, description, healthy, problem, since, metrics, measured_at,
+        cleared_at)
+    SELECT node_id, device, description, healthy, problem, CAST(:now AS timestamptz), metrics, :now,
+        CASE WHEN cleared THEN CAST(:now AS timestamptz) END FROM reported
     ON CONFLICT (node_id, device) DO UPDATE SET description = excluded.description, healthy = excluded.healthy,
         problem = excluded.problem, metrics = excluded.metrics, measured_at = excluded.measured_at,
+        cleared_at = CASE WHEN excluded.cleared_at IS NOT NULL THEN coalesce(c.cleared_at, excluded.cleared_at) END,
+        put_back = c.put_back AND excluded.cleared_at IS NOT NULL,
         since = CASE WHEN c.healthy = excluded.healthy THEN c.since ELSE excluded.since END
     WHERE c.measured_at <= :due
       OR (c.description, c.healthy, c.problem) <> (excluded.description, excluded.healthy, excluded.problem)
 ), missing AS (
-    UPDATE device_conditions c SET healthy = FALSE, problem = :missing, since = :now, metrics = '{}'
-    FROM reporting n WHERE n.id = c.node_id AND c.healthy AND c.measured_at < :stale AND NOT EXISTS (
+    UPDATE device_conditions c SET healthy = FALSE, problem = :missing, since = :now, metrics = '{}',
+        cleared_at = NULL, put_back = FALSE
+    FROM reporting n WHERE n.id = c.node_id AND (c.healthy OR c.cleared_at IS NOT NULL) AND c.measured_at < :stale
+      AND NOT EXISTS (
         SELECT FROM reported r WHERE r.node_id = c.node_id AND (
             r.device = c.device OR r.description->>'pci' = nullif(c.description->>'pci', '')))
     RETURNING c.node_id, c.device, c.description, c.problem
 ), changed AS (
     SELECT r.node_id, r.device, r.description, r.healthy, r.problem
     FROM reported r LEFT JOIN device_conditions c USING (node_id, device)
-    WHERE coalesce(c.healthy, TRUE) <> r.healthy
+    WHERE coalesce(c.healthy, TRUE) <> r.healthy OR c.cleared_at IS NOT NULL AND NOT r.healthy AND NOT r.cleared
     UNION ALL SELECT node_id, device, description, FALSE, problem FROM missing
 )
 SELECT node_id, n.name AS node_name, device, description->>'model' AS model, healthy, problem
@@ -165,7 +172,42 @@ def _rows(info: NodeInfo) -> Iterable[dict[str, object]]:
             "healthy": state.healthy,
             "problem": state.problem[:_LONGEST_PROBLEM],
             "metrics": asdict(state.metrics),
+            "cleared": state.problem == AWAITS_CHECK,
         }
+
+
+async def kept_aside(tx: AsyncSession, engine: EngineId, nodes: Sequence[NodeInfo]) -> Sequence[NodeInfo]:
+    """The nodes that an engine reports, without the devices that were out of order and are not put back yet."""
+    rows = await tx.execute(
+        select(Node.name, DeviceCondition.device)
+        .join(Node, Node.id == DeviceCondition.node_id)
+        .where(Node.engine_id == engine, ~DeviceCondition.healthy, ~DeviceCondition.put_back)
+    )
+    aside: defaultdict[str, set[str]] = defaultdict(set)
+    for name, device in rows:
+        aside[name].add(device)
+    return [_without(info, aside[info.name]) if info.name in aside else info for info in nodes]
+
+
+def _without(info: NodeInfo, aside: Collection[str]) -> NodeInfo:
+    states = tuple(
+        replace(state, healthy=False, problem=AWAITS_CHECK)
+        if state.healthy and state.device.id in aside
+        else state
+        for state in info.device_states
+    )
+    devices = tuple(device for device in info.devices if device.id not in aside)
+    kinds = {kind.name for kind in info.slot_kinds}
+    others = {slot: amount for slot, amount in info.slots.items() if slot not in kinds}
+    slots = {**others, **slots_of(devices, info.slot_kinds)}
+    return replace(info, devices=devices, device_states=states, slots=slots)
+
+
+async def put_back(tx: AsyncSession, node: NodeId, devices: Collection[str]) -> None:
+    """Offer devices again that were out of order, from the next report that has no problem of them. Twice: no-op."""
+    mine = (DeviceCondition.node_id == node) & DeviceCondition.device.in_(devices)
+    cleared = ~DeviceCondition.healthy & DeviceCondition.cleared_at.is_not(None)
+    await tx.execute(update(DeviceCondition).where(mine, cleared).values(put_back=True))
 
 
 async def any_unhealthy(tx: AsyncSession) -> bool:

@@ -73,7 +73,22 @@ async def held(tx: AsyncSession) -> dict[NodeId, dict[str, int]]:
     return {node: dict(slots) for node, slots in usage.items()}
 
 
+OF_CHECKS = """
+    SELECT c.node_id, t.device, 1000 AS amount FROM accelerator_checks c, unnest(c.taken) AS t(device)
+    WHERE c.ended_at IS NULL
+"""
+"""The whole devices that checks of accelerators have, by node and device."""
+
+
 async def on_devices(tx: AsyncSession) -> Mapping[NodeId, Mapping[str, int]]:
+    """Thousandths by device and node that sessions hold, or checks; nodes without any are omitted."""
+    used = await allocated_on_devices(tx)
+    for node, device, amount in await tx.execute(text(OF_CHECKS)):
+        used[node][device] += amount
+    return used
+
+
+async def allocated_on_devices(tx: AsyncSession) -> defaultdict[NodeId, defaultdict[str, int]]:
     """Allocated thousandths by device and node; nodes without any are omitted."""
     rows = await tx.execute(
         select(Allocation.node_id, Allocation.devices).where(

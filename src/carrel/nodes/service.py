@@ -80,6 +80,7 @@ async def record(
 
     Only differences are written, because engines report all the time.
     """
+    nodes = await device_conditions.kept_aside(tx, engine, nodes)
     bound = {
         "engine": engine,
         "rows": orjson.dumps([_row(info) for info in nodes]).decode(),

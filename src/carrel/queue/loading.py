@@ -103,9 +103,12 @@ _NODES = text(f"""
     ) AS held ON held.node_id = n.id
     LEFT JOIN (
         SELECT node_id, jsonb_object_agg(device, amount) AS devices FROM (
-            SELECT a.node_id, d.key AS device, sum(CAST(d.value AS bigint)) AS amount
-            FROM allocations a, jsonb_each_text(a.devices) d
-            WHERE a.released_at IS NULL AND a.devices IS NOT NULL GROUP BY 1, 2
+            SELECT node_id, device, sum(amount) AS amount FROM (
+                SELECT a.node_id, d.key AS device, CAST(d.value AS bigint) AS amount
+                FROM allocations a, jsonb_each_text(a.devices) d
+                WHERE a.released_at IS NULL AND a.devices IS NOT NULL
+                UNION ALL {ledger.OF_CHECKS}
+            ) AS entries GROUP BY 1, 2
         ) AS by_device GROUP BY 1
     ) AS used ON used.node_id = n.id
     LEFT JOIN (

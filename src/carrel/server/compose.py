@@ -74,6 +74,7 @@ from carrel.limits import routes as limits
 from carrel.nodes import capacity_routes as nodes
 from carrel.nodes import device_routes as devices
 from carrel.nodes import routes as machines
+from carrel.nodes.accelerator_checks import routes as accelerator_checks
 from carrel.nodes.engines import routes as engine_routes
 from carrel.nodes.engines.connections import Engines
 from carrel.nodes.groups import routes as groups
@@ -156,6 +157,7 @@ _ROUTERS = (
     groups.router,
     machines.router,
     devices.router,
+    accelerator_checks.router,
     fragmentation.router,
     presets.router,
     usage.router,

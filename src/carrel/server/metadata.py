@@ -4,6 +4,7 @@ from sqlalchemy import MetaData
 
 import carrel.db.leader
 import carrel.http.rate_limits
+import carrel.tables.accelerator_checks
 import carrel.tables.apps
 import carrel.tables.audit
 import carrel.tables.builds

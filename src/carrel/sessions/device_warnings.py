@@ -16,7 +16,7 @@ DEVICE_UNHEALTHY = "device_unhealthy"
 _RELIEVED = text("""
 SELECT s.id FROM sessions s WHERE s.state = ANY(:live) AND s.warnings ? :cause AND NOT EXISTS (
     SELECT FROM allocations a JOIN device_conditions c ON c.node_id = a.node_id AND a.devices ? c.device
-    WHERE a.session_id = s.id AND a.released_at IS NULL AND NOT c.healthy)
+    WHERE a.session_id = s.id AND a.released_at IS NULL AND NOT c.healthy AND c.cleared_at IS NULL)
 """)
 
 

@@ -118,6 +118,8 @@ class DeviceCondition(Table):
 
     description: as in `Node.devices`, which has healthy ones only. problem: a sentence; empty if there is none. since:
     when `healthy` changed. metrics: as `accelerators.port.DeviceMetrics`. measured_at: when it was reported.
+    cleared_at: since when its engine reports it without a problem again, while it is still set aside: it is put back
+    after a check. put_back: the next report of it without a problem makes it healthy.
     """
 
     __tablename__ = "device_conditions"
@@ -135,6 +137,8 @@ class DeviceCondition(Table):
     since: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     metrics: Mapped[dict[str, Any]] = mapped_column(JSONB)
     measured_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    cleared_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    put_back: Mapped[bool] = mapped_column(server_default=text("false"))
 
 
 class Allocation(Table):

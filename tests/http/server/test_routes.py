@@ -105,8 +105,10 @@ BODIES: Mapping[str, object] = {
     "image_updates.take": {"image": "d"},
     "image_updates.skip": {"image": "d"},
     "image_updates.check": {},
+    "accelerator_checks.create": {"node": "machine"},
     "nodes.drain": {"how": "wait"},
     "nodes.forget": {"confirm": "machine"},
+    "nodes.put_back": {"device": "gpu"},
     "nodes.update": {"cordoned": True},
     "passkeys.rename": {"name": "another"},
     "password.update": {"current": "wrong", "new": PASSWORD},
@@ -233,6 +235,7 @@ ANYONES = {
     "groups": "default",
     "nodes": "machine",
     "image_pulls": "pulled",
+    "accelerator_checks": "checked",
     "presets": "small",
     "engines": "local",
     "storage_hosts": "local",
@@ -554,7 +557,10 @@ async def test_each_role_gets_at_what_is_nobodys_as_the_table_says(api: Api, rol
     await sql(
         api.database,
         "INSERT INTO image_pulls (id, reference, created_at) VALUES ('pulled', 'debian:12', now());"
-        " INSERT INTO node_pulls (pull_id, node_id) SELECT 'pulled', id FROM nodes",
+        " INSERT INTO node_pulls (pull_id, node_id) SELECT 'pulled', id FROM nodes;"
+        " INSERT INTO accelerator_checks (id, node_id, created_at) SELECT 'checked', id, now() FROM nodes;"
+        " INSERT INTO device_conditions (node_id, device, description, healthy, problem, since, metrics, measured_at)"
+        " SELECT id, 'gpu', '{\"family\": \"cuda\", \"model\": \"\"}', TRUE, '', now(), '{}', now() FROM nodes",
     )
     names = in_order(
         [name for name, (_, path, _) in operations().items() if "{" not in path or anyones(name)]
@@ -569,6 +575,7 @@ async def test_each_role_gets_at_what_is_nobodys_as_the_table_says(api: Api, rol
             .replace("{ref}", ref)
             .replace("{id}", ref)
             .replace("{pull}", ref)
+            .replace("{check}", ref)
             .replace("{name}", "sso")
             .replace("{engine}", "local")
             .replace("{kind}", ref)

@@ -1,5 +1,6 @@
 /** The API types under the names that the page uses; all come from the generated client. */
 export type {
+  AcceleratorCheckView as AcceleratorCheck,
   AccessEntry,
   AccessLevel,
   AccessUpdate,

@@ -70,6 +70,7 @@ const TOUCHED: Readonly<Record<string, readonly string[]>> = {
   node: ["nodes", "groups", "check", "why", "queue", "slot-kinds"],
   node_image: ["node-images"],
   image_pull: ["image-pulls", "node-images"],
+  accelerator_check: ["accelerator-checks"],
   engine: ["engines", "nodes"],
   group: ["groups", "nodes", "presets", "check", "why", "queue", "shares"],
   template: ["templates"],

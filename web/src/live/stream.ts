@@ -79,6 +79,7 @@ export const EVENT_KINDS = [
   "invitation.updated",
   "invitation.removed",
   "image_pull.updated",
+  "accelerator_check.updated",
   "node_image.updated",
   "environment.updated",
   "environment.removed",

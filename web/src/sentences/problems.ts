@@ -194,6 +194,25 @@ export const PROBLEMS: Record<string, Sentences> = {
     detail: msg`The image was built here; no registry has it.`,
     hint: msg`Write an image of a registry, such as python:3.12.`,
   },
+  "accelerator_check.ended": { detail: msg`This check has ended.` },
+  "accelerator_check.held": {
+    detail: msg`Sessions hold the accelerators.`,
+    hint: msg`Cordon the node, and check it when they have ended.`,
+  },
+  "accelerator_check.no_devices": {
+    detail: msg`The node has no accelerator that can be checked.`,
+    hint: msg`One with a problem is checked once that is solved.`,
+  },
+  "accelerator_check.not_found": { detail: msg`There is no such check.` },
+  "accelerator_check.running": {
+    detail: msg`The accelerators of this node are being checked.`,
+    hint: msg`Wait for that check, or cancel it.`,
+  },
+  "device.not_found": { detail: msg`The node has no such accelerator.` },
+  "device.unhealthy": {
+    detail: msg`The accelerator still has a problem.`,
+    hint: msg`Reset or replace it first; it can be put back once its node reports it without a problem.`,
+  },
   "image_pull.ended": { detail: msg`This pull has ended.` },
   "image_pull.no_nodes": { detail: msg`The resource group has no nodes.` },
   "image_pull.not_found": { detail: msg`There is no such pull.` },

@@ -8,6 +8,45 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypedDict
 
 
+class AcceleratorCheckCreate(TypedDict):
+    """node: an id or a name. device: only this one; omitted: all that no session holds. image: of the containers,
+    with a shell, and with Python 3 to measure shares; omitted: one of the catalogue."""
+
+    device: NotRequired[str | None]
+    image: NotRequired[str | None]
+    node: str
+
+
+class AcceleratorCheckList(TypedDict):
+    items: list[AcceleratorCheckView]
+    next_cursor: str | None
+
+
+class AcceleratorCheckView(TypedDict):
+    """outcome: of all devices together; null: it has no results. requested_by: null: Carrel itself, before it puts a
+    device back. taken: devices that no session gets until it has ended. progress:
+    0..1. step: what it does now. problem: why it failed or waits. driver: of the vendor, if the node tells. cancel: it
+    was requested."""
+
+    cancel: bool
+    created_at: str
+    device: str | None
+    driver: str
+    ended_at: str | None
+    id: str
+    image: str | None
+    node: CheckedNodeRef
+    outcome: CheckedOutcome | None
+    problem: str
+    progress: float
+    requested_by: UserRef | None
+    results: list[DeviceResult]
+    started_at: str | None
+    state: CheckState
+    step: str
+    taken: list[str]
+
+
 class AccessChange(TypedDict):
     """Id or name -> true to add, false to remove. Other entries are unchanged."""
 
@@ -450,6 +489,9 @@ class CheckRequest(TypedDict):
     topology: NotRequired[str | None]
 
 
+CheckState = Literal["waiting", "running", "done", "failed", "cancelled"]
+
+
 class CheckView(TypedDict):
     """The result of creating such a session, and remaining capacity.
 
@@ -493,6 +535,17 @@ class CheckWarning(TypedDict):
     message: str
 
 
+CheckedAspect = Literal["granted", "isolated", "numbered", "counted"]
+
+
+class CheckedAspectView(TypedDict):
+    """text: what was seen, or why it was not measured, as a sentence."""
+
+    name: CheckedAspect
+    outcome: CheckedOutcome
+    text: str
+
+
 class CheckedNode(TypedDict):
     """closed: why the engine places nothing on it; empty if it does."""
 
@@ -500,6 +553,14 @@ class CheckedNode(TypedDict):
     closed: str
     name: str
     slots: dict[str, int]
+
+
+class CheckedNodeRef(TypedDict):
+    id: str
+    name: str
+
+
+CheckedOutcome = Literal["passed", "failed", "not_measured"]
 
 
 Clash = Literal["refuse", "replace", "rename"]
@@ -765,6 +826,21 @@ class DeviceRef(TypedDict):
     device: str
     node: str
     node_name: str
+
+
+class DeviceResult(TypedDict):
+    """outcome: failed if one of its measures is; not_measured if it is not known what a container gets. files,
+    variables: what a container with the whole device has beyond one without devices. shares: of GPUs of which sessions
+    may have shares."""
+
+    device: str
+    family: str
+    files: list[str]
+    measures: list[CheckedAspectView]
+    model: str
+    outcome: CheckedOutcome
+    shares: list[ShareResult]
+    variables: dict[str, str]
 
 
 class DeviceSession(TypedDict):
@@ -3315,6 +3391,19 @@ class PushView(TypedDict):
     version: str
 
 
+class PutBack(TypedDict):
+    """A device that sessions get again from now on."""
+
+    device: str
+    node: CheckedNodeRef
+
+
+class PutBackRequest(TypedDict):
+    """device: one that is out of order and has no problem any more."""
+
+    device: str
+
+
 QueueOrder = Literal["fifo", "lifo", "drf", "fair_share"]
 
 
@@ -4140,6 +4229,20 @@ class ShareNode(TypedDict):
     share: float
     waiting: int
     weight: float
+
+
+class ShareResult(TypedDict):
+    """A container with a share of an NVIDIA GPU beside another one with the rest. thousandths: of the device. outcome:
+    of the memory limit: passed if the driver refused memory beyond the share. limit_bytes: memory of the share.
+    allocated_bytes: what it got before the driver refused. neighbour_loss_percent: by how much the other one computed
+    slower while this one computed too. null: not measured. text: why not, or what exceeds the share, as a sentence."""
+
+    allocated_bytes: int | None
+    limit_bytes: int | None
+    neighbour_loss_percent: float | None
+    outcome: CheckedOutcome
+    text: str
+    thousandths: int
 
 
 ShareState = Literal["invited", "accepted"]

@@ -38,6 +38,49 @@ def _key(given: str | None) -> str:
     return given or os.urandom(16).hex()
 
 
+class AcceleratorChecks(Group):
+    def cancel(self, check: str) -> models.AcceleratorCheckView:
+        """Cancel a check: its containers are removed, and its accelerators are free again."""
+        answer: models.AcceleratorCheckView = self._transport.call(
+            "DELETE", f"/api/v1/accelerator-checks/{segment(check)}"
+        )
+        return answer
+
+    def create(
+        self, *, node: str, device: str | None = UNSET, image: str | None = UNSET
+    ) -> models.AcceleratorCheckView:
+        """Check the accelerators of a node that no session holds, in the background, with containers that look from inside.
+
+        While the check runs, no session gets these accelerators."""
+        answer: models.AcceleratorCheckView = self._transport.call(
+            "POST", "/api/v1/accelerator-checks", body=_given(device=device, image=image, node=node)
+        )
+        return answer
+
+    def list(
+        self,
+        *,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        node: str | None = None,
+    ) -> models.AcceleratorCheckList:
+        """The last 50 checks of each node with their results, the latest first."""
+        answer: models.AcceleratorCheckList = self._transport.call(
+            "GET",
+            "/api/v1/accelerator-checks",
+            query={"sort": sort, "limit": limit, "cursor": cursor, "node": node},
+        )
+        return answer
+
+    def show(self, check: str) -> models.AcceleratorCheckView:
+        """One check with its progress and results."""
+        answer: models.AcceleratorCheckView = self._transport.call(
+            "GET", f"/api/v1/accelerator-checks/{segment(check)}"
+        )
+        return answer
+
+
 class AppTemplates(Group):
     def create(
         self,
@@ -1687,6 +1730,13 @@ class Nodes(Group):
                 "state": state,
                 "cordoned": cordoned,
             },
+        )
+        return answer
+
+    def put_back(self, ref: str, *, device: str) -> models.PutBack:
+        """Offer an accelerator again that was out of order and has no problem any more, without a check of it."""
+        answer: models.PutBack = self._transport.call(
+            "POST", f"/api/v1/nodes/{segment(ref)}/put-back", body=_given(device=device)
         )
         return answer
 
@@ -3897,6 +3947,7 @@ class Operations:
     """Every group, under its own name."""
 
     def __init__(self, transport: Transport) -> None:
+        self.accelerator_checks = AcceleratorChecks(transport)
         self.app_templates = AppTemplates(transport)
         self.apps = Apps(transport)
         self.audit = Audit(transport)

@@ -5,6 +5,108 @@ export type ClientOptions = {
 };
 
 /**
+ * AcceleratorCheckCreate
+ *
+ * node: an id or a name. device: only this one; omitted: all that no session holds. image: of the containers,
+ * with a shell, and with Python 3 to measure shares; omitted: one of the catalogue.
+ */
+export type AcceleratorCheckCreate = {
+    /**
+     * Device
+     */
+    device?: string | null;
+    /**
+     * Image
+     */
+    image?: string | null;
+    /**
+     * Node
+     */
+    node: string;
+};
+
+/**
+ * AcceleratorCheckList
+ */
+export type AcceleratorCheckList = {
+    /**
+     * Items
+     */
+    items: Array<AcceleratorCheckView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * AcceleratorCheckView
+ *
+ * outcome: of all devices together; null: it has no results. requested_by: null: Carrel itself, before it puts a
+ * device back. taken: devices that no session gets until it has ended. progress:
+ * 0..1. step: what it does now. problem: why it failed or waits. driver: of the vendor, if the node tells. cancel: it
+ * was requested.
+ */
+export type AcceleratorCheckView = {
+    /**
+     * Cancel
+     */
+    cancel: boolean;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Device
+     */
+    device: string | null;
+    /**
+     * Driver
+     */
+    driver: string;
+    /**
+     * Ended At
+     */
+    ended_at: string | null;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Image
+     */
+    image: string | null;
+    node: CheckedNodeRef;
+    outcome: CheckedOutcome | null;
+    /**
+     * Problem
+     */
+    problem: string;
+    /**
+     * Progress
+     */
+    progress: number;
+    requested_by: UserRef | null;
+    /**
+     * Results
+     */
+    results: Array<DeviceResult>;
+    /**
+     * Started At
+     */
+    started_at: string | null;
+    state: CheckState;
+    /**
+     * Step
+     */
+    step: string;
+    /**
+     * Taken
+     */
+    taken: Array<string>;
+};
+
+/**
  * AccessChange
  *
  * Id or name -> true to add, false to remove. Other entries are unchanged.
@@ -1155,6 +1257,11 @@ export type CheckRequest = {
 };
 
 /**
+ * CheckState
+ */
+export type CheckState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
+
+/**
  * CheckView
  *
  * The result of creating such a session, and remaining capacity.
@@ -1268,6 +1375,29 @@ export type CheckWarning = {
 };
 
 /**
+ * CheckedAspect
+ *
+ * GRANTED: a container with the device has something that one without devices has not. ISOLATED: no container of
+ * another device sees its device files. NUMBERED: variables number its device from zero. COUNTED: the vendor's tool
+ * or driver in the container sees one device.
+ */
+export type CheckedAspect = 'granted' | 'isolated' | 'numbered' | 'counted';
+
+/**
+ * CheckedAspectView
+ *
+ * text: what was seen, or why it was not measured, as a sentence.
+ */
+export type CheckedAspectView = {
+    name: CheckedAspect;
+    outcome: CheckedOutcome;
+    /**
+     * Text
+     */
+    text: string;
+};
+
+/**
  * CheckedNode
  *
  * closed: why the engine places nothing on it; empty if it does.
@@ -1292,6 +1422,27 @@ export type CheckedNode = {
         [key: string]: number;
     };
 };
+
+/**
+ * CheckedNodeRef
+ */
+export type CheckedNodeRef = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
+ * CheckedOutcome
+ *
+ * NOT_MEASURED: something is missing that the measurement needs; never a guess.
+ */
+export type CheckedOutcome = 'passed' | 'failed' | 'not_measured';
 
 /**
  * Clash
@@ -1953,6 +2104,47 @@ export type DeviceRef = {
      * Node Name
      */
     node_name: string;
+};
+
+/**
+ * DeviceResult
+ *
+ * outcome: failed if one of its measures is; not_measured if it is not known what a container gets. files,
+ * variables: what a container with the whole device has beyond one without devices. shares: of GPUs of which sessions
+ * may have shares.
+ */
+export type DeviceResult = {
+    /**
+     * Device
+     */
+    device: string;
+    /**
+     * Family
+     */
+    family: string;
+    /**
+     * Files
+     */
+    files: Array<string>;
+    /**
+     * Measures
+     */
+    measures: Array<CheckedAspectView>;
+    /**
+     * Model
+     */
+    model: string;
+    outcome: CheckedOutcome;
+    /**
+     * Shares
+     */
+    shares: Array<ShareResult>;
+    /**
+     * Variables
+     */
+    variables: {
+        [key: string]: string;
+    };
 };
 
 /**
@@ -8564,6 +8756,31 @@ export type PushView = {
 };
 
 /**
+ * PutBack
+ *
+ * A device that sessions get again from now on.
+ */
+export type PutBack = {
+    /**
+     * Device
+     */
+    device: string;
+    node: CheckedNodeRef;
+};
+
+/**
+ * PutBackRequest
+ *
+ * device: one that is out of order and has no problem any more.
+ */
+export type PutBackRequest = {
+    /**
+     * Device
+     */
+    device: string;
+};
+
+/**
  * QueueOrder
  *
  * Queue order within a priority.
@@ -10612,6 +10829,38 @@ export type ShareNode = {
      * Weight
      */
     weight: number;
+};
+
+/**
+ * ShareResult
+ *
+ * A container with a share of an NVIDIA GPU beside another one with the rest. thousandths: of the device. outcome:
+ * of the memory limit: passed if the driver refused memory beyond the share. limit_bytes: memory of the share.
+ * allocated_bytes: what it got before the driver refused. neighbour_loss_percent: by how much the other one computed
+ * slower while this one computed too. null: not measured. text: why not, or what exceeds the share, as a sentence.
+ */
+export type ShareResult = {
+    /**
+     * Allocated Bytes
+     */
+    allocated_bytes: number | null;
+    /**
+     * Limit Bytes
+     */
+    limit_bytes: number | null;
+    /**
+     * Neighbour Loss Percent
+     */
+    neighbour_loss_percent: number | null;
+    outcome: CheckedOutcome;
+    /**
+     * Text
+     */
+    text: string;
+    /**
+     * Thousandths
+     */
+    thousandths: number;
 };
 
 /**
@@ -14298,6 +14547,157 @@ export type WhyView = {
      */
     waiting: boolean;
 };
+
+export type AcceleratorChecksListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; prefix - for descending order
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
+         * Node
+         *
+         * only of this node, by id or name
+         */
+        node?: string | null;
+    };
+    url: '/api/v1/accelerator-checks';
+};
+
+export type AcceleratorChecksListErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type AcceleratorChecksListError = AcceleratorChecksListErrors[keyof AcceleratorChecksListErrors];
+
+export type AcceleratorChecksListResponses = {
+    /**
+     * Successful Response
+     */
+    200: AcceleratorCheckList;
+};
+
+export type AcceleratorChecksListResponse = AcceleratorChecksListResponses[keyof AcceleratorChecksListResponses];
+
+export type AcceleratorChecksCreateData = {
+    body: AcceleratorCheckCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/accelerator-checks';
+};
+
+export type AcceleratorChecksCreateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type AcceleratorChecksCreateError = AcceleratorChecksCreateErrors[keyof AcceleratorChecksCreateErrors];
+
+export type AcceleratorChecksCreateResponses = {
+    /**
+     * Successful Response
+     */
+    202: AcceleratorCheckView;
+};
+
+export type AcceleratorChecksCreateResponse = AcceleratorChecksCreateResponses[keyof AcceleratorChecksCreateResponses];
+
+export type AcceleratorChecksCancelData = {
+    body?: never;
+    path: {
+        /**
+         * Check
+         *
+         * The id of a check.
+         */
+        check: string;
+    };
+    query?: never;
+    url: '/api/v1/accelerator-checks/{check}';
+};
+
+export type AcceleratorChecksCancelErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type AcceleratorChecksCancelError = AcceleratorChecksCancelErrors[keyof AcceleratorChecksCancelErrors];
+
+export type AcceleratorChecksCancelResponses = {
+    /**
+     * Successful Response
+     */
+    200: AcceleratorCheckView;
+};
+
+export type AcceleratorChecksCancelResponse = AcceleratorChecksCancelResponses[keyof AcceleratorChecksCancelResponses];
+
+export type AcceleratorChecksShowData = {
+    body?: never;
+    path: {
+        /**
+         * Check
+         *
+         * The id of a check.
+         */
+        check: string;
+    };
+    query?: never;
+    url: '/api/v1/accelerator-checks/{check}';
+};
+
+export type AcceleratorChecksShowErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type AcceleratorChecksShowError = AcceleratorChecksShowErrors[keyof AcceleratorChecksShowErrors];
+
+export type AcceleratorChecksShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: AcceleratorCheckView;
+};
+
+export type AcceleratorChecksShowResponse = AcceleratorChecksShowResponses[keyof AcceleratorChecksShowResponses];
 
 export type AppTemplatesListData = {
     body?: never;
@@ -19485,6 +19885,42 @@ export type NodesImagesResponses = {
 };
 
 export type NodesImagesResponse = NodesImagesResponses[keyof NodesImagesResponses];
+
+export type NodesPutBackData = {
+    body: PutBackRequest;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/nodes/{ref}/put-back';
+};
+
+export type NodesPutBackErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type NodesPutBackError = NodesPutBackErrors[keyof NodesPutBackErrors];
+
+export type NodesPutBackResponses = {
+    /**
+     * Successful Response
+     */
+    200: PutBack;
+};
+
+export type NodesPutBackResponse = NodesPutBackResponses[keyof NodesPutBackResponses];
 
 export type NotificationsShowData = {
     body?: never;

@@ -9,6 +9,7 @@ import { nodeCauseIn } from "@/sentences/reasons";
 import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";
 import { inSlotOrder, slotAmount, useSlotName } from "@/ui/slots";
+import { AcceleratorChecks } from "./AcceleratorChecks";
 import { DeviceMap } from "./DeviceMap";
 import { DRAINING } from "./drain-words";
 import { HostLoad } from "./HostLoad";
@@ -77,6 +78,7 @@ export function NodeOverview({ node }: { node: NodeDetail }) {
       <SlotTable node={node} />
       {node.host && <HostLoad host={node.host} slots={node.slots} />}
       {node.devices.length > 0 && <DeviceMap devices={node.devices} />}
+      {node.devices.length > 0 && administers && <AcceleratorChecks node={node} />}
       {administers && <UsageHistory scope="node" id={node.id} />}
       <section>
         <Title order={2} size="h4" mb="xs">

@@ -275,6 +275,13 @@ COMMANDS = {
         Command("node devices", "node_devices:devices", "Show the accelerators of a node and who holds them"),
         Command("node device-map", "node_devices:device_map", "Show the accelerators of all nodes"),
         Command("node fragmentation", "node_devices:fragmentation", "Report how broken up accelerators are"),
+        Command(
+            "node check-accelerators", "accelerator_checks:check", "Check what containers get of accelerators"
+        ),
+        Command("node accelerator-checks", "accelerator_checks:checks", "List checks of accelerators"),
+        Command("node show-check", "accelerator_checks:show_check", "Show a check of accelerators"),
+        Command("node cancel-check", "accelerator_checks:cancel_check", "Cancel a check of accelerators"),
+        Command("node put-back", "accelerator_checks:put_back", "Put an accelerator back without a check"),
         Command("node edit", "nodes:edit", "Change a node's group, reserve or over-commitment"),
         Command("node label", "node_labels:label", "Set or remove labels of a node"),
         Command("node images", "node_images:images", "List the images on a node"),

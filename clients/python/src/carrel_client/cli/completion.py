@@ -220,6 +220,11 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
     if action.dest == "pull":
         pulls = _client().image_pulls.list(limit=20)["items"]
         return {one["id"]: one["reference"] for one in pulls if one["ended_at"] is None}
+    if action.dest == "check":
+        checks = _client().accelerator_checks.list(limit=20)["items"]
+        return {one["id"]: f"{one['node']['name']}, {one['state']}" for one in checks}
+    if action.dest == "device" and given:
+        return {one["id"]: one["model"] for one in _client().nodes.show(given[0])["devices"]}
     if action.dest in ("registry", "registries"):
         return {each["name"]: each["url"] for each in _client().registries.list(limit=200)["items"]}
     if action.dest == "project":

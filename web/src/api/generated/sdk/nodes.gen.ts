@@ -2,7 +2,7 @@
 
 import { client } from '../client.gen';
 import type { Options } from '../options.gen';
-import type { NodesDrainData, NodesDrainErrors, NodesDrainResponses, NodesForgetData, NodesForgetErrors, NodesForgetResponses, NodesImagesData, NodesImagesErrors, NodesImagesResponses, NodesListData, NodesListErrors, NodesListResponses, NodesShowData, NodesShowErrors, NodesShowResponses, NodesUpdateData, NodesUpdateErrors, NodesUpdateResponses } from '../types.gen';
+import type { NodesDrainData, NodesDrainErrors, NodesDrainResponses, NodesForgetData, NodesForgetErrors, NodesForgetResponses, NodesImagesData, NodesImagesErrors, NodesImagesResponses, NodesListData, NodesListErrors, NodesListResponses, NodesPutBackData, NodesPutBackErrors, NodesPutBackResponses, NodesShowData, NodesShowErrors, NodesShowResponses, NodesUpdateData, NodesUpdateErrors, NodesUpdateResponses } from '../types.gen';
 
 /**
  * List nodes
@@ -68,3 +68,17 @@ export const nodesForget = <ThrowOnError extends boolean = true>(options: Option
  * The images that a node has, with their sizes and when a session last used them; the largest first.
  */
 export const nodesImages = <ThrowOnError extends boolean = true>(options: Options<NodesImagesData, ThrowOnError>) => (options.client ?? client).get<NodesImagesResponses, NodesImagesErrors, ThrowOnError>({ url: '/api/v1/nodes/{ref}/images', ...options });
+
+/**
+ * Put an accelerator back without a check
+ *
+ * Offer an accelerator again that was out of order and has no problem any more, without a check of it.
+ */
+export const nodesPutBack = <ThrowOnError extends boolean = true>(options: Options<NodesPutBackData, ThrowOnError>) => (options.client ?? client).post<NodesPutBackResponses, NodesPutBackErrors, ThrowOnError>({
+    url: '/api/v1/nodes/{ref}/put-back',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});

@@ -1,0 +1,216 @@
+"""Check the accelerators of nodes: when somebody asks for it, and before a device that was out of order is put back.
+
+A check is a row, which has its devices and the ids of its containers before they exist. After a crash the next leader
+removes those containers and begins it again; until it has ended no session gets its devices.
+"""
+
+import asyncio
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+
+import structlog
+
+from carrel.controllers.active_tasks import ActiveTasks
+from carrel.controllers.loop import Tools, beside
+from carrel.core.errors import NotFound
+from carrel.core.ids import AcceleratorCheckId
+from carrel.db.database import notify
+from carrel.engines.port import ContainerSpec, Engine, EngineError, EngineUnavailable
+from carrel.nodes import device_conditions
+from carrel.nodes.accelerator_checks import check_containers, check_devices, service
+from carrel.nodes.accelerator_checks.check_devices import OpenCheck
+from carrel.nodes.accelerator_checks.schemas import DeviceResult
+from carrel.nodes.engines.connections import in_time
+from carrel.nodes.engines.probes import probe_id
+from carrel.tables import nodes
+from carrel.tables.accelerator_checks import TOPIC, CheckedOutcome, CheckState
+
+log = structlog.get_logger()
+
+_SLOTS = {"cpu": 500, "mem": 1 << 30}
+_START_S, _STOP_S = 600.0, 60.0
+_PAUSE_S = 5.0
+_LONGEST = timedelta(hours=1)
+_GONE = "The node is gone."
+_HELD = "Sessions hold its accelerators."
+_NO_IMAGE = "The catalogue has no image to check with; name one."
+_CANCELLED = "Its containers are being removed."
+
+
+class _StoppedError(Exception):
+    """The check has ended or is to be cancelled."""
+
+
+class AcceleratorChecks:
+    """One check at a time on each node."""
+
+    name = "accelerator_checks"
+    topics = (TOPIC,)
+    tick_s = 10.0
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._active = ActiveTasks[AcceleratorCheckId]()
+
+    async def step(self) -> None:
+        """Request checks of devices that may be put back, begin the open ones, and stop those that were cancelled."""
+        async with self._tools.transaction() as tx:
+            now = self._tools.clock.now()
+            for node, device in await check_devices.to_put_back(tx, now):
+                await service.add(tx, self._tools.clock, node, device=device)
+            due = await check_devices.due(tx)
+        for one in due:
+            if one.cancel and self._active.about(one.id) != _CANCELLED:
+                await self._active.stop(one.id)
+            work, about = (self._cancel, _CANCELLED) if one.cancel else (self._work, "")
+            what = partial(beside, "check of accelerators", partial(work, one), check=one.id)
+            self._active.begin(one.id, what, about)
+
+    async def drain(self) -> None:
+        """Wait until no check is running."""
+        await self._active.drain()
+
+    async def close(self) -> None:
+        """Stop all checks; the next leader begins them again."""
+        await self._active.close()
+
+    async def _cancel(self, one: OpenCheck) -> None:
+        await self._carefully(one, self._end(one, CheckState.CANCELLED))
+
+    async def _work(self, one: OpenCheck) -> None:
+        await self._carefully(one, self._check(one))
+
+    async def _carefully(self, one: OpenCheck, work: Coroutine[None, None, None]) -> None:
+        """Do the work; what stops it is the check's problem."""
+        try:
+            await work
+        except _StoppedError:
+            pass
+        except EngineUnavailable as error:
+            await self._hindered(one, error.message)
+        except EngineError as error:
+            try:
+                await self._end(one, CheckState.FAILED, error.message)
+            except EngineError as again:
+                await self._hindered(one, again.message)
+
+    async def _check(self, one: OpenCheck) -> None:
+        tools = self._tools
+        bench = await self._bench(one)
+        if bench is None:
+            await self._finish(one, CheckState.FAILED, _GONE)
+            return
+        # 1. what a former leader left
+        await bench.clear()
+        # 2. the devices: no session is placed meanwhile
+        async with tools.placing, tools.transaction() as tx:
+            devices = await check_devices.take(tx, one.id, tools.clock.now())
+            row = await check_devices.locked(tx, one.id)
+            if devices is None or row is None:
+                return
+            await service.publish(tx, row)
+            bench.image = row.image or ""
+        if not devices or not bench.image:
+            await self._finish(one, CheckState.FAILED, _NO_IMAGE if devices else _HELD)
+            return
+        # 3. the containers
+        results = await check_containers.run(bench, devices)
+        await bench.clear()
+        await self._finish(one, CheckState.DONE, results=results)
+
+    async def _end(self, one: OpenCheck, state: CheckState, problem: str = "") -> None:
+        """Remove its containers, and end it. Raises: EngineError; then it stays open, and its devices are taken."""
+        if bench := await self._bench(one):
+            await bench.clear()
+        await self._finish(one, state, problem)
+
+    async def _bench(self, one: OpenCheck) -> "_Bench | None":
+        """None: the node is gone."""
+        try:
+            return _Bench(self._tools, one, await self._tools.engines.of(one.engine)) if one.engine else None
+        except NotFound:
+            return None
+
+    async def _finish(
+        self, one: OpenCheck, state: CheckState, problem: str = "", *, results: Sequence[DeviceResult] = ()
+    ) -> None:
+        """End it: sessions may get its devices, and those that passed and were set aside are put back."""
+        async with self._tools.transaction() as tx:
+            row = await check_devices.locked(tx, one.id)
+            if row is None:
+                return
+            row.state, row.problem, row.ended_at = state, problem, self._tools.clock.now()
+            row.step, row.containers = "", []
+            row.results = [result.model_dump(mode="json") for result in results]
+            if state is CheckState.DONE:
+                row.progress = 1.0
+                passed = [result.device for result in results if result.outcome is CheckedOutcome.PASSED]
+                await device_conditions.put_back(tx, row.node_id, passed)
+            await tx.flush()
+            await service.publish(tx, row)
+            await notify(tx, nodes.TOPIC)
+        outcomes = {result.device: result.outcome for result in results}
+        log.info("accelerator_checks.ended", check=one.id, node=one.node, state=state, outcomes=outcomes)
+
+    async def _hindered(self, one: OpenCheck, problem: str) -> None:
+        """A later step begins it again; after a while it is given up, which removes its containers first."""
+        async with self._tools.transaction() as tx:
+            row = await check_devices.locked(tx, one.id)
+            if row is None:
+                return
+            row.problem = problem
+            row.cancel = row.cancel or self._tools.clock.now() - row.created_at > _LONGEST
+            await tx.flush()
+            await service.publish(tx, row)
+        await asyncio.sleep(_PAUSE_S)
+
+
+@dataclass
+class _Bench:
+    """The containers of a check: recorded before they exist, and forgotten after they are removed."""
+
+    tools: Tools
+    check: OpenCheck
+    engine: Engine
+    image: str = ""
+
+    async def start(self, devices: Mapping[str, int]) -> str:
+        container = probe_id(self.tools.clock.now())
+        async with self.tools.transaction() as tx:
+            row = await check_devices.locked(tx, self.check.id)
+            if row is None or row.cancel:
+                raise _StoppedError
+            row.containers = [*row.containers, container]
+        spec = ContainerSpec(
+            container,
+            self.image,
+            _SLOTS,
+            devices=devices,
+            node=self.check.node,
+            helper=True,
+            epoch=self.tools.leader.epoch,
+        )
+        await in_time(self.engine.ensure(spec, lambda progress: None, self.tools.confirm), _START_S)
+        return container
+
+    async def clear(self) -> None:
+        async with self.tools.database.transaction() as tx:
+            row = await check_devices.locked(tx, self.check.id)
+            made = tuple(row.containers) if row else ()
+        for container in made:
+            await in_time(self.engine.remove(container, grace_s=0), _STOP_S)
+        if made:
+            async with self.tools.transaction() as tx:
+                if row := await check_devices.locked(tx, self.check.id):
+                    row.containers = [one for one in row.containers if one not in made]
+
+    async def advance(self, step: str, progress: float) -> None:
+        async with self.tools.transaction() as tx:
+            row = await check_devices.locked(tx, self.check.id)
+            if row is None or row.cancel:
+                raise _StoppedError
+            row.step, row.progress = step[:200], progress
+            await tx.flush()
+            await service.publish(tx, row)

@@ -1,0 +1,176 @@
+"""A check of devices of one node, with real containers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from carrel.engines.port import Engine, EngineError, EngineUnavailable, ImageUnusable
+from carrel.nodes.accelerator_checks import cuda_program, inside
+from carrel.nodes.accelerator_checks.check_devices import Device
+from carrel.nodes.accelerator_checks.cuda_program import ProgramAnswer
+from carrel.nodes.accelerator_checks.inside import Seen
+from carrel.nodes.accelerator_checks.schemas import (
+    CheckedAspect,
+    CheckedAspectView,
+    DeviceResult,
+    ShareResult,
+)
+from carrel.nodes.engines.connections import in_time
+from carrel.tables.accelerator_checks import CheckedOutcome
+
+_WHOLE = 1000
+_SHARES = (250, 500)
+"""Thousandths of a GPU that a container gets, beside another one with the rest."""
+_ANSWER_S = 60.0
+_BURN_S = 2.0
+_FAMILY = "cuda"
+_MOST_BYTES = 1 << 20
+"""Of the output of a process."""
+
+
+class Bench(Protocol):
+    """Where the containers of a check are."""
+
+    @property
+    def engine(self) -> Engine: ...
+
+    async def start(self, devices: Mapping[str, int]) -> str:
+        """The id of a new running container with these thousandths of devices. Raises: EngineError."""
+        ...
+
+    async def clear(self) -> None:
+        """Remove all its containers. Raises: EngineError."""
+        ...
+
+    async def advance(self, step: str, progress: float) -> None:
+        """Show what it does now. progress: 0..1."""
+        ...
+
+
+async def run(bench: Bench, devices: Mapping[str, Device]) -> list[DeviceResult]:
+    """The results of these devices, by id. Raises: EngineUnavailable, ImageUnusable, and for containers without devices
+    EngineError; the containers of an interrupted check stay.
+    """
+    shared = [device for device, one in devices.items() if has_shares(one)]
+    steps = 1 + len(devices) + len(shared) * len(_SHARES)
+    await bench.advance("a container without devices", 0)
+    baseline = await _look(bench, await bench.start({}), "")
+    seen: dict[str, Seen] = {}
+    failed: dict[str, str] = {}
+    for number, (device, one) in enumerate(devices.items(), 1):
+        await bench.advance(device, number / steps)
+        try:
+            container = await bench.start({device: _WHOLE})
+            seen[device] = (await _look(bench, container, one["family"])).beyond(baseline)
+        except (EngineUnavailable, ImageUnusable):
+            raise
+        except EngineError as error:
+            failed[device] = error.message
+    await bench.clear()
+    measures = {**inside.judge(seen), **{device: [_not_started(why)] for device, why in failed.items()}}
+    shares: dict[str, list[ShareResult]] = {}
+    for number, device in enumerate(shared):
+        shares[device] = []
+        for place, share in enumerate(_SHARES):
+            done = 1 + len(devices) + number * len(_SHARES) + place
+            await bench.advance(f"{share / _WHOLE:g} of {device}", done / steps)
+            shares[device].append(await _share(bench, devices[device], share))
+    return [
+        _result(one, measures[device], seen.get(device, Seen()), shares.get(device, []))
+        for device, one in devices.items()
+    ]
+
+
+def has_shares(device: Device) -> bool:
+    """True for an NVIDIA GPU of which sessions may have thousandths."""
+    return device["family"] == _FAMILY and 1 in device.get("slots", {}).values()
+
+
+def _not_started(why: str) -> CheckedAspectView:
+    return CheckedAspectView(
+        name=CheckedAspect.GRANTED,
+        outcome=CheckedOutcome.FAILED,
+        text=f"A container with it does not start: {why}",
+    )
+
+
+def _result(
+    device: Device, measures: Sequence[CheckedAspectView], seen: Seen, shares: list[ShareResult]
+) -> DeviceResult:
+    granted = next(one.outcome for one in measures if one.name is CheckedAspect.GRANTED)
+    outcomes = [*(one.outcome for one in measures), *(one.outcome for one in shares)]
+    return DeviceResult(
+        device=device["id"],
+        model=device.get("model", ""),
+        family=device["family"],
+        outcome=inside.outcome_of(outcomes, granted),
+        measures=list(measures),
+        files=sorted(seen.files),
+        variables=dict(seen.variables),
+        shares=shares,
+    )
+
+
+async def _look(bench: Bench, container: str, family: str) -> Seen:
+    """What the container sees. family: of its device."""
+    files, _ = await _output(bench, container, *inside.FILES)
+    variables, _ = await _output(bench, container, *inside.VARIABLES)
+    listed, tool = await _listed(bench, container, family)
+    return Seen(inside.files_of(files), inside.variables_of(variables), listed, tool)
+
+
+async def _listed(bench: Bench, container: str, family: str) -> tuple[int | None, str]:
+    """How many devices the vendor's tool or driver lists, and its name; None if there is none."""
+    family, _, instance = family.partition(".")
+    if family in inside.LISTING:
+        command, begins = inside.LISTING[family]
+        output, code = await _output(bench, container, *command)
+        if code == 0:
+            return inside.listed_in(output, "  MIG " if instance else begins), command[0]
+    if family == _FAMILY:
+        return (await _program(bench, container, "count")).count, "libcuda"
+    return None, ""
+
+
+async def _share(bench: Bench, device: Device, share: int) -> ShareResult:
+    """CheckedAspect a container with this share beside another one with the rest."""
+    try:
+        own = await bench.start({device["id"]: share})
+        neighbour = await bench.start({device["id"]: _WHOLE - share})
+        memory = await _program(bench, own, "memory")
+        alone = beside = ProgramAnswer(memory.missing)
+        if not memory.missing:
+            alone = await _program(bench, neighbour, "burn", str(_BURN_S))
+            beside = await _beside(bench, own, neighbour) if not alone.missing else alone
+    except (EngineUnavailable, ImageUnusable):
+        raise
+    except EngineError as error:
+        memory = alone = beside = ProgramAnswer(f"A container with the share does not start: {error.message}")
+    await bench.clear()
+    return cuda_program.share_result(share, device.get("mem_bytes"), memory, alone, beside)
+
+
+async def _beside(bench: Bench, own: str, neighbour: str) -> ProgramAnswer:
+    """What the neighbour computes while its fellow does. The fellow's process is asked for more time, and ends with its
+    container.
+    """
+    longer = cuda_program.command("burn", str(4 * _BURN_S))
+    async with bench.engine.exec(own, longer, env={}, terminal=None):
+        return await _program(bench, neighbour, "burn", str(_BURN_S))
+
+
+async def _program(bench: Bench, container: str, *arguments: str) -> ProgramAnswer:
+    return cuda_program.answer_of(*await _output(bench, container, *cuda_program.command(*arguments)))
+
+
+async def _output(bench: Bench, container: str, *command: str) -> tuple[str, int]:
+    """What a process writes, without its errors, and its exit code."""
+    return await in_time(_ran(bench.engine, container, command), _ANSWER_S)
+
+
+async def _ran(engine: Engine, container: str, command: Sequence[str]) -> tuple[str, int]:
+    async with engine.exec(container, command, env={}, terminal=None) as process:
+        output = b""
+        async for stream, chunk in process.output():
+            if stream == 1 and len(output) < _MOST_BYTES:
+                output += chunk
+        return output.decode(errors="replace"), await process.exit_code()

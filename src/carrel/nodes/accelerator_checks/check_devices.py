@@ -1,0 +1,130 @@
+"""The devices of checks: which are free, and what the leader writes while it checks them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.cuda import DRIVER_LABEL
+from carrel.core.ids import AcceleratorCheckId, EngineId
+from carrel.nodes import device_conditions, ledger
+from carrel.tables.accelerator_checks import AcceleratorCheck, CheckState
+from carrel.tables.images import Image
+from carrel.tables.nodes import IS_MACHINE, DeviceCondition, Node, NodeState
+
+_OPEN = AcceleratorCheck.ended_at.is_(None)
+_AGAIN = timedelta(minutes=10)
+"""Before a device that was not put back is checked again by itself."""
+
+Device = Mapping[str, Any]
+"""As in `Node.devices`."""
+
+
+@dataclass(frozen=True)
+class Devices:
+    """Those of a node that could be checked, by id: offered ones, and those that are set aside and have no problem any
+    more. free: no session holds a part of them.
+    """
+
+    all: Mapping[str, Device]
+    free: Mapping[str, Device]
+
+
+@dataclass(frozen=True)
+class OpenCheck:
+    """An open check. engine: None: its node is gone."""
+
+    id: AcceleratorCheckId
+    engine: EngineId | None
+    node: str
+    cancel: bool
+    containers: Sequence[str]
+
+
+async def of_node(tx: AsyncSession, node: Node, now: datetime) -> Devices:
+    """The devices of a node that exists."""
+    conditions = (await device_conditions.of_nodes(tx, [node.id])).get(node.id, {})
+    rows = [one.row for one in conditions.values() if one.row.cleared_at]
+    aside = [row.description for row in rows if now - row.measured_at < device_conditions.FRESH]
+    every: dict[str, Device] = {one["id"]: one for one in (*node.devices, *aside)}
+    held = (await ledger.allocated_on_devices(tx))[node.id]
+    return Devices(every, {id: one for id, one in every.items() if id not in held})
+
+
+async def due(tx: AsyncSession) -> Sequence[OpenCheck]:
+    """The open checks."""
+    rows = await tx.execute(
+        select(AcceleratorCheck, Node.engine_id, Node.name, Node.forgotten_at)
+        .join(Node, Node.id == AcceleratorCheck.node_id)
+        .where(_OPEN)
+        .order_by(AcceleratorCheck.created_at)
+        .execution_options(populate_existing=True)
+    )
+    return [
+        OpenCheck(one.id, None if gone else engine, name, one.cancel, tuple(one.containers))
+        for one, engine, name, gone in rows
+    ]
+
+
+async def locked(tx: AsyncSession, check: AcceleratorCheckId) -> AcceleratorCheck | None:
+    """The row of an open check; None: it has ended."""
+    statement = select(AcceleratorCheck).where(AcceleratorCheck.id == check, _OPEN).with_for_update()
+    return (await tx.execute(statement.execution_options(populate_existing=True))).scalar()
+
+
+async def take(tx: AsyncSession, check: AcceleratorCheckId, now: datetime) -> Mapping[str, Device] | None:
+    """Take the free devices for it, or the one that was asked for; the caller keeps others from placing sessions.
+    Empty: none is free. None: it has ended or is to be cancelled.
+    """
+    row = await locked(tx, check)
+    if row is None or row.cancel:
+        return None
+    node = (await tx.execute(select(Node).where(Node.id == row.node_id))).scalar_one()
+    free = (await of_node(tx, node, now)).free
+    chosen = {id: one for id, one in free.items() if row.device in (None, id)}
+    row.taken, row.state, row.started_at = list(chosen), CheckState.RUNNING, row.started_at or now
+    row.problem, row.progress = "", 0.0
+    row.driver = {**node.labels, **node.own_labels}.get(DRIVER_LABEL, "")[:64]
+    row.image = row.image or await _image(tx, node)
+    await tx.flush()
+    return chosen
+
+
+async def to_put_back(tx: AsyncSession, now: datetime) -> Sequence[tuple[Node, str]]:
+    """Devices that have no problem any more and that no session holds, with their nodes, to be checked now."""
+    rows = await tx.execute(
+        select(Node, DeviceCondition.device)
+        .join(Node, Node.id == DeviceCondition.node_id)
+        .where(
+            ~DeviceCondition.healthy,
+            ~DeviceCondition.put_back,
+            DeviceCondition.cleared_at.is_not(None),
+            DeviceCondition.measured_at > now - device_conditions.FRESH,
+            IS_MACHINE,
+            Node.state == NodeState.READY,
+            ~select(AcceleratorCheck.id)
+            .where(
+                AcceleratorCheck.node_id == DeviceCondition.node_id,
+                AcceleratorCheck.device == DeviceCondition.device,
+                AcceleratorCheck.created_at > now - _AGAIN,
+                AcceleratorCheck.created_at >= DeviceCondition.cleared_at,
+            )
+            .exists(),
+        )
+        .order_by(DeviceCondition.cleared_at, DeviceCondition.device)
+    )
+    cleared = rows.all()
+    held = await ledger.on_devices(tx) if cleared else {}
+    return [(node, device) for node, device in cleared if device not in held.get(node.id, {})]
+
+
+async def _image(tx: AsyncSession, node: Node) -> str | None:
+    """The one of the catalogue to check with: present on the node, with Python, small."""
+    rows = (await tx.execute(select(Image).order_by(Image.size_bytes, Image.name))).scalars().all()
+    images = [one for one in rows if one.settings.enabled is not False]
+    present = set(node.images)
+    ranked = sorted(images, key=lambda one: (one.reference not in present, "python" not in one.contents))
+    return ranked[0].reference if ranked else None
