@@ -2242,6 +2242,9 @@ class KindCount(TypedDict):
     kind: SessionKind
 
 
+Lack = Literal["no_torch", "little_memory", "broken_torch"]
+
+
 LayerState = Literal["BUILDING", "READY", "FAILED"]
 
 
@@ -2430,6 +2433,9 @@ class MembersAdded(TypedDict):
     items: list[MemberAdded]
 
 
+Method = Literal["nccl", "gloo", "ring"]
+
+
 Missed = Literal["skip", "run_once"]
 
 
@@ -2467,6 +2473,53 @@ class MountedIn(TypedDict):
     session_id: str
     session_name: str | None
     subpath: str
+
+
+class NetworkCheck(TypedDict):
+    """code: network.measured, or why it failed, as in the error. latency_s: of an all-reduce of 8 bytes. method: null
+    if it failed. lack: why not a better method: of PyTorch in the containers."""
+
+    at: str
+    code: str
+    hint: str
+    lack: Lack | None
+    latency_s: float | None
+    message: str
+    messages: list[NetworkMessage]
+    method: Method | None
+    participants: int
+    paths: list[NetworkPath]
+    took_s: float
+
+
+class NetworkCheckState(TypedDict):
+    """The last check of a session; null: there was none. running: another one goes on."""
+
+    last: NetworkCheck | None
+    running: bool
+
+
+class NetworkMessage(TypedDict):
+    """All-reduces of one size. seconds: of one, on average. bytes_per_s: size / seconds. bus_bytes_per_s: what each
+    participant sends at the same time, 2 (n - 1) / n times as much; it compares with the speed of the hardware for any
+    number of participants."""
+
+    bus_bytes_per_s: float
+    bytes_per_s: float
+    count: int
+    seconds: float
+    size_bytes: int
+
+
+class NetworkPath(TypedDict):
+    """A connection between two participants. sender, receiver: host names; with a number, as main1:0, where a container
+    has several. interface: of the sender; null: unknown, or the transport has none. detail: as NCCL prints it."""
+
+    detail: str
+    interface: str | None
+    receiver: str
+    sender: str
+    transport: Transport
 
 
 class NodeCauseView(TypedDict):
@@ -4771,6 +4824,9 @@ class TotpOffer(TypedDict):
     qr_svg: str
     secret: str
     url: str
+
+
+Transport = Literal["tcp", "shared_memory", "p2p", "infiniband", "roce", "other"]
 
 
 class Trouble(TypedDict):

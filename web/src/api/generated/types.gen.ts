@@ -5742,6 +5742,13 @@ export type KindCount = {
 };
 
 /**
+ * Lack
+ *
+ * Why not a better method.
+ */
+export type Lack = 'no_torch' | 'little_memory' | 'broken_torch';
+
+/**
  * LayerState
  *
  * READY: sessions that start have it. FAILED: it is tried again later.
@@ -6223,6 +6230,14 @@ export type MembersAdded = {
 };
 
 /**
+ * Method
+ *
+ * nccl: PyTorch with NCCL or RCCL, between accelerators. gloo: PyTorch with Gloo, between processors. ring: a ring
+ * over TCP without libraries.
+ */
+export type Method = 'nccl' | 'gloo' | 'ring';
+
+/**
  * Missed
  *
  * What happens with times that passed while Carrel was down: none of them runs, or the last one, once.
@@ -6323,6 +6338,122 @@ export type MountedIn = {
      * Subpath
      */
     subpath: string;
+};
+
+/**
+ * NetworkCheck
+ *
+ * code: network.measured, or why it failed, as in the error. latency_s: of an all-reduce of 8 bytes. method: null
+ * if it failed. lack: why not a better method: of PyTorch in the containers.
+ */
+export type NetworkCheck = {
+    /**
+     * At
+     */
+    at: string;
+    /**
+     * Code
+     */
+    code: string;
+    /**
+     * Hint
+     */
+    hint?: string;
+    lack?: Lack | null;
+    /**
+     * Latency S
+     */
+    latency_s?: number | null;
+    /**
+     * Message
+     */
+    message?: string;
+    /**
+     * Messages
+     */
+    messages?: Array<NetworkMessage>;
+    method?: Method | null;
+    /**
+     * Participants
+     */
+    participants?: number;
+    /**
+     * Paths
+     */
+    paths?: Array<NetworkPath>;
+    /**
+     * Took S
+     */
+    took_s: number;
+};
+
+/**
+ * NetworkCheckState
+ *
+ * The last check of a session; null: there was none. running: another one goes on.
+ */
+export type NetworkCheckState = {
+    last: NetworkCheck | null;
+    /**
+     * Running
+     */
+    running: boolean;
+};
+
+/**
+ * NetworkMessage
+ *
+ * All-reduces of one size. seconds: of one, on average. bytes_per_s: size / seconds. bus_bytes_per_s: what each
+ * participant sends at the same time, 2 (n - 1) / n times as much; it compares with the speed of the hardware for any
+ * number of participants.
+ */
+export type NetworkMessage = {
+    /**
+     * Bus Bytes Per S
+     */
+    bus_bytes_per_s: number;
+    /**
+     * Bytes Per S
+     */
+    bytes_per_s: number;
+    /**
+     * Count
+     */
+    count: number;
+    /**
+     * Seconds
+     */
+    seconds: number;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number;
+};
+
+/**
+ * NetworkPath
+ *
+ * A connection between two participants. sender, receiver: host names; with a number, as main1:0, where a container
+ * has several. interface: of the sender; null: unknown, or the transport has none. detail: as NCCL prints it.
+ */
+export type NetworkPath = {
+    /**
+     * Detail
+     */
+    detail: string;
+    /**
+     * Interface
+     */
+    interface: string | null;
+    /**
+     * Receiver
+     */
+    receiver: string;
+    /**
+     * Sender
+     */
+    sender: string;
+    transport: Transport;
 };
 
 /**
@@ -12559,6 +12690,13 @@ export type TotpOffer = {
      */
     url: string;
 };
+
+/**
+ * Transport
+ *
+ * What carries messages. p2p: one accelerator reads the other's memory, over NVLink, Infinity Fabric or PCI.
+ */
+export type Transport = 'tcp' | 'shared_memory' | 'p2p' | 'infiniband' | 'roce' | 'other';
 
 /**
  * Trouble
@@ -22889,6 +23027,85 @@ export type SessionsLogsResponses = {
 };
 
 export type SessionsLogsResponse = SessionsLogsResponses[keyof SessionsLogsResponses];
+
+export type SessionsNetworkCheckData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/network-check';
+};
+
+export type SessionsNetworkCheckErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SessionsNetworkCheckError = SessionsNetworkCheckErrors[keyof SessionsNetworkCheckErrors];
+
+export type SessionsNetworkCheckResponses = {
+    /**
+     * Successful Response
+     */
+    200: NetworkCheckState;
+};
+
+export type SessionsNetworkCheckResponse = SessionsNetworkCheckResponses[keyof SessionsNetworkCheckResponses];
+
+export type SessionsCheckNetworkData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * Python
+         *
+         * The interpreter in the containers, such as /opt/venv/bin/python; default: python3.
+         */
+        python?: string | null;
+    };
+    url: '/api/v1/sessions/{ref}/network-check';
+};
+
+export type SessionsCheckNetworkErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SessionsCheckNetworkError = SessionsCheckNetworkErrors[keyof SessionsCheckNetworkErrors];
+
+export type SessionsCheckNetworkResponses = {
+    /**
+     * Successful Response
+     */
+    200: NetworkCheck;
+};
+
+export type SessionsCheckNetworkResponse = SessionsCheckNetworkResponses[keyof SessionsCheckNetworkResponses];
 
 export type SessionsPrioritiseData = {
     body: SessionPriority;
