@@ -14,16 +14,16 @@ _T = TypeVar("_T")
 async def while_connected(request: Request, work: Coroutine[Any, Any, _T]) -> _T:
     """The result of the work, which is cancelled when the client disconnects. For requests without a body."""
     working = asyncio.create_task(work)
-    leaving = asyncio.create_task(_until_left(request))
+    disconnecting = asyncio.create_task(_until_left(request))
     try:
-        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((working, disconnecting), return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
-            raise Conflict("request.abandoned", "The client has not waited for the result.")
+            raise Conflict("http.abandoned", "The client has not waited for the result.")
         return await working
     finally:
-        leaving.cancel()
+        disconnecting.cancel()
         working.cancel()
-        await asyncio.wait((working, leaving))
+        await asyncio.wait((working, disconnecting))
 
 
 async def _until_left(request: Request) -> None:

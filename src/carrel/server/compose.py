@@ -19,7 +19,7 @@ from carrel.apps.access_watch import AccessWatch
 from carrel.apps.app_processes import AppProcesses
 from carrel.apps.app_states import AppStates
 from carrel.apps.container_engines import ContainerEngines
-from carrel.apps.network import routes as network_routes
+from carrel.apps.network_checks import routes as network_routes
 from carrel.apps.opening import AppStarter
 from carrel.apps.session_changes import SessionChanges
 from carrel.apps.start_leases import StartLeases

@@ -211,6 +211,7 @@ KEEPING = {
     "assign",
     "cat",
     "check",
+    "check-network",
     "clone",
     "deliveries",
     "device-map",

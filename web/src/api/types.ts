@@ -82,6 +82,7 @@ export type {
   MountedIn,
   MountRequest,
   MountView as Mount,
+  NetworkCheck,
   NodeDetail,
   NodeDevices,
   NodeImageView as NodeImage,

@@ -47,6 +47,9 @@ class AccessView(TypedDict):
     users: list[UserRef]
 
 
+AllReduceMethod = Literal["nccl", "gloo", "tcp"]
+
+
 class AllSlotAmounts(TypedDict):
     """cpu: millicores. mem: bytes. Accelerators by slot name."""
 
@@ -2433,9 +2436,6 @@ class MembersAdded(TypedDict):
     items: list[MemberAdded]
 
 
-Method = Literal["nccl", "gloo", "ring"]
-
-
 Missed = Literal["skip", "run_once"]
 
 
@@ -2486,7 +2486,7 @@ class NetworkCheck(TypedDict):
     latency_s: float | None
     message: str
     messages: list[NetworkMessage]
-    method: Method | None
+    method: AllReduceMethod | None
     participants: int
     paths: list[NetworkPath]
     took_s: float
@@ -2519,7 +2519,10 @@ class NetworkPath(TypedDict):
     interface: str | None
     receiver: str
     sender: str
-    transport: Transport
+    transport: NetworkTransport
+
+
+NetworkTransport = Literal["tcp", "shared_memory", "p2p", "infiniband", "roce", "other"]
 
 
 class NodeCauseView(TypedDict):
@@ -4824,9 +4827,6 @@ class TotpOffer(TypedDict):
     qr_svg: str
     secret: str
     url: str
-
-
-Transport = Literal["tcp", "shared_memory", "p2p", "infiniband", "roce", "other"]
 
 
 class Trouble(TypedDict):

@@ -106,6 +106,14 @@ export type AccessView = {
 };
 
 /**
+ * AllReduceMethod
+ *
+ * nccl: PyTorch with NCCL or RCCL, between accelerators. gloo: PyTorch with Gloo, between processors. tcp: a ring
+ * over TCP without libraries.
+ */
+export type AllReduceMethod = 'nccl' | 'gloo' | 'tcp';
+
+/**
  * AllSlotAmounts
  *
  * cpu: millicores. mem: bytes. Accelerators by slot name.
@@ -6230,14 +6238,6 @@ export type MembersAdded = {
 };
 
 /**
- * Method
- *
- * nccl: PyTorch with NCCL or RCCL, between accelerators. gloo: PyTorch with Gloo, between processors. ring: a ring
- * over TCP without libraries.
- */
-export type Method = 'nccl' | 'gloo' | 'ring';
-
-/**
  * Missed
  *
  * What happens with times that passed while Carrel was down: none of them runs, or the last one, once.
@@ -6372,7 +6372,7 @@ export type NetworkCheck = {
      * Messages
      */
     messages?: Array<NetworkMessage>;
-    method?: Method | null;
+    method?: AllReduceMethod | null;
     /**
      * Participants
      */
@@ -6453,8 +6453,15 @@ export type NetworkPath = {
      * Sender
      */
     sender: string;
-    transport: Transport;
+    transport: NetworkTransport;
 };
+
+/**
+ * NetworkTransport
+ *
+ * What carries messages. p2p: one accelerator reads the other's memory, over NVLink, Infinity Fabric or PCI.
+ */
+export type NetworkTransport = 'tcp' | 'shared_memory' | 'p2p' | 'infiniband' | 'roce' | 'other';
 
 /**
  * NodeCauseView
@@ -12690,13 +12697,6 @@ export type TotpOffer = {
      */
     url: string;
 };
-
-/**
- * Transport
- *
- * What carries messages. p2p: one accelerator reads the other's memory, over NVLink, Infinity Fabric or PCI.
- */
-export type Transport = 'tcp' | 'shared_memory' | 'p2p' | 'infiniband' | 'roce' | 'other';
 
 /**
  * Trouble

@@ -20,7 +20,7 @@ _MEASURED = "network.measured"
 _METHODS = {
     "nccl": "PyTorch with NCCL, between accelerators",
     "gloo": "PyTorch with Gloo, between processors",
-    "ring": "a ring over TCP in Python",
+    "tcp": "a ring over TCP in Python",
 }
 _LACKS = {
     "no_torch": "the Python in the image has no PyTorch",
@@ -40,14 +40,16 @@ _TRANSPORTS = {
 def check_arguments(parser: Arguments) -> None:
     parser.add_argument("id", metavar="ID", help="id, unique id prefix, or name")
     parser.add_argument(
-        "--python", metavar="PATH", help="interpreter in the containers, for example of an environment (default: python3)"
+        "--python",
+        metavar="PATH",
+        help="interpreter in the containers, for example of an environment (default: python3)",
     )
     parser.add_argument("--last", action="store_true", help="show the last result, without a measurement")
     parser.explain(
         "Measure an all-reduce between the containers of a running session, or between the accelerators of its only\n"
         "one: latency, bandwidth by size, and the path of the messages. It uses PyTorch in the image, with NCCL for\n"
-        "accelerators and otherwise with Gloo, or Python alone. It takes at most a minute, and runs beside what runs in\n"
-        "the containers. Ctrl-C ends it."
+        "accelerators and otherwise with Gloo, or Python alone. It takes at most a minute and competes with what runs\n"
+        "in the containers. Ctrl-C ends it."
     )
     parser.example(
         "carrel session check-network train-3",
@@ -82,7 +84,9 @@ def _print(result: models.NetworkCheck) -> None:
         return
     why = f" ({_LACKS[result['lack']]})" if result["lack"] else ""
     print_line(f"Measured {local_time(result['at'])} by {_METHODS[result['method'] or 'ring']}{why}")
-    print_line(f"Latency {duration(result['latency_s'] or 0.0)} between {result['participants']} participants\n")
+    print_line(
+        f"Latency {duration(result['latency_s'] or 0.0)} between {result['participants']} participants\n"
+    )
     columns = [Column(title) for title in ("FROM", "TO", "TRANSPORT", "INTERFACE", "DETAIL")]
     paths = [
         [

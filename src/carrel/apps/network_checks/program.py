@@ -73,7 +73,7 @@ def _serve() -> None:
         free_bytes=free_bytes(),
     )
     start = orders.get()
-    kind = Ring if start["method"] == "ring" else Torch
+    kind = TcpAllReduce if start["method"] == "tcp" else TorchAllReduce
     group = kind(listener, start, torch)
     before = sent_bytes()
     say(connected=True)
@@ -177,7 +177,7 @@ def interface_to(host: str) -> str:
     return ""
 
 
-class Torch:
+class TorchAllReduce:
     """torch.distributed with the backend gloo or nccl."""
 
     def __init__(self, listener: socket.socket, start: dict[str, Any], torch: Any) -> None:
@@ -240,7 +240,7 @@ class Torch:
         return told[:1000]
 
 
-class Ring:
+class TcpAllReduce:
     """A ring over TCP: each sends to the next one and receives from the one before. The operation is exclusive or,
     which Python computes as fast as it copies.
     """

@@ -22,7 +22,7 @@ from typing import Annotated, TypeVar
 from pydantic import BaseModel, Field, ValidationError
 
 from carrel.apps.container_ports import SHELLS, by_python
-from carrel.apps.network import paths, program
+from carrel.apps.network_checks import message_paths, program
 from carrel.core.errors import CarrelError, Conflict
 from carrel.core.ids import ContainerId
 from carrel.engines.port import Engine, ExecStream
@@ -49,14 +49,14 @@ _LOADER = (
 )
 
 
-class Method(StrEnum):
-    """nccl: PyTorch with NCCL or RCCL, between accelerators. gloo: PyTorch with Gloo, between processors. ring: a ring
+class AllReduceMethod(StrEnum):
+    """nccl: PyTorch with NCCL or RCCL, between accelerators. gloo: PyTorch with Gloo, between processors. tcp: a ring
     over TCP without libraries.
     """
 
     NCCL = "nccl"
     GLOO = "gloo"
-    RING = "ring"
+    TCP = "tcp"
 
 
 class Lack(StrEnum):
@@ -67,29 +67,29 @@ class Lack(StrEnum):
     BROKEN_TORCH = "broken_torch"
 
 
-class _Answer(BaseModel):
+class _Report(BaseModel):
     """What a process prints; a session can print anything. failed: instead of everything else."""
 
     failed: str = Field(default="", max_length=1000)
 
 
-class _Ready(_Answer):
+class _Ready(_Report):
     port: int = Field(default=0, ge=0, lt=1 << 16)
     lacks: Lack | None = None
     devices: int = Field(default=0, ge=0)
     free_bytes: int = Field(default=0, ge=0)
 
 
-class _Measured(_Answer):
+class _Measured(_Report):
     seconds: float = Field(default=0.0, ge=0, le=1e6)
 
 
-class _Finished(_Answer):
+class _Finished(_Report):
     interface: str = Field(default="", max_length=64)
     lines: list[Annotated[str, Field(max_length=300)]] = Field(default=[], max_length=1000)
 
 
-_A = TypeVar("_A", bound=_Answer)
+_A = TypeVar("_A", bound=_Report)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Participant:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class MessageTiming:
     """count all-reduces of the size took seconds on the slowest rank."""
 
     size_bytes: int
@@ -115,11 +115,11 @@ class Message:
 class Measurement:
     """hosts: of each rank. lack: None: the best method was used."""
 
-    method: Method
+    method: AllReduceMethod
     lack: Lack | None
     hosts: tuple[str, ...]
-    paths: tuple[paths.Path, ...]
-    messages: tuple[Message, ...]
+    paths: tuple[message_paths.Path, ...]
+    messages: tuple[MessageTiming, ...]
 
 
 async def measure(
@@ -144,39 +144,39 @@ async def _measured(
         ranks = [await _started(stack, one, python) for one in participants]
         ready = await _all(rank.next(_Ready) for rank in ranks)
         method, lack = _method(ready)
-        if method is Method.NCCL:
+        if method is AllReduceMethod.NCCL:
             ranks, ready = await _for_each_device(stack, ranks, ready, python)
         await _connect(ranks, ready, method)
     free = min(one.free_bytes for one in ready) // _BUFFERS
-    messages: list[Message] = []
+    messages: list[MessageTiming] = []
     async with _within(LIMIT_S - (clock() - begin)):
         until = clock() + _MEASURE_S
         for size in _SIZES:
             if messages and (size > free or clock() > until):
                 break
             messages.append(await _message(ranks, size))
-        found = await _ordered(ranks, {"finish": True}, _Finished)
+        reports = await _ordered(ranks, {"finish": True}, _Finished)
     for rank in ranks:
         await rank.end()
-    if method is Method.NCCL:
-        taken = paths.of_nccl({number: one.lines for number, one in enumerate(found)})
+    if method is AllReduceMethod.NCCL:
+        taken = message_paths.of_nccl({number: one.lines for number, one in enumerate(reports)})
     else:
-        taken = paths.over_tcp([one.interface for one in found])
+        taken = message_paths.over_tcp([one.interface for one in reports])
     return Measurement(method, lack, tuple(rank.of.host for rank in ranks), tuple(taken), tuple(messages))
 
 
-def _method(ready: Sequence[_Ready]) -> tuple[Method, Lack | None]:
+def _method(ready: Sequence[_Ready]) -> tuple[AllReduceMethod, Lack | None]:
     """Raises: Conflict for a single container without NCCL."""
     lacks = [one.lacks for one in ready if one.lacks]
     if not lacks and all(one.devices and one.free_bytes >= one.devices * _NCCL_BYTES for one in ready):
-        return Method.NCCL, None
+        return AllReduceMethod.NCCL, None
     if len(ready) == 1:
         raise Conflict(
             "network.no_nccl",
             "The network between accelerators of one container is measured with NCCL, which is not usable in it.",
             hint="Use an image with PyTorch for these accelerators, and at least 1 GiB of memory for each of them.",
         )
-    return (Method.RING, lacks[0]) if lacks else (Method.GLOO, None)
+    return (AllReduceMethod.TCP, lacks[0]) if lacks else (AllReduceMethod.GLOO, None)
 
 
 async def _for_each_device(
@@ -193,7 +193,7 @@ async def _for_each_device(
     return ranks, [next(more) if rank.local else next(own) for rank in ranks]
 
 
-async def _connect(ranks: Sequence["_Rank"], ready: Sequence[_Ready], method: Method) -> None:
+async def _connect(ranks: Sequence["_Rank"], ready: Sequence[_Ready], method: AllReduceMethod) -> None:
     start = {
         "method": method,
         "hosts": [rank.of.host for rank in ranks],
@@ -204,10 +204,10 @@ async def _connect(ranks: Sequence["_Rank"], ready: Sequence[_Ready], method: Me
     }
     for number, rank in enumerate(ranks):
         await rank.say({**start, "rank": number, "local": rank.local})
-    await _all(rank.next(_Answer) for rank in ranks)
+    await _all(rank.next(_Report) for rank in ranks)
 
 
-async def _message(ranks: Sequence["_Rank"], size: int) -> Message:
+async def _message(ranks: Sequence["_Rank"], size: int) -> MessageTiming:
     """One to see how long it takes, then as many as fit into a moment."""
 
     async def lasted(count: int) -> float:
@@ -216,7 +216,7 @@ async def _message(ranks: Sequence["_Rank"], size: int) -> Message:
 
     once = await lasted(1)
     count = max(min(int(_EACH_S / max(once, 1e-6)), _MAX_COUNT), 1)
-    return Message(size, count, await lasted(count) if count > 1 else once)
+    return MessageTiming(size, count, await lasted(count) if count > 1 else once)
 
 
 async def _ordered(ranks: Sequence["_Rank"], order: dict[str, object], kind: type[_A]) -> list[_A]:

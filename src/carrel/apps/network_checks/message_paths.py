@@ -14,7 +14,7 @@ _USING = re.compile(r"NET/(\w+) : Using \[0\]([^\s:]+)(?::\d+)?(/RoCE)?")
 _NETWORK = "NET"
 
 
-class Transport(StrEnum):
+class NetworkTransport(StrEnum):
     """What carries messages. p2p: one accelerator reads the other's memory, over NVLink, Infinity Fabric or PCI."""
 
     TCP = "tcp"
@@ -31,7 +31,7 @@ class Path:
 
     sender: int
     receiver: int
-    transport: Transport
+    transport: NetworkTransport
     interface: str = ""
     detail: str = ""
 
@@ -40,7 +40,9 @@ def over_tcp(interfaces: Sequence[str]) -> list[Path]:
     """The ring of all ranks, whose interfaces these are."""
     count = len(interfaces)
     return [
-        Path(rank, (rank + 1) % count, Transport.TCP, interfaces[rank]) for rank in range(count) if count > 1
+        Path(rank, (rank + 1) % count, NetworkTransport.TCP, interfaces[rank])
+        for rank in range(count)
+        if count > 1
     ]
 
 
@@ -62,12 +64,16 @@ def of_nccl(reports: Mapping[int, Iterable[str]]) -> list[Path]:
 def _path(sender: int, receiver: int, via: str, networks: Mapping[str, tuple[str, bool]]) -> Path:
     kind, _, rest = via.partition("/")
     if kind != _NETWORK:
-        transport = {"P2P": Transport.P2P, "SHM": Transport.SHARED_MEMORY}.get(kind, Transport.OTHER)
+        transport = {"P2P": NetworkTransport.P2P, "SHM": NetworkTransport.SHARED_MEMORY}.get(
+            kind, NetworkTransport.OTHER
+        )
         return Path(sender, receiver, transport, detail=via)
     network = rest.partition("/")[0]
     interface, roce = networks.get(network, ("", False))
     if network == "Socket":
-        return Path(sender, receiver, Transport.TCP, interface, via)
+        return Path(sender, receiver, NetworkTransport.TCP, interface, via)
     if network.startswith("IB"):
-        return Path(sender, receiver, Transport.ROCE if roce else Transport.INFINIBAND, interface, via)
-    return Path(sender, receiver, Transport.OTHER, interface, via)
+        return Path(
+            sender, receiver, NetworkTransport.ROCE if roce else NetworkTransport.INFINIBAND, interface, via
+        )
+    return Path(sender, receiver, NetworkTransport.OTHER, interface, via)

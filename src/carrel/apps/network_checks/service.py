@@ -8,9 +8,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.apps.container_engines import ContainerEngines
 from carrel.apps.denials import not_running, of_engine
-from carrel.apps.network import measuring
-from carrel.apps.network.measuring import Measurement, Message, Participant
-from carrel.apps.network.schemas import (
+from carrel.apps.network_checks import all_reduce
+from carrel.apps.network_checks.all_reduce import Measurement, MessageTiming, Participant
+from carrel.apps.network_checks.schemas import (
     MEASURED,
     NetworkCheck,
     NetworkCheckState,
@@ -29,7 +29,7 @@ from carrel.tables.network_checks import NetworkCheckRow
 from carrel.tables.session_states import ContainerState, SessionState
 from carrel.tables.sessions import Container
 
-_LEASE = timedelta(seconds=measuring.LIMIT_S + 5)
+_LEASE = timedelta(seconds=all_reduce.LIMIT_S + 5)
 
 
 async def last(tx: AsyncSession, actor: Actor, ref: str, now: datetime) -> NetworkCheckState:
@@ -74,7 +74,7 @@ async def check(
             Participant(one.id, one.host, await engines.of(one.id), clusters.processes(one.slots))
             for one in running
         ]
-        measured = await measuring.measure(participants, python=python)
+        measured = await all_reduce.measure(participants, python=python)
         result = _view(measured, begin, clock.now())
         return result
     except (CarrelError, EngineError) as caught:
@@ -151,7 +151,7 @@ def _names(hosts: Sequence[str]) -> list[str]:
     return [f"{host}:{hosts[:rank].count(host)}" for rank, host in enumerate(hosts)]
 
 
-def _message(one: Message, participants: int) -> NetworkMessage:
+def _message(one: MessageTiming, participants: int) -> NetworkMessage:
     # A clock may be too coarse to see anything.
     seconds = max(one.seconds / one.count, 1e-9)
     speed = one.size_bytes / seconds

@@ -4,8 +4,8 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
-from carrel.apps.network.measuring import Lack, Method
-from carrel.apps.network.paths import Transport
+from carrel.apps.network_checks.all_reduce import AllReduceMethod, Lack
+from carrel.apps.network_checks.message_paths import NetworkTransport
 
 MEASURED = "network.measured"
 
@@ -17,7 +17,7 @@ class NetworkPath(BaseModel):
 
     sender: str
     receiver: str
-    transport: Transport
+    transport: NetworkTransport
     interface: str | None
     detail: str
 
@@ -45,7 +45,7 @@ class NetworkCheck(BaseModel):
     hint: str = ""
     at: datetime
     took_s: float
-    method: Method | None = None
+    method: AllReduceMethod | None = None
     lack: Lack | None = None
     participants: int = 0
     latency_s: float | None = None

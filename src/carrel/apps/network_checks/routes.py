@@ -4,8 +4,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 
-from carrel.apps.network import service
-from carrel.apps.network.schemas import NetworkCheck, NetworkCheckState
+from carrel.apps.network_checks import service
+from carrel.apps.network_checks.schemas import NetworkCheck, NetworkCheckState
 from carrel.apps.services import AccessServices
 from carrel.http.auth import CurrentActor, names
 from carrel.http.connected import while_connected
