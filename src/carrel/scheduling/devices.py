@@ -1,11 +1,11 @@
 """Choose the accelerators of a node for a container.
 
 Best fit: a fraction goes to the device with the least capacity left over, whole devices to the smallest sufficient
-set of near devices, so that devices and sets are not fragmented.
+set of near devices (clique, then PCI switch, then NUMA node), so that devices and sets are not fragmented.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from carrel.core.slots import WHOLE
 from carrel.scheduling.snapshot import DeviceSnapshot, NodeSnapshot
@@ -94,24 +94,44 @@ def _serving(devices: Iterable[DeviceSnapshot], slot: str) -> tuple[list[DeviceS
 
 
 def _whole_devices(devices: Sequence[DeviceSnapshot], count: int) -> list[str] | None:
-    """That many free devices, from the smallest sufficient set, otherwise from as few sets as possible."""
-    sets: defaultdict[int, list[str]] = defaultdict(list)
-    for device in devices:
-        if not device.used:
-            sets[device.set].append(device.id)
-    if sum(map(len, sets.values())) < count:
+    """That many free devices, as near to each other as possible; see `_nearest`."""
+    free = sorted((device for device in devices if not device.used), key=lambda device: device.id)
+    if len(free) < count:
         return None
-    chosen: list[str] = []
-    while len(chosen) < count:
-        missing = count - len(chosen)
-        enough = [key for key in sets if len(sets[key]) >= missing]
-        key = (
-            min(enough, key=lambda k: (len(sets[k]), k))
-            if enough
-            else min(sets, key=lambda k: (-len(sets[k]), k))
-        )
-        chosen += sorted(sets.pop(key))[:missing]
-    return chosen
+    return _nearest(free, count, len(free[0].near) or 1) if free else []
+
+
+def _nearest(free: Sequence[DeviceSnapshot], count: int, kinds: int) -> list[str]:
+    """That many of them: from the smallest sufficient group of the nearest kind of which one suffices, otherwise from
+    as few groups as possible. kinds: how many of `DeviceSnapshot.near` distinguish them.
+    """
+    for kind in range(kinds):
+        groups = [group for key, group in _groups(free, kind) if key is not None and len(group) >= count]
+        if groups:
+            free, kinds = min(groups, key=lambda group: (len(group), group[0].id)), kind
+            break
+    if len(free) == count or not kinds:
+        return [device.id for device in free[:count]]
+    # No group of a nearer kind is enough: take the largest one, and what is nearest of the others.
+    largest = min(
+        (group for _, group in _groups(free, kinds - 1)), key=lambda group: (-len(group), group[0].id)
+    )
+    taken = {device.id for device in largest}
+    rest = [device for device in free if device.id not in taken]
+    return [device.id for device in largest] + _nearest(rest, count - len(largest), kinds)
+
+
+def _groups(free: Sequence[DeviceSnapshot], kind: int) -> list[tuple[Hashable, list[DeviceSnapshot]]]:
+    """By key, those without a key alone; in each group by id."""
+    groups: defaultdict[Hashable, list[DeviceSnapshot]] = defaultdict(list)
+    alone: list[tuple[Hashable, list[DeviceSnapshot]]] = []
+    for device in free:
+        key = device.near[kind] if device.near else device.set
+        if key is None:
+            alone.append((None, [device]))
+        else:
+            groups[key].append(device)
+    return [*groups.items(), *alone]
 
 
 def _part(devices: Sequence[DeviceSnapshot], part: int) -> str | None:

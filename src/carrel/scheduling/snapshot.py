@@ -4,7 +4,7 @@ Amounts are integers in base units everywhere. An accelerator slot is taken from
 it; each device gives the thousandths per unit.
 """
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -56,7 +56,8 @@ Without = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class DeviceSnapshot:
-    """One accelerator. used: thousandths. set: devices of the same number are near each other (NUMA, NVLink).
+    """One accelerator. used: thousandths. set: devices of the same number are near each other (NUMA, NVLink). near: see
+    `nearness`; empty: only the set is known.
 
     slots: the slots it serves, with the thousandths per unit. All devices of a family on a node serve the same slots,
     and no slot is served by two families.
@@ -67,6 +68,15 @@ class DeviceSnapshot:
     used: int = 0
     set: int = 0
     slots: Slots = field(default_factory=dict)
+    near: tuple[Hashable, ...] = ()
+
+
+def nearness(set_: int, clique: str, switch: str, numa: int | None) -> tuple[Hashable, ...]:
+    """The groups that a device is in, nearest first; None: in none of that kind. A set is of one clique and NUMA node.
+
+    Connections without the PCI bus come before a common switch, and that before a common NUMA node.
+    """
+    return ((set_, switch) if switch else None, set_, clique or None, switch or None, numa)
 
 
 @dataclass(frozen=True, slots=True)
