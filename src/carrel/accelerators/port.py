@@ -23,7 +23,8 @@ class Device:
 
     family: of the slots that it provides. set: devices with the same number are near each other (NUMA node, NVLink).
     pci: its address, such as 0000:18:00.0; empty: unknown. numa: the NUMA node. clique: devices with the same name are
-    connected directly, without the PCI bus; empty: none is. mem_bytes: of the device itself.
+    connected directly, without the PCI bus; empty: none is. mem_bytes: of the device itself. switch: devices with the
+    same name are below one PCI switch; empty: no other one is.
     """
 
     id: str
@@ -34,6 +35,7 @@ class Device:
     numa: int | None = None
     clique: str = ""
     mem_bytes: int | None = None
+    switch: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ from carrel.scheduling.snapshot import (
     Snapshot,
     Strategy,
     Without,
+    nearness,
 )
 from carrel.sessions import allowed_rights, dependencies, mounting, topology
 from carrel.sessions.dependencies import Dependency
@@ -379,7 +380,15 @@ def _node(node: Any) -> NodeSnapshot:
         devices=tuple(
             [
                 DeviceSnapshot(
-                    one["id"], one["family"], node.on_devices.get(one["id"], 0), one["set"], one["slots"]
+                    one["id"],
+                    one["family"],
+                    node.on_devices.get(one["id"], 0),
+                    one["set"],
+                    one["slots"],
+                    # Older rows have the set only.
+                    nearness(one["set"], one["clique"], one["switch"], one["numa"])
+                    if "switch" in one
+                    else (),
                 )
                 for one in node.devices
             ]

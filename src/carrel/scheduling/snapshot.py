@@ -8,6 +8,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
 
 from carrel.core import cuda
 from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId, SessionId
@@ -71,6 +72,7 @@ class DeviceSnapshot:
     near: tuple[Hashable, ...] = ()
 
 
+@lru_cache(1 << 16)
 def nearness(set_: int, clique: str, switch: str, numa: int | None) -> tuple[Hashable, ...]:
     """The groups that a device is in, nearest first; None: in none of that kind. A set is of one clique and NUMA node.
 
