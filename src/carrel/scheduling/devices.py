@@ -5,7 +5,8 @@ set of near devices (clique, then PCI switch, then NUMA node), so that devices a
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from carrel.core.slots import WHOLE
 from carrel.scheduling.snapshot import DeviceSnapshot, NodeSnapshot
@@ -95,43 +96,50 @@ def _serving(devices: Iterable[DeviceSnapshot], slot: str) -> tuple[list[DeviceS
 
 def _whole_devices(devices: Sequence[DeviceSnapshot], count: int) -> list[str] | None:
     """That many free devices, as near to each other as possible; see `_nearest`."""
-    free = sorted((device for device in devices if not device.used), key=lambda device: device.id)
+    if not count:
+        return []
+    free = [device for device in devices if not device.used]
     if len(free) < count:
         return None
-    return _nearest(free, count, len(free[0].near) or 1) if free else []
+    return _nearest(free, count, len(free[0].near) or 1)
 
 
-def _nearest(free: Sequence[DeviceSnapshot], count: int, kinds: int) -> list[str]:
+def _nearest(free: list[DeviceSnapshot], count: int, kinds: int) -> list[str]:
     """That many of them: from the smallest sufficient group of the nearest kind of which one suffices, otherwise from
     as few groups as possible. kinds: how many of `DeviceSnapshot.near` distinguish them.
     """
     for kind in range(kinds):
-        groups = [group for key, group in _groups(free, kind) if key is not None and len(group) >= count]
-        if groups:
-            free, kinds = min(groups, key=lambda group: (len(group), group[0].id)), kind
+        groups, _ = _groups(free, kind)
+        if enough := [key for key, group in groups.items() if len(group) >= count]:
+            best = min(enough, key=lambda key: (len(groups[key]), key)) if len(enough) > 1 else enough[0]
+            free, kinds = groups[best], kind
             break
     if len(free) == count or not kinds:
-        return [device.id for device in free[:count]]
+        return sorted([device.id for device in free])[:count]
     # No group of a nearer kind is enough: take the largest one, and what is nearest of the others.
-    largest = min(
-        (group for _, group in _groups(free, kinds - 1)), key=lambda group: (-len(group), group[0].id)
-    )
+    groups, alone = _groups(free, kinds - 1)
+    every = [*groups.values(), *([one] for one in alone)]
+    largest = min(every, key=lambda group: (-len(group), min(device.id for device in group)))
     taken = {device.id for device in largest}
     rest = [device for device in free if device.id not in taken]
-    return [device.id for device in largest] + _nearest(rest, count - len(largest), kinds)
+    return [*taken, *_nearest(rest, count - len(taken), kinds)]
 
 
-def _groups(free: Sequence[DeviceSnapshot], kind: int) -> list[tuple[Hashable, list[DeviceSnapshot]]]:
-    """By key, those without a key alone; in each group by id."""
-    groups: defaultdict[Hashable, list[DeviceSnapshot]] = defaultdict(list)
-    alone: list[tuple[Hashable, list[DeviceSnapshot]]] = []
+def _groups(
+    free: Iterable[DeviceSnapshot], kind: int
+) -> tuple[dict[Any, list[DeviceSnapshot]], list[DeviceSnapshot]]:
+    """The groups by their keys, which can be compared, and the devices in none."""
+    groups: dict[Any, list[DeviceSnapshot]] = {}
+    alone: list[DeviceSnapshot] = []
     for device in free:
         key = device.near[kind] if device.near else device.set
         if key is None:
-            alone.append((None, [device]))
-        else:
+            alone.append(device)
+        elif key in groups:
             groups[key].append(device)
-    return [*groups.items(), *alone]
+        else:
+            groups[key] = [device]
+    return groups, alone
 
 
 def _part(devices: Sequence[DeviceSnapshot], part: int) -> str | None:

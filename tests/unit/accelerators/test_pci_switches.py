@@ -1,9 +1,15 @@
 """Devices below the same PCI switch."""
 
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from carrel.accelerators.driver import AcceleratorDriver, Card
+from carrel.accelerators.hardware import Machine
 from carrel.accelerators.pci_switches import switches
+from carrel.accelerators.port import NOTHING, Attachment, Device
+from carrel.core.slots import SlotKind
 
 HOST = ("sys", "devices", "pci0000:15")
 
@@ -59,3 +65,29 @@ def test_every_switch_has_several_devices_and_is_above_them(below: dict[str, lis
         assert any(
             other[: depth + 1] == paths[device][: depth + 1] for one, other in paths.items() if one != device
         )
+
+
+def test_a_driver_says_which_devices_share_a_switch(tmp_path: Path) -> None:
+    for number, place in enumerate(("root0/up0/down0", "root0/up0/down1", "root1/up1/down0")):
+        address = f"0000:{number + 1:02}:00.0"
+        function = tmp_path / "sys/devices/pci0000:00" / place / address
+        function.mkdir(parents=True)
+        link = tmp_path / "sys/bus/pci/devices" / address
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(function)
+    machine = Machine(tmp_path, simulated=True)
+    devices = AcceleratorDriver(Cards(), machine).discover()
+    assert [device.switch for device in devices] == ["up0", "up0", ""]
+
+
+class Cards:
+    """Every PCI function is a device."""
+
+    def read(self, machine: Machine) -> list[Card]:
+        return [Card(Device(one, "test", pci=one)) for one in machine.names("sys/bus/pci/devices")]
+
+    def kinds(self, devices: object) -> list[SlotKind]:
+        return []
+
+    def attach(self, cards: object, machine: Machine) -> Attachment:
+        return NOTHING
