@@ -773,9 +773,10 @@ class DeviceUse(TypedDict):
 class DeviceView(TypedDict):
     """An accelerator. family: of the slots it serves. set: devices with the same number are near each other. clique:
     devices with the same name are connected directly; empty: none is. pci: its address; empty: unknown. numa: of its
-    node. mem_bytes: of its own. used: in thousandths, the sum of holders. slots: the slots it serves, with the
-    thousandths per unit. healthy: it is offered to sessions. problem: of the last reading, as a sentence; empty if
-    there is none. Several readings in succession change its health."""
+    node. switch: devices with the same name are below one PCI switch; empty: no other one is. mem_bytes: of its own.
+    used: in thousandths, the sum of holders. slots: the slots it serves, with the thousandths per unit. healthy: it is
+    offered to sessions. problem: of the last reading, as a sentence; empty if there is none. Several readings in
+    succession change its health."""
 
     clique: str
     family: str
@@ -790,6 +791,7 @@ class DeviceView(TypedDict):
     problem: str
     set: int
     slots: dict[str, int]
+    switch: str
     used: int
 
 
