@@ -31,11 +31,16 @@ print(world.rank, world.size, MPI.Get_processor_name(), world.allreduce(world.ra
 
 async def ensure_cluster_image() -> str:
     """The reference of the image in the machine's daemon. Twice: one lookup."""
+    return await ensure_image(_REPOSITORY, _RECIPE)
+
+
+async def ensure_image(repository: str, text: str) -> str:
+    """The reference of the image that the recipe makes of the starter image. Twice: one lookup."""
     engine = DockerEngine(docker_url(), "cluster-image")
     try:
         base = await starter.ensure_starter_image(engine, say=print, consent=lambda _: True)
-        recipe = _RECIPE.format(base=base).encode()
-        reference = f"{_REPOSITORY}:{hashlib.sha256(recipe).hexdigest()[:12]}"
+        recipe = text.format(base=base).encode()
+        reference = f"{repository}:{hashlib.sha256(recipe).hexdigest()[:12]}"
         if reference not in {name for image in await engine.images() for name in image.references}:
             proxies = {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
             with io.BytesIO(_archive(recipe)) as context:

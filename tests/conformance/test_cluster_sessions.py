@@ -5,14 +5,17 @@ from collections.abc import AsyncIterator, Mapping
 
 import pytest
 from cluster_image import ALL_REDUCE, ensure_cluster_image
+from people import eventually
 from tiny_image import ensure_tiny_image
+from torch_image import ALL_REDUCE as TORCH_ALL_REDUCE
+from torch_image import ensure_torch_image
 
 from carrel.core.ids import SessionId, new_id
 from carrel.db.encryption import SecretBox
 from carrel.engines import barrier
 from carrel.engines.conformance_kit import ProgressLog, Ran, run, whole_log
 from carrel.engines.docker import DockerEngine
-from carrel.engines.port import IDLE, ContainerSpec
+from carrel.engines.port import IDLE, ContainerSpec, ObservedState
 from carrel.sessions import clusters
 from carrel.sessions.spec import SessionSpec
 
@@ -41,12 +44,24 @@ class Cluster:
     async def open(self, host: str) -> None:
         await self._engine.send(self._ids[host], barrier.OPEN)
 
+    @property
+    def containers(self) -> Mapping[str, str]:
+        """Host name -> id."""
+        return self._ids
+
     async def log(self, host: str) -> str:
         return (await whole_log(self._engine, self._ids[host])).decode()
 
 
-async def started(engine: DockerEngine, image: str, *, containers: int = 3) -> Cluster:
-    spec = SessionSpec(image=image, slots={"cpu": 1000, "mem": 400 << 20}, containers=containers)
+async def started(
+    engine: DockerEngine,
+    image: str,
+    *,
+    containers: int = 3,
+    mem_bytes: int = 400 << 20,
+    command: tuple[str, ...] = IDLE,
+) -> Cluster:
+    spec = SessionSpec(image=image, slots={"cpu": 1000, "mem": mem_bytes}, containers=containers)
     session, requests = SessionId(new_id()), spec.container_requests
     members = [
         ContainerSpec(
@@ -55,7 +70,7 @@ async def started(engine: DockerEngine, image: str, *, containers: int = 3) -> C
             one.slots,
             env=clusters.variables(requests, index),
             hostname=one.host,
-            command=barrier.behind(IDLE),
+            command=barrier.behind(command),
             stdin=True,
             network=clusters.network(session, requests, index),
             files=clusters.files(SEAL, session, requests, index),
@@ -104,3 +119,19 @@ async def test_an_image_without_sshd_says_so_in_its_log(docker_engine: DockerEng
     cluster = await started(docker_engine, await ensure_tiny_image(), containers=2)
     assert "this image has no sshd" in await cluster.log("sub1")
     assert await cluster.on("main1", "sh", "-c", "echo $CARREL_CLUSTER_HOSTS") == Ran(0, b"main1,sub1\n")
+
+
+async def test_torchrun_reduces_over_all_hosts_with_gloo(docker_engine: DockerEngine) -> None:
+    script = f"cat > sum.py <<'END'\n{TORCH_ALL_REDUCE}END\nexec torchrun sum.py"
+    command = ("sh", "-c", script)
+    cluster = await started(
+        docker_engine, await ensure_torch_image(), containers=2, mem_bytes=1 << 30, command=command
+    )
+
+    async def have_exited() -> bool:
+        listed = {one.id: one.state for one in await docker_engine.list()}
+        return all(listed[one] is ObservedState.EXITED for one in cluster.containers.values())
+
+    await eventually(have_exited, within_s=180, every_s=0.5)
+    assert "0 2 main1 3000\n" in await cluster.log("main1")
+    assert "1 2 sub1 3000\n" in await cluster.log("sub1")

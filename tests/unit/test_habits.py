@@ -21,6 +21,7 @@ PRIVATE_WORDS |= set(
 )
 # Loops, process mains, and what stands between every request and its answer.
 CATCH_ALL = {
+    "apps/network_checks/program.py",
     "controllers/environment_pushes.py",
     "controllers/registry_scans.py",
     "controllers/each_engine.py",

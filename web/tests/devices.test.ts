@@ -3,7 +3,18 @@ import type { Device } from "@/api/types";
 import { colourOf, coloursOf, countsOf, deviceSets } from "@/features/resources/devices";
 
 const device = (id: string, more: Partial<Device> = {}): Device => ({
-  ...{ id, family: "cuda", model: "H100", set: 0, pci: "", numa: 0, clique: "", mem_bytes: null, used: 0 },
+  ...{
+    id,
+    family: "cuda",
+    model: "H100",
+    set: 0,
+    pci: "",
+    numa: 0,
+    switch: "",
+    clique: "",
+    mem_bytes: null,
+    used: 0,
+  },
   ...{ slots: { "cuda.device": 1000 }, holders: [], healthy: true, problem: "" },
   metrics: {
     ...{ utilization_percent: null, mem_used_bytes: null, mem_total_bytes: null, temperature_c: null },

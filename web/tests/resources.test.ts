@@ -87,7 +87,7 @@ describe("the load of a node", () => {
     measured_at: null,
   };
   const condition = { healthy: true, problem: "", metrics };
-  const unknown = { pci: "", numa: null, clique: "", mem_bytes: null, holders: [] };
+  const unknown = { pci: "", numa: null, clique: "", switch: "", mem_bytes: null, holders: [] };
   const device = (id: string, used: number) => ({
     ...{ id, family: "cuda", model: "", set: 0, used, slots },
     ...unknown,

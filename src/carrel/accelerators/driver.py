@@ -15,6 +15,7 @@ import structlog
 from pydantic import BaseModel, ConfigDict, Field
 
 from carrel.accelerators.hardware import Machine, printable
+from carrel.accelerators.pci_switches import switches
 from carrel.accelerators.port import (
     NOTHING,
     UNKNOWN,
@@ -212,8 +213,12 @@ class AcceleratorDriver:
         self._kinds = self._vendor.kinds(state.device for state in self._current)
 
     def _identified(self, cards: Sequence[Card]) -> Sequence[Card]:
-        """With ids of their own: test cards have a common UUID, or zeros; a card without an answer has its last id."""
+        """With their PCI switch and ids of their own: test cards have a common UUID, or zeros; a card without an answer
+        has its last id.
+        """
         seen = Counter(card.device.id for card in cards)
+        addresses = {card.device.pci for card in cards if card.device.pci}
+        shared = switches({one: self._machine.path_of(f"sys/bus/pci/devices/{one}") for one in addresses})
         known = {
             (one.card.device.pci, one.card.device.family): id
             for id, one in self._watched.items()
@@ -226,6 +231,7 @@ class AcceleratorDriver:
                     card.device,
                     id=_id_of(card.device, seen, known),
                     model=printable(card.device.model, most=_LONGEST_MODEL),
+                    switch=shared.get(card.device.pci, ""),
                 ),
                 problem=printable(card.problem, most=_LONGEST_PROBLEM),
             )

@@ -25,7 +25,8 @@ class Device:
     family: of the slots that it provides. set: devices with the same number are near each other (NUMA node, NVLink).
     pci: its address, such as 0000:18:00.0; empty: unknown. numa: the NUMA node. clique: devices with the same name are
     connected directly, without the PCI bus; empty: none is. mem_bytes: of the device itself. blocks: the sets in which
-    a container may get it with others; see `carrel.scheduling.valid_sets`.
+    a container may get it with others; see `carrel.scheduling.valid_sets`. switch: devices with the same name are below
+    one PCI switch; empty: no other one is.
     """
 
     id: str
@@ -37,6 +38,7 @@ class Device:
     clique: str = ""
     mem_bytes: int | None = None
     blocks: Blocks = ()
+    switch: str = ""
 
 
 @dataclass(frozen=True, slots=True)

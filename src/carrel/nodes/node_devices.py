@@ -18,7 +18,7 @@ from carrel.tenancy.schemas import UserRef
 
 Holders = Mapping[str, Sequence[DeviceHolder]]
 """By device, in the order of their allocation."""
-_UNKNOWN = {"pci": "", "numa": None, "clique": "", "mem_bytes": None}
+_UNKNOWN = {"pci": "", "numa": None, "clique": "", "mem_bytes": None, "switch": ""}
 """What rows lack of nodes that have not been reported since these fields exist."""
 
 

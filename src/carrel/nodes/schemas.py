@@ -78,9 +78,10 @@ class DeviceHolder(BaseModel):
 class DeviceView(BaseModel):
     """An accelerator. family: of the slots it serves. set: devices with the same number are near each other. clique:
     devices with the same name are connected directly; empty: none is. pci: its address; empty: unknown. numa: of its
-    node. mem_bytes: of its own. used: in thousandths, the sum of holders. slots: the slots it serves, with the
-    thousandths per unit. healthy: it is offered to sessions. problem: of the last reading, as a sentence; empty if
-    there is none. Several readings in succession change its health.
+    node. switch: devices with the same name are below one PCI switch; empty: no other one is. mem_bytes: of its own.
+    used: in thousandths, the sum of holders. slots: the slots it serves, with the thousandths per unit. healthy: it is
+    offered to sessions. problem: of the last reading, as a sentence; empty if there is none. Several readings in
+    succession change its health.
     """
 
     id: str
@@ -91,6 +92,7 @@ class DeviceView(BaseModel):
     numa: int | None
     clique: str
     mem_bytes: int | None
+    switch: str
     used: int
     slots: dict[str, int]
     healthy: bool

@@ -1,14 +1,14 @@
 """Choose the accelerators of a node for a container.
 
 Best fit: a fraction goes to the device with the least capacity left over, whole devices to the smallest sufficient
-set of near devices, so that devices and sets are not fragmented. Devices with blocks are given in the sets that these
-allow only.
+set of near devices (clique, then PCI switch, then NUMA node), so that devices and sets are not fragmented. Devices with
+blocks are given in the sets that these allow only.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from carrel.core.slots import WHOLE
 from carrel.scheduling import valid_sets
@@ -144,24 +144,51 @@ def _copies_in_blocks(devices: Sequence[DeviceSnapshot], count: int, most: int) 
 
 
 def _whole_devices(devices: Sequence[DeviceSnapshot], count: int) -> list[str] | None:
-    """That many free devices, from the smallest sufficient set, otherwise from as few sets as possible."""
-    sets: defaultdict[int, list[str]] = defaultdict(list)
-    for device in devices:
-        if not device.used:
-            sets[device.set].append(device.id)
-    if sum(map(len, sets.values())) < count:
+    """That many free devices, as near to each other as possible; see `_nearest`."""
+    if not count:
+        return []
+    free = [device for device in devices if not device.used]
+    if len(free) < count:
         return None
-    chosen: list[str] = []
-    while len(chosen) < count:
-        missing = count - len(chosen)
-        enough = [key for key in sets if len(sets[key]) >= missing]
-        key = (
-            min(enough, key=lambda k: (len(sets[k]), k))
-            if enough
-            else min(sets, key=lambda k: (-len(sets[k]), k))
-        )
-        chosen += sorted(sets.pop(key))[:missing]
-    return chosen
+    return _nearest(free, count, len(free[0].near) or 1)
+
+
+def _nearest(free: list[DeviceSnapshot], count: int, kinds: int) -> list[str]:
+    """That many of them: from the smallest sufficient group of the nearest kind of which one suffices, otherwise from
+    as few groups as possible. kinds: how many of `DeviceSnapshot.near` distinguish them.
+    """
+    for kind in range(kinds):
+        groups, _ = _groups(free, kind)
+        if enough := [key for key, group in groups.items() if len(group) >= count]:
+            best = min(enough, key=lambda key: (len(groups[key]), key)) if len(enough) > 1 else enough[0]
+            free, kinds = groups[best], kind
+            break
+    if len(free) == count or not kinds:
+        return sorted([device.id for device in free])[:count]
+    # No group of a nearer kind is enough: take the largest one, and what is nearest of the others.
+    groups, alone = _groups(free, kinds - 1)
+    every = [*groups.values(), *([one] for one in alone)]
+    largest = min(every, key=lambda group: (-len(group), min(device.id for device in group)))
+    taken = {device.id for device in largest}
+    rest = [device for device in free if device.id not in taken]
+    return [*taken, *_nearest(rest, count - len(taken), kinds)]
+
+
+def _groups(
+    free: Iterable[DeviceSnapshot], kind: int
+) -> tuple[dict[Any, list[DeviceSnapshot]], list[DeviceSnapshot]]:
+    """The groups by their keys, which can be compared, and the devices in none."""
+    groups: dict[Any, list[DeviceSnapshot]] = {}
+    alone: list[DeviceSnapshot] = []
+    for device in free:
+        key = device.near[kind] if device.near else device.set
+        if key is None:
+            alone.append(device)
+        elif key in groups:
+            groups[key].append(device)
+        else:
+            groups[key] = [device]
+    return groups, alone
 
 
 def _part(devices: Sequence[DeviceSnapshot], part: int) -> str | None:

@@ -4,10 +4,11 @@ Amounts are integers in base units everywhere. An accelerator slot is taken from
 it; each device gives the thousandths per unit.
 """
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
 
 from carrel.core import cuda
 from carrel.core.device_blocks import Blocks
@@ -57,7 +58,8 @@ Without = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class DeviceSnapshot:
-    """One accelerator. used: thousandths. set: devices of the same number are near each other (NUMA, NVLink).
+    """One accelerator. used: thousandths. set: devices of the same number are near each other (NUMA, NVLink). near: see
+    `nearness`; empty: only the set is known.
 
     slots: the slots it serves, with the thousandths per unit. All devices of a family on a node serve the same slots,
     and no slot is served by two families. blocks: see `valid_sets`; all devices of a family on a node
@@ -70,6 +72,16 @@ class DeviceSnapshot:
     set: int = 0
     slots: Slots = field(default_factory=dict)
     blocks: Blocks = ()
+    near: tuple[Hashable, ...] = ()
+
+
+@lru_cache(1 << 16)
+def nearness(set_: int, clique: str, switch: str, numa: int | None) -> tuple[Hashable, ...]:
+    """The groups that a device is in, nearest first; None: in none of that kind. A set is of one clique and NUMA node.
+
+    Connections without the PCI bus come before a common switch, and that before a common NUMA node.
+    """
+    return ((set_, switch) if switch else None, set_, clique or None, switch or None, numa)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from carrel.apps.access_watch import AccessWatch
 from carrel.apps.app_processes import AppProcesses
 from carrel.apps.app_states import AppStates
 from carrel.apps.container_engines import ContainerEngines
+from carrel.apps.network_checks import routes as network_routes
 from carrel.apps.opening import AppStarter
 from carrel.apps.session_changes import SessionChanges
 from carrel.apps.start_leases import StartLeases
@@ -181,6 +182,7 @@ _ROUTERS = (
     audit.router,
     access.router,
     log_routes.router,
+    network_routes.router,
     catalogue_routes.router,
     streams.router,
     port_routes.router,

@@ -21,6 +21,7 @@ import carrel.tables.images
 import carrel.tables.keypairs
 import carrel.tables.limits
 import carrel.tables.logins
+import carrel.tables.network_checks
 import carrel.tables.node_images
 import carrel.tables.nodes
 import carrel.tables.notifications

@@ -34,7 +34,7 @@ def variables(requests: Sequence[ContainerRequest], index: int) -> dict[str, str
     replicas: dict[str, int] = {}
     for one in requests:
         replicas[one.role] = replicas.get(one.role, 0) + 1
-    processes = str(_processes(own.slots))
+    count = str(processes(own.slots))
     return {
         "CARREL_CLUSTER_SIZE": size,
         "CARREL_CLUSTER_HOSTS": ",".join(one.host for one in requests),
@@ -49,10 +49,10 @@ def variables(requests: Sequence[ContainerRequest], index: int) -> dict[str, str
         "MASTER_PORT": str(MASTER_PORT),
         "NNODES": size,
         "NODE_RANK": str(index),
-        "NPROC_PER_NODE": processes,
+        "NPROC_PER_NODE": count,
         "PET_NNODES": size,
         "PET_NODE_RANK": str(index),
-        "PET_NPROC_PER_NODE": processes,
+        "PET_NPROC_PER_NODE": count,
         "PET_MASTER_ADDR": main,
         "PET_MASTER_PORT": str(MASTER_PORT),
         # Open MPI 4 and 5, and MPICH. Binding to cores would put the processes of all containers on the same ones.
@@ -95,7 +95,7 @@ def files(
     )
 
 
-def _processes(slots: Mapping[str, int]) -> int:
+def processes(slots: Mapping[str, int]) -> int:
     """One process for each whole accelerator, otherwise one."""
     return sum(amount for slot, amount in slots.items() if slot.endswith(".device")) or 1
 

@@ -216,6 +216,7 @@ KEEPING = {
     "assign",
     "cat",
     "check",
+    "check-network",
     "clone",
     "deliveries",
     "device-map",

@@ -1,5 +1,6 @@
 """Which accelerators a container gets: best fit, and nothing broken without need."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from carrel.core.slots import WHOLE
 from carrel.scheduling.devices import Unit, available, capacity, choose, copies, families, units
-from carrel.scheduling.snapshot import DeviceSnapshot, NodeSnapshot
+from carrel.scheduling.snapshot import DeviceSnapshot, NodeSnapshot, nearness
 
 CUDA = {"cuda.device": WHOLE, "cuda.shares": 1}
 
@@ -109,3 +110,81 @@ def test_so_many_parts_go_on_devices_as_leave_none_over_full():
     # One on the first, three on each of the others.
     cards = devices((500, 0), (0, 0), (0, 0))
     assert [copies(cards, "cuda.shares", 300, most) for most in (6, 9)] == [6, 7]
+
+
+# Devices of a node as sysfs tells of them: clique, switch and NUMA node; "" and None: none.
+places = st.lists(
+    st.tuples(
+        st.booleans(),
+        st.sampled_from(["", "", "nvlink0", "nvlink1"]),
+        st.sampled_from(["", "switch0", "switch1", "switch2"]),
+        st.sampled_from([None, 0, 1]),
+    ),
+    max_size=8,
+)
+
+
+def placed(of: Sequence[tuple[bool, str, str, int | None]]) -> list[DeviceSnapshot]:
+    """A set of each clique in each NUMA node, as drivers make them."""
+    sets = list(dict.fromkeys((clique, numa) for _, clique, _, numa in of))
+    return [
+        DeviceSnapshot(
+            f"gpu{n}",
+            "cuda",
+            WHOLE * busy,
+            slots=CUDA,
+            near=nearness(sets.index((clique, numa)), clique, switch, numa),
+        )
+        for n, (busy, clique, switch, numa) in enumerate(of)
+    ]
+
+
+def node_of_eight() -> list[DeviceSnapshot]:
+    """Pairs on four switches, two switches on each NUMA node, and NVLink between all."""
+    return placed([(False, "nvlink", f"switch{n // 2}", n // 4) for n in range(8)])
+
+
+def test_whole_devices_are_of_one_switch_before_one_numa_node() -> None:
+    eight = node_of_eight()
+    busy = [replace(one, used=WHOLE * (one.id in {"gpu0", "gpu2"})) for one in eight]
+    assert choose(busy, "cuda.device", 2) == {"gpu4": WHOLE, "gpu5": WHOLE}
+    assert choose(busy, "cuda.device", 1) == {"gpu1": WHOLE}
+    assert choose(busy, "cuda.device", 4) == {f"gpu{n}": WHOLE for n in (4, 5, 6, 7)}
+    # A whole switch of the other NUMA node is nearer to each other than any two of it.
+    assert choose(busy, "cuda.device", 5) == {f"gpu{n}": WHOLE for n in (1, 4, 5, 6, 7)}
+
+
+def test_a_clique_comes_before_a_switch() -> None:
+    bridged = placed([(False, clique, switch, 0) for clique, switch in zip("abab", "0011", strict=True)])
+    assert choose(bridged, "cuda.device", 2) == {"gpu0": WHOLE, "gpu2": WHOLE}
+    assert choose(bridged, "cuda.device", 4) == {f"gpu{n}": WHOLE for n in range(4)}
+
+
+def test_a_switch_comes_before_a_numa_node_without_a_clique() -> None:
+    switched = placed([(False, "", switch, 0) for switch in "0110"])
+    assert choose(switched, "cuda.device", 2) == {"gpu0": WHOLE, "gpu3": WHOLE}
+
+
+@given(places, st.integers(1, 8))
+def test_whole_devices_are_as_near_as_any_choice(
+    of: list[tuple[bool, str, str, int | None]], count: int
+) -> None:
+    present = placed(of)
+    free = [one for one in present if not one.used]
+    chosen = choose(present, "cuda.device", count)
+    assert (chosen is None) == (len(free) < count)
+    if chosen is None:
+        return
+    assert len(chosen) == count
+    assert set(chosen) <= {one.id for one in free}
+    assert choose(present[::-1], "cuda.device", count) == chosen
+
+    def distance(devices: Iterable[DeviceSnapshot]) -> int:
+        keys = zip(*(one.near for one in devices), strict=True)
+        return next(
+            (n for n, at in enumerate(keys) if len({*at}) == 1 and at[0] is not None), len(free[0].near)
+        )
+
+    if count > 1:
+        best = min(map(distance, combinations(free, count)))
+        assert distance(one for one in free if one.id in chosen) == best

@@ -83,6 +83,7 @@ export type {
   MountedIn,
   MountRequest,
   MountView as Mount,
+  NetworkCheck,
   NodeDetail,
   NodeDevices,
   NodeImageView as NodeImage,

@@ -4,6 +4,7 @@ import { BUILD_PROBLEMS } from "./problems-builds";
 import { FILE_PROBLEMS } from "./problems-files";
 import { FOLDER_PROBLEMS } from "./problems-folders";
 import { LIMIT_PROBLEMS } from "./problems-limits";
+import { NETWORK_PROBLEMS } from "./problems-network";
 
 interface Sentences {
   detail: MessageDescriptor;
@@ -577,6 +578,7 @@ export const PROBLEMS: Record<string, Sentences> = {
   ...LIMIT_PROBLEMS,
   ...FOLDER_PROBLEMS,
   ...BUILD_PROBLEMS,
+  ...NETWORK_PROBLEMS,
   ...FILE_PROBLEMS,
 };
 

@@ -86,6 +86,9 @@ class AccessView(TypedDict):
     users: list[UserRef]
 
 
+AllReduceMethod = Literal["nccl", "gloo", "tcp"]
+
+
 class AllSlotAmounts(TypedDict):
     """cpu: millicores. mem: bytes. Accelerators by slot name."""
 
@@ -863,9 +866,10 @@ class DeviceUse(TypedDict):
 class DeviceView(TypedDict):
     """An accelerator. family: of the slots it serves. set: devices with the same number are near each other. clique:
     devices with the same name are connected directly; empty: none is. pci: its address; empty: unknown. numa: of its
-    node. mem_bytes: of its own. used: in thousandths, the sum of holders. slots: the slots it serves, with the
-    thousandths per unit. healthy: it is offered to sessions. problem: of the last reading, as a sentence; empty if
-    there is none. Several readings in succession change its health."""
+    node. switch: devices with the same name are below one PCI switch; empty: no other one is. mem_bytes: of its own.
+    used: in thousandths, the sum of holders. slots: the slots it serves, with the thousandths per unit. healthy: it is
+    offered to sessions. problem: of the last reading, as a sentence; empty if there is none. Several readings in
+    succession change its health."""
 
     clique: str
     family: str
@@ -880,6 +884,7 @@ class DeviceView(TypedDict):
     problem: str
     set: int
     slots: dict[str, int]
+    switch: str
     used: int
 
 
@@ -2337,6 +2342,9 @@ class KindCount(TypedDict):
     kind: SessionKind
 
 
+Lack = Literal["no_torch", "little_memory", "broken_torch"]
+
+
 LayerState = Literal["BUILDING", "READY", "FAILED"]
 
 
@@ -2562,6 +2570,56 @@ class MountedIn(TypedDict):
     session_id: str
     session_name: str | None
     subpath: str
+
+
+class NetworkCheck(TypedDict):
+    """code: network.measured, or why it failed, as in the error. latency_s: of an all-reduce of 8 bytes. method: null
+    if it failed. lack: why not a better method: of PyTorch in the containers."""
+
+    at: str
+    code: str
+    hint: str
+    lack: Lack | None
+    latency_s: float | None
+    message: str
+    messages: list[NetworkMessage]
+    method: AllReduceMethod | None
+    participants: int
+    paths: list[NetworkPath]
+    took_s: float
+
+
+class NetworkCheckState(TypedDict):
+    """The last check of a session; null: there was none. running: another one goes on."""
+
+    last: NetworkCheck | None
+    running: bool
+
+
+class NetworkMessage(TypedDict):
+    """All-reduces of one size. seconds: of one, on average. bytes_per_s: size / seconds. bus_bytes_per_s: what each
+    participant sends at the same time, 2 (n - 1) / n times as much; it compares with the speed of the hardware for any
+    number of participants."""
+
+    bus_bytes_per_s: float
+    bytes_per_s: float
+    count: int
+    seconds: float
+    size_bytes: int
+
+
+class NetworkPath(TypedDict):
+    """A connection between two participants. sender, receiver: host names; with a number, as main1:0, where a container
+    has several. interface: of the sender; null: unknown, or the transport has none. detail: as NCCL prints it."""
+
+    detail: str
+    interface: str | None
+    receiver: str
+    sender: str
+    transport: NetworkTransport
+
+
+NetworkTransport = Literal["tcp", "shared_memory", "p2p", "infiniband", "roce", "other"]
 
 
 class NodeCauseView(TypedDict):

@@ -2577,6 +2577,15 @@ class Sessions(Group):
         )
         return answer
 
+    def check_network(self, ref: str, *, python: str | None = None) -> models.NetworkCheck:
+        """Measure an all-reduce between the containers of a running session, or between the accelerators of its only one:
+        latency, bandwidth by size, and the path that the messages take. It takes at most a minute, runs in the containers
+        beside what runs there, and ends with the request."""
+        answer: models.NetworkCheck = self._transport.call(
+            "POST", f"/api/v1/sessions/{segment(ref)}/network-check", query={"python": python}
+        )
+        return answer
+
     def counts(
         self,
         *,
@@ -2777,6 +2786,13 @@ class Sessions(Group):
                 "state": state,
                 "array": array,
             },
+        )
+        return answer
+
+    def network_check(self, ref: str) -> models.NetworkCheckState:
+        """The last result, also of an ended session, and whether a check goes on."""
+        answer: models.NetworkCheckState = self._transport.call(
+            "GET", f"/api/v1/sessions/{segment(ref)}/network-check"
         )
         return answer
 

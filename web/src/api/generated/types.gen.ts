@@ -208,6 +208,14 @@ export type AccessView = {
 };
 
 /**
+ * AllReduceMethod
+ *
+ * nccl: PyTorch with NCCL or RCCL, between accelerators. gloo: PyTorch with Gloo, between processors. tcp: a ring
+ * over TCP without libraries.
+ */
+export type AllReduceMethod = 'nccl' | 'gloo' | 'tcp';
+
+/**
  * AllSlotAmounts
  *
  * cpu: millicores. mem: bytes. Accelerators by slot name.
@@ -2193,9 +2201,10 @@ export type DeviceUse = {
  *
  * An accelerator. family: of the slots it serves. set: devices with the same number are near each other. clique:
  * devices with the same name are connected directly; empty: none is. pci: its address; empty: unknown. numa: of its
- * node. mem_bytes: of its own. used: in thousandths, the sum of holders. slots: the slots it serves, with the
- * thousandths per unit. healthy: it is offered to sessions. problem: of the last reading, as a sentence; empty if
- * there is none. Several readings in succession change its health.
+ * node. switch: devices with the same name are below one PCI switch; empty: no other one is. mem_bytes: of its own.
+ * used: in thousandths, the sum of holders. slots: the slots it serves, with the thousandths per unit. healthy: it is
+ * offered to sessions. problem: of the last reading, as a sentence; empty if there is none. Several readings in
+ * succession change its health.
  */
 export type DeviceView = {
     /**
@@ -2249,6 +2258,10 @@ export type DeviceView = {
     slots: {
         [key: string]: number;
     };
+    /**
+     * Switch
+     */
+    switch: string;
     /**
      * Used
      */
@@ -5983,6 +5996,13 @@ export type KindCount = {
 };
 
 /**
+ * Lack
+ *
+ * Why not a better method.
+ */
+export type Lack = 'no_torch' | 'little_memory' | 'broken_torch';
+
+/**
  * LayerState
  *
  * READY: sessions that start have it. FAILED: it is tried again later.
@@ -6565,6 +6585,129 @@ export type MountedIn = {
      */
     subpath: string;
 };
+
+/**
+ * NetworkCheck
+ *
+ * code: network.measured, or why it failed, as in the error. latency_s: of an all-reduce of 8 bytes. method: null
+ * if it failed. lack: why not a better method: of PyTorch in the containers.
+ */
+export type NetworkCheck = {
+    /**
+     * At
+     */
+    at: string;
+    /**
+     * Code
+     */
+    code: string;
+    /**
+     * Hint
+     */
+    hint?: string;
+    lack?: Lack | null;
+    /**
+     * Latency S
+     */
+    latency_s?: number | null;
+    /**
+     * Message
+     */
+    message?: string;
+    /**
+     * Messages
+     */
+    messages?: Array<NetworkMessage>;
+    method?: AllReduceMethod | null;
+    /**
+     * Participants
+     */
+    participants?: number;
+    /**
+     * Paths
+     */
+    paths?: Array<NetworkPath>;
+    /**
+     * Took S
+     */
+    took_s: number;
+};
+
+/**
+ * NetworkCheckState
+ *
+ * The last check of a session; null: there was none. running: another one goes on.
+ */
+export type NetworkCheckState = {
+    last: NetworkCheck | null;
+    /**
+     * Running
+     */
+    running: boolean;
+};
+
+/**
+ * NetworkMessage
+ *
+ * All-reduces of one size. seconds: of one, on average. bytes_per_s: size / seconds. bus_bytes_per_s: what each
+ * participant sends at the same time, 2 (n - 1) / n times as much; it compares with the speed of the hardware for any
+ * number of participants.
+ */
+export type NetworkMessage = {
+    /**
+     * Bus Bytes Per S
+     */
+    bus_bytes_per_s: number;
+    /**
+     * Bytes Per S
+     */
+    bytes_per_s: number;
+    /**
+     * Count
+     */
+    count: number;
+    /**
+     * Seconds
+     */
+    seconds: number;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number;
+};
+
+/**
+ * NetworkPath
+ *
+ * A connection between two participants. sender, receiver: host names; with a number, as main1:0, where a container
+ * has several. interface: of the sender; null: unknown, or the transport has none. detail: as NCCL prints it.
+ */
+export type NetworkPath = {
+    /**
+     * Detail
+     */
+    detail: string;
+    /**
+     * Interface
+     */
+    interface: string | null;
+    /**
+     * Receiver
+     */
+    receiver: string;
+    /**
+     * Sender
+     */
+    sender: string;
+    transport: NetworkTransport;
+};
+
+/**
+ * NetworkTransport
+ *
+ * What carries messages. p2p: one accelerator reads the other's memory, over NVLink, Infinity Fabric or PCI.
+ */
+export type NetworkTransport = 'tcp' | 'shared_memory' | 'p2p' | 'infiniband' | 'roce' | 'other';
 
 /**
  * NodeCauseView
@@ -23391,6 +23534,85 @@ export type SessionsLogsResponses = {
 };
 
 export type SessionsLogsResponse = SessionsLogsResponses[keyof SessionsLogsResponses];
+
+export type SessionsNetworkCheckData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/network-check';
+};
+
+export type SessionsNetworkCheckErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SessionsNetworkCheckError = SessionsNetworkCheckErrors[keyof SessionsNetworkCheckErrors];
+
+export type SessionsNetworkCheckResponses = {
+    /**
+     * Successful Response
+     */
+    200: NetworkCheckState;
+};
+
+export type SessionsNetworkCheckResponse = SessionsNetworkCheckResponses[keyof SessionsNetworkCheckResponses];
+
+export type SessionsCheckNetworkData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * Python
+         *
+         * The interpreter in the containers, such as /opt/venv/bin/python; default: python3.
+         */
+        python?: string | null;
+    };
+    url: '/api/v1/sessions/{ref}/network-check';
+};
+
+export type SessionsCheckNetworkErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SessionsCheckNetworkError = SessionsCheckNetworkErrors[keyof SessionsCheckNetworkErrors];
+
+export type SessionsCheckNetworkResponses = {
+    /**
+     * Successful Response
+     */
+    200: NetworkCheck;
+};
+
+export type SessionsCheckNetworkResponse = SessionsCheckNetworkResponses[keyof SessionsCheckNetworkResponses];
 
 export type SessionsPrioritiseData = {
     body: SessionPriority;

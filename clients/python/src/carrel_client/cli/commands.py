@@ -67,6 +67,7 @@ COMMANDS = {
         Command("session history", "session_views:history", "Show the state history of a session"),
         Command("session timeline", "session_timeline:timeline", "Show how long each step of a start took"),
         Command("session graph", "session_graph:graph", "Show the dependencies around a session"),
+        Command("session check-network", "session_network:check", "Measure the network of a session"),
         Command("session usage", "usage:session", "Show the resource usage of a session"),
         Command("session logs", "session_views:logs", "Print the log of a session"),
         Command("session exec", "interactive:execute", "Run a command in a session"),

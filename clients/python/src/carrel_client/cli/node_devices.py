@@ -19,12 +19,15 @@ WHOLE = 1000
 def devices_arguments(parser: Arguments) -> None:
     parser.add_argument("node", metavar="NODE", help="its name or id")
     parser.add_argument(
-        "--wide", action="store_true", help="also show PCI addresses, NUMA nodes and direct connections"
+        "--wide",
+        action="store_true",
+        help="also show PCI addresses and switches, NUMA nodes and direct connections",
     )
     parser.watches("node", "session")
     parser.explain(
         "Show the accelerators of a node, and who holds which part of each. Sessions that you may not see are\n"
-        "called others. Devices of one set are near each other; those of one clique are connected directly."
+        "called others. Devices of one set are near each other; those of one clique are connected directly;\n"
+        "those of one switch are below the same PCI switch."
     )
     parser.example(
         "carrel node devices gpu-1",
@@ -38,7 +41,7 @@ def devices(args: argparse.Namespace, context: Context) -> int:
     node = context.client.nodes.show(args.node)
     shown = {"node": {"id": node["id"], "name": node["name"]}, "devices": node["devices"]}
     titles = ["DEVICE", "MODEL", "MEMORY", "SET", "IN USE"]
-    titles += ["PCI", "NUMA", "CLIQUE"] if args.wide else []
+    titles += ["PCI", "SWITCH", "NUMA", "CLIQUE"] if args.wide else []
     rows = [
         [
             one["id"],
@@ -46,7 +49,10 @@ def devices(args: argparse.Namespace, context: Context) -> int:
             format_size(one["mem_bytes"]) if one["mem_bytes"] else "",
             str(one["set"]),
             f"{one['used'] / WHOLE:g}",
-            *([one["pci"], "" if one["numa"] is None else str(one["numa"]), one["clique"]] * args.wide),
+            *(
+                [one["pci"], one["switch"], "" if one["numa"] is None else str(one["numa"]), one["clique"]]
+                * args.wide
+            ),
             held_by(one),
         ]
         for one in node["devices"]

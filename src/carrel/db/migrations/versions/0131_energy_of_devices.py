@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0131"
-down_revision = "0127"
+down_revision = "0129"
 branch_labels = None
 depends_on = None
 

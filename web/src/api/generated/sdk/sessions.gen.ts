@@ -2,7 +2,7 @@
 
 import { client } from '../client.gen';
 import type { Options } from '../options.gen';
-import type { SessionsAgainData, SessionsAgainErrors, SessionsAgainResponses, SessionsCheckData, SessionsCheckErrors, SessionsCheckResponses, SessionsCountsData, SessionsCountsErrors, SessionsCountsResponses, SessionsCreateData, SessionsCreateErrors, SessionsCreateResponses, SessionsExemptData, SessionsExemptErrors, SessionsExemptResponses, SessionsExtendData, SessionsExtendErrors, SessionsExtendResponses, SessionsGraphData, SessionsGraphErrors, SessionsGraphResponses, SessionsHistoryData, SessionsHistoryErrors, SessionsHistoryResponses, SessionsIdleData, SessionsIdleErrors, SessionsIdleResponses, SessionsJoinData, SessionsJoinErrors, SessionsJoinResponses, SessionsKeepData, SessionsKeepErrors, SessionsKeepResponses, SessionsLeaveData, SessionsLeaveErrors, SessionsLeaveResponses, SessionsListData, SessionsListErrors, SessionsListResponses, SessionsLogsData, SessionsLogsErrors, SessionsLogsResponses, SessionsPrioritiseData, SessionsPrioritiseErrors, SessionsPrioritiseResponses, SessionsRemoveData, SessionsRemoveErrors, SessionsRemoveResponses, SessionsRenameData, SessionsRenameErrors, SessionsRenameResponses, SessionsResizeData, SessionsResizeErrors, SessionsResizeResponses, SessionsRestartData, SessionsRestartErrors, SessionsRestartResponses, SessionsSaveData, SessionsSaveErrors, SessionsSavePreviewData, SessionsSavePreviewErrors, SessionsSavePreviewResponses, SessionsSaveResponses, SessionsShareData, SessionsShareErrors, SessionsShareResponses, SessionsSharesData, SessionsSharesErrors, SessionsSharesResponses, SessionsShowData, SessionsShowErrors, SessionsShowResponses, SessionsTimelineData, SessionsTimelineErrors, SessionsTimelineResponses, SessionsUnshareData, SessionsUnshareErrors, SessionsUnshareResponses, SessionsUsageData, SessionsUsageErrors, SessionsUsageResponses, SessionsWhyData, SessionsWhyErrors, SessionsWhyResponses } from '../types.gen';
+import type { SessionsAgainData, SessionsAgainErrors, SessionsAgainResponses, SessionsCheckData, SessionsCheckErrors, SessionsCheckNetworkData, SessionsCheckNetworkErrors, SessionsCheckNetworkResponses, SessionsCheckResponses, SessionsCountsData, SessionsCountsErrors, SessionsCountsResponses, SessionsCreateData, SessionsCreateErrors, SessionsCreateResponses, SessionsExemptData, SessionsExemptErrors, SessionsExemptResponses, SessionsExtendData, SessionsExtendErrors, SessionsExtendResponses, SessionsGraphData, SessionsGraphErrors, SessionsGraphResponses, SessionsHistoryData, SessionsHistoryErrors, SessionsHistoryResponses, SessionsIdleData, SessionsIdleErrors, SessionsIdleResponses, SessionsJoinData, SessionsJoinErrors, SessionsJoinResponses, SessionsKeepData, SessionsKeepErrors, SessionsKeepResponses, SessionsLeaveData, SessionsLeaveErrors, SessionsLeaveResponses, SessionsListData, SessionsListErrors, SessionsListResponses, SessionsLogsData, SessionsLogsErrors, SessionsLogsResponses, SessionsNetworkCheckData, SessionsNetworkCheckErrors, SessionsNetworkCheckResponses, SessionsPrioritiseData, SessionsPrioritiseErrors, SessionsPrioritiseResponses, SessionsRemoveData, SessionsRemoveErrors, SessionsRemoveResponses, SessionsRenameData, SessionsRenameErrors, SessionsRenameResponses, SessionsResizeData, SessionsResizeErrors, SessionsResizeResponses, SessionsRestartData, SessionsRestartErrors, SessionsRestartResponses, SessionsSaveData, SessionsSaveErrors, SessionsSavePreviewData, SessionsSavePreviewErrors, SessionsSavePreviewResponses, SessionsSaveResponses, SessionsShareData, SessionsShareErrors, SessionsShareResponses, SessionsSharesData, SessionsSharesErrors, SessionsSharesResponses, SessionsShowData, SessionsShowErrors, SessionsShowResponses, SessionsTimelineData, SessionsTimelineErrors, SessionsTimelineResponses, SessionsUnshareData, SessionsUnshareErrors, SessionsUnshareResponses, SessionsUsageData, SessionsUsageErrors, SessionsUsageResponses, SessionsWhyData, SessionsWhyErrors, SessionsWhyResponses } from '../types.gen';
 
 /**
  * Count sessions
@@ -160,6 +160,22 @@ export const sessionsLeave = <ThrowOnError extends boolean = true>(options: Opti
  * the beginning and the end.
  */
 export const sessionsLogs = <ThrowOnError extends boolean = true>(options: Options<SessionsLogsData, ThrowOnError>) => (options.client ?? client).get<SessionsLogsResponses, SessionsLogsErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/logs', ...options });
+
+/**
+ * Show the last check of a session's network
+ *
+ * The last result, also of an ended session, and whether a check goes on.
+ */
+export const sessionsNetworkCheck = <ThrowOnError extends boolean = true>(options: Options<SessionsNetworkCheckData, ThrowOnError>) => (options.client ?? client).get<SessionsNetworkCheckResponses, SessionsNetworkCheckErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/network-check', ...options });
+
+/**
+ * Measure the network of a session
+ *
+ * Measure an all-reduce between the containers of a running session, or between the accelerators of its only one:
+ * latency, bandwidth by size, and the path that the messages take. It takes at most a minute, runs in the containers
+ * beside what runs there, and ends with the request.
+ */
+export const sessionsCheckNetwork = <ThrowOnError extends boolean = true>(options: Options<SessionsCheckNetworkData, ThrowOnError>) => (options.client ?? client).post<SessionsCheckNetworkResponses, SessionsCheckNetworkErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/network-check', ...options });
 
 /**
  * Set the priority of a pending session

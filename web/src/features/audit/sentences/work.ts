@@ -21,7 +21,8 @@ function sessionChanged(entry: AuditEntry, voice: Voice): string | null {
 
 function commandRun(entry: AuditEntry, { say }: Voice): string {
   const name = nameOf(entry);
-  const { command } = entry.details;
+  const { command, network } = entry.details;
+  if (network) return say(msg`Measured the network of the session ${name}`);
   return typeof command === "string"
     ? say(msg`Ran ${command} in the session ${name}`)
     : say(msg`Opened a terminal in the session ${name}`);

@@ -18,8 +18,10 @@ import { BatchFacts } from "./BatchFacts";
 import { ContainersTable } from "./ContainersTable";
 import { Leftovers } from "./Leftovers";
 import { MountedFolders } from "./MountedFolders";
+import { mayHaveNetwork } from "./network-words";
 import { RanImage } from "./RanImage";
 import styles from "./SessionDrawer.module.css";
+import { SessionNetwork } from "./SessionNetwork";
 import { SshFacts } from "./SshFacts";
 import { StartFacts } from "./StartFacts";
 import { TemplateRevision } from "./TemplateRevision";
@@ -191,6 +193,7 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
         )}
       </dl>
       {session.cluster_size > 1 && <ContainersTable session={session} />}
+      {mayHaveNetwork(session) && <SessionNetwork session={session} usable={usable} />}
       {session.state === "RUNNING" && usable && <SshFacts session={session} />}
       <Stack gap={6}>
         <Text size="sm" fw={500}>
