@@ -64,7 +64,7 @@ class Change(StrEnum):
     DELETE_SERVER = "delete server"
 
 
-class Step(NamedTuple):
+class MpsStep(NamedTuple):
     """server: its name. gpu: the UUID; empty where it makes no difference."""
 
     change: Change
@@ -76,7 +76,7 @@ class Step(NamedTuple):
 
 def differences(
     desired: Mapping[str, Namespaces], state: MpsState, gpus: Collection[str], exclusive: Collection[str]
-) -> Iterator[Step]:
+) -> Iterator[MpsStep]:
     """What leads from the state to the desired one, in order. desired: the namespaces of each shared GPU. gpus: all of
     the machine. exclusive: those in this mode.
 
@@ -85,23 +85,23 @@ def differences(
     for gpu, namespaces in sorted(desired.items()):
         server = server_of(gpu)
         if server not in state.servers:
-            yield Step(Change.CREATE_SERVER, server, gpu)
+            yield MpsStep(Change.CREATE_SERVER, server, gpu)
         if gpu not in exclusive:
-            yield Step(Change.RESERVE, server, gpu)
+            yield MpsStep(Change.RESERVE, server, gpu)
         there = state.servers.get(server, {})
         for name, limits in sorted(namespaces.items()):
             if name not in there:
-                yield Step(Change.CREATE_NAMESPACE, server, namespace=name)
+                yield MpsStep(Change.CREATE_NAMESPACE, server, namespace=name)
             if there.get(name) != limits:
-                yield Step(Change.LIMIT, server, namespace=name, limits=limits)
+                yield MpsStep(Change.LIMIT, server, namespace=name, limits=limits)
         for name in sorted(there.keys() - namespaces.keys()):
-            yield Step(Change.DELETE_NAMESPACE, server, namespace=name)
+            yield MpsStep(Change.DELETE_NAMESPACE, server, namespace=name)
     by_server = {server_of(gpu): gpu for gpu in gpus}
     for server in sorted(state.servers.keys() - {server_of(gpu) for gpu in desired}):
         # The server last: as long as it is there, the rest is done after a crash too.
         if by_server.get(server) in exclusive:
-            yield Step(Change.RELEASE, server, by_server[server])
-        yield Step(Change.DELETE_SERVER, server)
+            yield MpsStep(Change.RELEASE, server, by_server[server])
+        yield MpsStep(Change.DELETE_SERVER, server)
 
 
 class Mps:
@@ -165,7 +165,7 @@ class Mps:
             if self._gpus.compute_mode(gpu) is not ComputeMode.EXCLUSIVE_PROCESS:
                 raise ToolError(f"The GPU {gpu} is not reserved for MPS.")
 
-    def _take(self, step: Step) -> None:
+    def _take(self, step: MpsStep) -> None:
         match step.change:
             case Change.CREATE_SERVER:
                 self._run("server", "create", step.server, "--uid=0", f"--allowed-devices={step.gpu}")

@@ -30,7 +30,7 @@ def node_with(accelerators: Iterable[Accelerators], node: NodeInfo) -> NodeInfo:
         device_states=states,
         slot_kinds=kinds,
         slots={**node.slots, **slots_of(devices, kinds)},
-        sharing=next((found for found in map(_sharing, accelerators) if found), None),
+        sharing=next(filter(None, map(_sharing, accelerators)), None),
     )
 
 

@@ -328,8 +328,8 @@ async def test_a_group_can_require_that_shares_of_gpus_are_enforced(api: Api):
         "1 node: enforces shares by slice, its resource group requires mps3."
     )
     assert (await check(user, image="debian:12"))["verdict"] == "starts"
-    whole = half | {"slots": {"cpu": 1000, "mem": 1 << 30, "cuda.device": 1}}
-    assert (await check(user, **whole))["verdict"] == "starts"
+    whole_gpu = half | {"slots": {"cpu": 1000, "mem": 1 << 30, "cuda.device": 1}}
+    assert (await check(user, **whole_gpu))["verdict"] == "starts"
     await join(api.database, *nodes.values())
     assert (await check(user, **half))["verdict"] == "starts"
     refused = await admin.patch("/groups/default", {"min_share_tier": "mps2"})

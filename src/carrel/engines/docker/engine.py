@@ -33,6 +33,7 @@ from carrel.engines.docker.container_config import (
     files_archive,
 )
 from carrel.engines.docker.daemon_events import DaemonEvents
+from carrel.engines.docker.device_shares import Shares, behind_barrier
 from carrel.engines.docker.disk_limit import DiskLimit
 from carrel.engines.docker.disk_use import DiskUse
 from carrel.engines.docker.exec_streams import run_process, send_input
@@ -41,7 +42,6 @@ from carrel.engines.docker.home import Homes
 from carrel.engines.docker.image_identity import ImageIdentities
 from carrel.engines.docker.logs import read_logs
 from carrel.engines.docker.network import DEFAULT_RANGE, Networks
-from carrel.engines.docker.shares import Shares, behind_barrier
 from carrel.engines.label_claim import LabelClaim
 from carrel.engines.optional import BUILDS, COMMITS, PUSHES, DiskSpace
 from carrel.engines.port import (

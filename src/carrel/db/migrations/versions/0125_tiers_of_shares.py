@@ -20,6 +20,7 @@ def upgrade() -> None:
         op.f("ck_resource_groups_min_share_tier"),
         "resource_groups",
         "min_share_tier IN ('none', 'slice', 'mps3')",
+        postgresql_not_valid=True,
     )
 
 
