@@ -13,7 +13,7 @@ from typing import Any
 
 import structlog
 
-from carrel.accelerators.port import Accelerators, Attachment, Dividing, ShareError
+from carrel.accelerators.port import Accelerators, Attachment, Dividing, ShareError, ShareTier
 from carrel.engines import barrier
 from carrel.engines.accelerator_use import of_label
 from carrel.engines.docker.api import DockerApi, filters
@@ -40,19 +40,21 @@ class Shares:
         self._keeping = asyncio.Lock()
         self._starting: dict[str, Mapping[str, int]] = {}
         """What containers hold that are being created, and are not listed yet."""
+        self._kept: Sequence[Accelerators] = ()
+        """Those of the daemon's machine, once known."""
 
     async def prepare(self, accelerators: Sequence[Accelerators], spec: ContainerSpec) -> Shared | None:
         """Set up what the container needs before it is created; None: it has no shares that are enforced.
 
         Also for whole devices: others may have shared them before. Raises: EngineError.
         """
-        dividing = [one for one in accelerators if isinstance(one, Dividing)]
-        if not dividing or not spec.devices:
+        if not spec.devices:
             return None
+        self._kept = accelerators
         self._starting[spec.id] = spec.devices
         try:
-            shared = await asyncio.to_thread(_shared, dividing, spec)
-            await self.keep(dividing)
+            shared = await asyncio.to_thread(_shared, accelerators, spec)
+            await self._keep(accelerators)
         except ShareError as error:
             raise _not_enforced(error) from error
         return shared
@@ -68,49 +70,41 @@ class Shares:
 
         Raises: EngineError; its main process goes on waiting then.
         """
-        made_with = inspected["Config"]["Labels"].get(LABEL_SHARES)
-        if not made_with:
-            return
-        pid, enforced = inspected["State"]["Pid"], False
+        tier, pid = inspected["Config"]["Labels"][LABEL_SHARES], inspected["State"]["Pid"]
         try:
-            for one in accelerators:
-                if isinstance(one, Dividing) and (sharing := one.sharing()) and sharing.tier == made_with:
-                    await asyncio.to_thread(one.enforce, spec.id, spec.devices, pid)
-                    enforced = True
-            if not enforced:
-                raise ShareError(f"The machine no longer enforces shares by {made_with}.")
+            await asyncio.to_thread(_enforce, accelerators, tier, spec, pid)
         except ShareError as error:
             raise _not_enforced(error) from error
         if barrier.waiting(spec.command) is None:
             await send_input(self._api, self._names.container(spec.id), barrier.OPEN)
 
-    async def keep(self, accelerators: Sequence[Accelerators], *, without: str = "") -> None:
-        """Restore what the containers need outside of them, and remove the rest. without: one that is about to end.
+    async def keep(self, accelerators: Sequence[Accelerators]) -> None:
+        """Restore what the containers need outside of them, and remove the rest; what fails is done the next time."""
+        self._kept = accelerators
+        try:
+            await self._keep(accelerators)
+        except ShareError as error:
+            log.warning("shares.not_kept", error=str(error))
 
-        Raises: ShareError.
-        """
-        dividing = [one for one in accelerators if isinstance(one, Dividing)]
+    async def leave(self, container: str) -> None:
+        """Remove what a container needs that is about to be deleted."""
+        try:
+            await self._keep(self._kept, without=container)
+        except ShareError as error:
+            log.warning("shares.not_kept", container=container, error=str(error))
+
+    async def _keep(self, accelerators: Sequence[Accelerators], *, without: str = "") -> None:
+        """Raises: ShareError."""
+        dividing = await asyncio.to_thread(_with_mps, accelerators)
         if not dividing:
             return
         async with self._keeping:
-            chosen = filters(label=[self._names.label, LABEL_SHARES])
+            chosen = filters(label=[self._names.label, f"{LABEL_SHARES}={ShareTier.MPS3}"])
             rows = await self._api.call("GET", "containers/json", params={**chosen, "all": "true"})
+            there = {row["Labels"][LABEL_ID]: _held(row) for row in rows if row["State"] in _ALIVE}
+            holders = {id: held for id, held in {**there, **self._starting}.items() if id != without}
             for one in dividing:
-                sharing = await asyncio.to_thread(one.sharing)
-                holders = {
-                    row["Labels"][LABEL_ID]: _held(row)
-                    for row in rows
-                    if sharing and row["Labels"][LABEL_SHARES] == sharing.tier and row["State"] in _ALIVE
-                }
-                holders = {id: held for id, held in {**holders, **self._starting}.items() if id != without}
                 await asyncio.to_thread(one.keep, holders)
-
-    async def try_to_keep(self, accelerators: Sequence[Accelerators], *, without: str = "") -> None:
-        """As `keep`; what fails is done the next time."""
-        try:
-            await self.keep(accelerators, without=without)
-        except ShareError as error:
-            log.warning("shares.not_kept", error=str(error))
 
 
 _ALIVE = frozenset({"created", "running", "paused", "restarting"})
@@ -123,13 +117,29 @@ def behind_barrier(spec: ContainerSpec) -> ContainerSpec:
     return replace(spec, command=barrier.behind(spec.command), stdin=True)
 
 
-def _shared(dividing: Sequence[Dividing], spec: ContainerSpec) -> Shared | None:
-    for one in dividing:
-        attachment = one.share(spec.id, spec.devices)
-        sharing = one.sharing()
-        if attachment is not None and sharing:
-            return Shared(sharing.tier, attachment)
+def _shared(accelerators: Sequence[Accelerators], spec: ContainerSpec) -> Shared | None:
+    for one in accelerators:
+        if isinstance(one, Dividing) and (attachment := one.share(spec.id, spec.devices)) is not None:
+            return Shared(_tier(one), attachment)
     return None
+
+
+def _enforce(accelerators: Sequence[Accelerators], tier: str, spec: ContainerSpec, pid: int) -> None:
+    for one in accelerators:
+        if isinstance(one, Dividing) and _tier(one) == tier:
+            one.enforce(spec.id, spec.devices, pid)
+            return
+    raise ShareError(f"The machine no longer enforces shares by {tier}.")
+
+
+def _with_mps(accelerators: Sequence[Accelerators]) -> list[Dividing]:
+    """Those that set up something outside of containers."""
+    return [one for one in accelerators if isinstance(one, Dividing) and _tier(one) is ShareTier.MPS3]
+
+
+def _tier(dividing: Dividing) -> ShareTier:
+    sharing = dividing.sharing()
+    return sharing.tier if sharing else ShareTier.NONE
 
 
 def _held(row: Mapping[str, Any]) -> Mapping[str, int]:

@@ -175,7 +175,7 @@ class DockerEngine(Adjusting):
         if host.is_here(self._api, info):
             node = replace(node, labels={**nvidia_driver.labels(self._host_root), **node.labels})
         self._plain_runtime = attached.plain_runtime(info)
-        await self._shares.try_to_keep(self._usable(info))
+        await self._shares.keep(self._usable(info))
         return (await asyncio.to_thread(node_with, self._usable(info), node),)
 
     async def ensure(
@@ -218,7 +218,7 @@ class DockerEngine(Adjusting):
             name = self._names.container(container)
             if grace_s > 0:
                 await self._stop(name, grace_s, signal)
-            await self._shares.try_to_keep(self._accelerators, without=container)
+            await self._shares.leave(container)
             known = container in self._private
             private = self._private[container] if known else await self._private_network_of(name)
             await self._delete(name)
