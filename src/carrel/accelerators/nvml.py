@@ -54,7 +54,7 @@ class GpuControl(Protocol):
         ...
 
 
-class _Limits(ctypes.Structure):
+class _MemoryLimits(ctypes.Structure):
     """nvmlSetMemoryLimits_v1_t; with `used`, nvmlGetMemoryLimits_v1_t."""
 
     _fields_ = [
@@ -72,13 +72,13 @@ class Nvml:
         self._library = library
 
     def memory_limit(self, gpu: str, cgroup: str) -> MemoryLimit:
-        limits = _Limits(cgroup.encode())
+        limits = _MemoryLimits(cgroup.encode())
         with self._device(gpu) as (library, device):
             _call(library, "nvmlDeviceGetMemoryLimits_v1", device, ctypes.byref(limits))
         return MemoryLimit(limits.soft, limits.hard)
 
     def set_memory_limit(self, gpu: str, cgroup: str, limit: MemoryLimit) -> None:
-        limits = _Limits(cgroup.encode(), limit.soft, limit.hard)
+        limits = _MemoryLimits(cgroup.encode(), limit.soft, limit.hard)
         with self._device(gpu) as (library, device):
             _call(library, "nvmlDeviceSetMemoryLimits_v1", device, ctypes.byref(limits))
 
