@@ -10,7 +10,7 @@ import signal
 import stat
 import subprocess
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +29,10 @@ _DIRECTORIES = (
 )
 """Where tools are trusted to be: PATH may name directories of users."""
 _PCI = re.compile(r"(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}):([0-9a-f]{2})\.([0-7])", re.IGNORECASE)
+
+
+PROGRAM = "program"
+"""On a simulated machine, beside recorded output of a tool: what stands for it where nothing is recorded."""
 
 
 class ToolError(Exception):
@@ -146,10 +150,10 @@ class Machine:
         parts = self.path_of(f"sys/bus/pci/devices/{address}")
         return parts[-3] if parts[:2] == ("sys", "devices") and len(parts) > 4 else ""
 
-    def run(self, name: str, *arguments: str) -> str:
-        """The output of a vendor's tool. Raises: ToolError."""
+    def run(self, name: str, *arguments: str, env: Mapping[str, str] = {}) -> str:
+        """The output of a vendor's tool. env: variables that it gets. Raises: ToolError."""
         if self.simulated:
-            return self._replay(name, arguments)
+            return self._replay(name, arguments, env)
         program = self._program(name)
         if program is None:
             raise ToolMissing(f"{name} is not installed.")
@@ -158,11 +162,15 @@ class Machine:
                 raise self._hangs(name)
             del self._hung[name]
         try:
-            return self._output(name, [str(program), *arguments])
+            return self._output(name, [str(program), *arguments], env)
         except OSError as error:
             raise ToolError(f"{name} cannot be run: {error.strerror}.") from None
 
-    def _output(self, name: str, command: Sequence[str]) -> str:
+    def has_tool(self, name: str) -> bool:
+        """True if it is installed."""
+        return (self.root / "tools" / name).is_dir() if self.simulated else self._program(name) is not None
+
+    def _output(self, name: str, command: Sequence[str], env: Mapping[str, str]) -> str:
         # Into a file: a pipe is kept open by processes that the tool leaves behind.
         with tempfile.TemporaryFile() as output:
             process = subprocess.Popen(
@@ -170,7 +178,7 @@ class Machine:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.DEVNULL,
-                env={"LC_ALL": "C", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
+                env={**env, "LC_ALL": "C", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
                 start_new_session=True,
             )
             try:
@@ -197,10 +205,12 @@ class Machine:
     def _recorded(self, name: str, arguments: Sequence[str]) -> Path:
         return self.root / "tools" / name / recording(arguments)
 
-    def _replay(self, name: str, arguments: Sequence[str]) -> str:
+    def _replay(self, name: str, arguments: Sequence[str], env: Mapping[str, str]) -> str:
         path = self._recorded(name, arguments)
         if path.with_suffix(".hangs").exists():
             raise self._hangs(name)
+        if (program := path.with_name(PROGRAM)).exists() and not path.exists():
+            return self._output(name, [str(program), *arguments], env)
         try:
             text = path.read_text(errors="replace")
         except OSError:

@@ -6,17 +6,18 @@ recovery action, which the driver sets after Xid errors that need one); "Multi-I
 Interface"; the driver's /proc/driver/nvidia/gpus/*/information.
 """
 
+import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 from pydantic import Field
 
 from carrel.accelerators import cdi, plugin_resources
 from carrel.accelerators.driver import (
-    AcceleratorDriver,
     Card,
     MachineSettings,
     device_nodes,
@@ -24,7 +25,18 @@ from carrel.accelerators.driver import (
     resources,
 )
 from carrel.accelerators.hardware import Machine, PciFunction, ToolError, pci_address, quantity
-from carrel.accelerators.port import UNKNOWN, Attachment, Device, DeviceMetrics, Limit, whole_and_shares
+from carrel.accelerators.mps import DIRECTORY, Mps
+from carrel.accelerators.nvidia_shares import NvidiaDriver, probe
+from carrel.accelerators.nvml import Nvml, SimulatedGpuControl
+from carrel.accelerators.port import (
+    UNKNOWN,
+    Attachment,
+    Device,
+    DeviceMetrics,
+    Limit,
+    Sharing,
+    whole_and_shares,
+)
 from carrel.core.slots import SlotKind, SlotType
 from carrel.plugins import Plugin
 
@@ -79,8 +91,13 @@ Row = Mapping[str, str]
 class NvidiaSettings(MachineSettings):
     unenforced_shares: bool = Field(
         default=False,
-        description="Sessions may request shares of a GPU, which divide it in the schedule only: each session can use "
-        "all of its memory and time. On a simulated machine they always may.",
+        description="Sessions may request shares of a GPU also where nothing enforces them: there they divide it in "
+        "the schedule only, and each session can use all of its memory and time. On a simulated machine they "
+        "always may.",
+    )
+    mps_directory: Path = Field(
+        default=DIRECTORY,
+        description="The sockets of the daemon of MPS version 3, its CUDA_MPS_PIPE_DIRECTORY.",
     )
 
 
@@ -90,9 +107,10 @@ class Nvidia:
     A GPU in MIG mode is not offered itself, but by its instances.
     """
 
-    def __init__(self, *, shares: bool = False) -> None:
-        whole, part = whole_and_shares(FAMILY, _TITLE)
-        self._kinds = (whole, part) if shares else (whole,)
+    def __init__(self, *, shares: bool = False, mps: Mps | None = None) -> None:
+        self._whole, self._part = whole_and_shares(FAMILY, _TITLE)
+        self._shares, self._mps = shares, mps
+        self.tier: Sharing | None = None
         self._fields: Sequence[str] = _QUERY
         self._cliques: tuple[frozenset[str], Mapping[str, str]] = frozenset(), {}
         self._in_cdi: frozenset[str] = frozenset()
@@ -113,6 +131,7 @@ class Nvidia:
         cards = [_card(function, rows.get(function.address), failed, machine) for function in functions]
         cards = self._with_cliques(cards, [row.get("uuid", "") for row in rows.values()], machine)
         self._in_cdi = cdi.names(machine, CDI_KIND)
+        self._probe(machine, in_mig=bool(cards) and self._in_mig.issuperset(one.device.pci for one in cards))
         instances = _instances(machine) if self._in_mig else {}
         return [
             one
@@ -125,9 +144,10 @@ class Nvidia:
         ]
 
     def kinds(self, devices: Iterable[Device]) -> Sequence[SlotKind]:
+        shares = self._shares or (self.tier is not None and self.tier.tier.is_enforced)
         profiles = sorted({device.family for device in devices} - {FAMILY})
         return (
-            *self._kinds,
+            *((self._whole, self._part) if shares else (self._whole,)),
             *(
                 SlotKind(
                     one,
@@ -190,6 +210,12 @@ class Nvidia:
                 self._fields = fewer
                 continue
             return _by_address(self._fields, text), ""
+
+    def _probe(self, machine: Machine, *, in_mig: bool) -> None:
+        """Once a minute: the daemon of MPS may come and go."""
+        if self._mps and (self.tier is None or self._readings % _REMAPPED_EVERY == 0):
+            is_root = machine.simulated or os.geteuid() == 0
+            self.tier = probe(machine, self._mps, is_root=is_root, in_mig=in_mig)
 
     def _with_remapped(self, rows: Mapping[str, Row], machine: Machine) -> Mapping[str, Row]:
         """With what the tool says of remapped rows of memory, which only GPUs from Ampere on have."""
@@ -364,9 +390,12 @@ def _topology_rows(table: str, count: int) -> Iterator[tuple[int, list[int]]]:
             )
 
 
-def _make(settings: NvidiaSettings) -> AcceleratorDriver:
-    vendor = Nvidia(shares=settings.unenforced_shares or settings.simulated)
-    return AcceleratorDriver(vendor, settings.machine())
+def _make(settings: NvidiaSettings) -> NvidiaDriver:
+    machine = settings.machine()
+    gpus = SimulatedGpuControl(machine.root) if machine.simulated else Nvml()
+    mps = Mps(machine, gpus, settings.mps_directory)
+    vendor = Nvidia(shares=settings.unenforced_shares or settings.simulated, mps=mps)
+    return NvidiaDriver(vendor, machine, gpus, mps)
 
 
 PLUGIN = Plugin(NvidiaSettings, _make, "NVIDIA GPUs")

@@ -10,6 +10,7 @@ Every installed plug-in is queried; without its hardware it discovers nothing.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Protocol, TypeVar, runtime_checkable
 
 from carrel.core.device_blocks import Blocks
@@ -166,6 +167,74 @@ class Companion(Protocol):
 
     def beside(self, devices: Sequence[Device], held: Mapping[str, int]) -> Attachment:
         """What a container with these devices gets besides. devices: all of the machine. held: as for `attach`."""
+        ...
+
+
+class ShareTier(StrEnum):
+    """How shares of devices are enforced on a machine, the strongest first.
+
+    MPS3: memory and computing, by version 3 of NVIDIA's MPS. SLICE: memory; those who share a device take turns. MPS2:
+    older versions of MPS, which Carrel does not use. MIG: devices are divided in hardware, into devices. NONE: not.
+    """
+
+    MPS3 = "mps3"
+    SLICE = "slice"
+    MPS2 = "mps2"
+    MIG = "mig"
+    NONE = "none"
+
+    @property
+    def is_enforced(self) -> bool:
+        """Shares of devices are offered, and no session gets more than its share of memory."""
+        return self in (ShareTier.MPS3, ShareTier.SLICE)
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """reason: why there is no stronger tier, as sentences; empty for the strongest."""
+
+    tier: ShareTier
+    reason: str = ""
+
+
+class ShareError(Exception):
+    """A share cannot be enforced; the message is a sentence. retriable: it may be, later."""
+
+    def __init__(self, message: str, *, retriable: bool = True) -> None:
+        super().__init__(message)
+        self.retriable = retriable
+
+
+@runtime_checkable
+class Dividing(Protocol):
+    """Accelerators whose devices are shared by containers. All methods may block.
+
+    container: its id. held: as for `attach`; whole devices are no shares. For a container with shares: `share`, `keep`
+    with it, the start of a main process that waits, `enforce`, and only then its command.
+    """
+
+    def sharing(self) -> Sharing | None:
+        """None: it has no devices."""
+        ...
+
+    def share(self, container: str, held: Mapping[str, int]) -> Attachment | None:
+        """What the container gets for its shares besides `attach`; None: it has none that are enforced.
+
+        Raises: ShareError.
+        """
+        ...
+
+    def keep(self, holders: Mapping[str, Mapping[str, int]]) -> None:
+        """Set up what these containers need outside of them, and remove what was set up for others. holders: all
+        containers that were made with the present tier, and what they hold. Twice: no-op. Raises: ShareError.
+        """
+        ...
+
+    def enforce(self, container: str, held: Mapping[str, int], pid: int) -> None:
+        """Limit the running container, and read back what is set. pid: of its main process. Twice: no-op.
+
+        Raises: ShareError; its command must not begin then.
+        """
         ...
 
 

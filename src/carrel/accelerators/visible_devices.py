@@ -22,8 +22,9 @@ variable but numbers for all devices.
 
 _PATTERN = re.compile(
     r"[A-Z0-9_]+_VISIBLE_(DEVICES|MODULES|CARDS|PCI_BUS_IDS)(_UUID)?|DOCKER_RESOURCE_[A-Z0-9_]+"
+    r"|CUDA_MPS_[A-Z0-9_]+|NVIDIA_GPU_MEMORY_[A-Z0-9_]+"
 )
-"""CUDA_, ROCR_, HIP_ and more: of runtimes, and of libraries that choose among what a container has."""
+"""CUDA_, ROCR_, HIP_ and more: of runtimes, and of libraries that choose among what a container has, or its share."""
 _OTHERS = frozenset(
     {
         "GPU_DEVICE_ORDINAL",
@@ -48,13 +49,26 @@ _OTHERS = frozenset(
 )
 
 
-def is_ours(name: str) -> bool:
-    """True for a variable that chooses devices."""
+OF_SHARES = (
+    "CUDA_MPS_PIPE_DIRECTORY",
+    "CUDA_MPS_LOG_DIRECTORY",
+    "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
+    "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT",
+    "CUDA_MPS_ENABLE_PER_CTX_DEVICE_MULTIPROCESSOR_PARTITIONING",
+    "CUDA_MPS_CLIENT_PRIORITY",
+    "CUDA_MPS_SM_PARTITION",
+    "NVIDIA_GPU_MEMORY_LIMIT",
+    "NVIDIA_GPU_MEMORY_REQUEST",
+)
+"""Of NVIDIA's MPS, and of the hook of its container toolkit that limits memory: those of images are removed."""
+
+
+def _is_ours(name: str) -> bool:
     return name in _OTHERS or _PATTERN.fullmatch(name) is not None
 
 
 def environment(attached: Mapping[str, str], requested: Mapping[str, str]) -> dict[str, str]:
     """The environment of a container with these variables of its accelerators and of its session."""
-    allowed = {name: value for name, value in requested.items() if not is_ours(name)}
-    chosen = {name: value for name, value in attached.items() if is_ours(name)}
+    allowed = {name: value for name, value in requested.items() if not _is_ours(name)}
+    chosen = {name: value for name, value in attached.items() if _is_ours(name)}
     return {**NONE, **attached, **allowed, **chosen}

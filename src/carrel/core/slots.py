@@ -77,6 +77,11 @@ class SlotKind:
         return (*smaller[-1:], *[one for one in larger[:1] if one not in smaller[-1:]])
 
 
+def has_shares(slots: Mapping[str, int]) -> bool:
+    """True if these amounts have a share of a device."""
+    return any(amount and slot.endswith(SHARES_SUFFIX) for slot, amount in slots.items())
+
+
 def thousandths_of(kinds: Iterable[SlotKind], family: str) -> Mapping[str, int]:
     """The slots of a family: slot -> thousandths of a device per unit."""
     return {kind.name: kind.thousandths for kind in kinds if kind.family == family}

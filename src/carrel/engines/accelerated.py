@@ -8,6 +8,8 @@ from carrel.accelerators.port import (
     NOTHING,
     Accelerators,
     Attachment,
+    Dividing,
+    Sharing,
     attach,
     slots_of,
     states_of,
@@ -28,7 +30,12 @@ def node_with(accelerators: Iterable[Accelerators], node: NodeInfo) -> NodeInfo:
         device_states=states,
         slot_kinds=kinds,
         slots={**node.slots, **slots_of(devices, kinds)},
+        sharing=next(filter(None, map(_sharing, accelerators)), None),
     )
+
+
+def _sharing(accelerators: Accelerators) -> Sharing | None:
+    return accelerators.sharing() if isinstance(accelerators, Dividing) else None
 
 
 def attachment_of(

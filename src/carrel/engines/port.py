@@ -38,7 +38,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from carrel.accelerators.port import Device, DeviceState
+from carrel.accelerators.port import Device, DeviceState, Sharing
 from carrel.core.slots import SlotKind
 from carrel.engines.references import LOCAL
 
@@ -190,6 +190,8 @@ class NodeInfo:
     labels: Mapping[str, str] = field(default_factory=dict)
     closed: str = ""
     """Why the engine places nothing new here, as a clause such as "cordoned in the cluster"; empty if it does."""
+    sharing: Sharing | None = None
+    """How shares of its accelerators are enforced; None: it has none that could be shared."""
     ending: bool = False
     """It was announced that the machine is taken away soon. `closed` says so."""
 

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.accelerators.port import UNKNOWN
+from carrel.accelerators.port import UNKNOWN, ShareTier
 from carrel.core.errors import Forbidden, NotFound
 from carrel.core.ids import NodeId, SessionId
 from carrel.core.units import add
@@ -35,6 +35,7 @@ from carrel.nodes.schemas import (
     NodeQuery,
     NodeSession,
     NodeView,
+    SharingView,
 )
 from carrel.permissions.decide import Actor, Target, allows
 from carrel.permissions.roles import sees_everything
@@ -191,10 +192,18 @@ def _view(
         offered=ledger.offered(node),
         used=dict(held),
         devices=devices,
+        sharing=_sharing(node.sharing),
         images=len(node.images),
         live_sessions=row.live_sessions,
         host=None if measured is None else HostLoadView(at=measured[0], **asdict(measured[1])),
     )
+
+
+def _sharing(sharing: Mapping[str, str] | None) -> SharingView | None:
+    if sharing is None:
+        return None
+    tier = ShareTier(sharing["tier"])
+    return SharingView(tier=tier, enforced=tier.is_enforced, reason=sharing["reason"])
 
 
 def _devices(
@@ -223,6 +232,7 @@ def _condition(condition: ReportedCondition | None, *, measured: bool) -> dict[s
 
 
 _WORKED_OUT = {
+    "sharing",
     "group",
     "selected_by",
     "labels",

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
+from carrel.accelerators.port import ShareTier
 from carrel.core.ids import ContainerId, NodeId, SessionId
 from carrel.http.paging import PageQuery
 from carrel.http.query import QueryBool
@@ -131,6 +132,18 @@ class MachineView(BaseModel):
     cuda: str
 
 
+class SharingView(BaseModel):
+    """How shares of accelerators are enforced, the strongest tier that the node has: "mps3": memory and computing;
+    "slice": memory, those who share a device take turns; "mps2": a version of MPS that Carrel does not use; "mig": they
+    are divided in hardware, into devices; "none". enforced: no session gets more memory than its share. reason: why
+    there is no stronger tier; empty for the strongest.
+    """
+
+    tier: ShareTier
+    enforced: bool
+    reason: str
+
+
 class NodeView(BaseModel):
     """group_fixed: an administrator chose its group. selected_by: the groups whose node selectors it meets, for
     superadmins; unless its group is fixed, it is in the first one. labels: of its engine, with own_labels, which
@@ -139,8 +152,8 @@ class NodeView(BaseModel):
     the engine stopped reporting it; null while it is reported or the engine is down. cordoned: it accepts no new
     sessions. closed: why its engine places nothing new there, such as "has the taint dedicated=lab:NoSchedule,
     which sessions do not tolerate"; empty if it does. draining: the kind of drain, until it is uncordoned. images:
-    number of images present. host: null if it was not measured in the last minutes, and for those who may not read
-    the usage of nodes.
+    number of images present. sharing: null if it has no accelerators that could be shared. host: null if it was not
+    measured in the last minutes, and for those who may not read the usage of nodes.
     """
 
     id: NodeId
@@ -165,6 +178,7 @@ class NodeView(BaseModel):
     offered: dict[str, int]
     used: dict[str, int]
     devices: list[DeviceView]
+    sharing: SharingView | None
     images: int
     live_sessions: int
     host: HostLoadView | None

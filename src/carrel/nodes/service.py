@@ -41,26 +41,27 @@ _RECORD = text("""
 WITH reported AS (
     SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS f(
         id text, name text, architecture text, engine_version text, slots jsonb, reserved jsonb, devices jsonb,
-        images jsonb, labels jsonb, capabilities jsonb, closed text)
+        images jsonb, labels jsonb, capabilities jsonb, closed text, sharing jsonb)
 ), differing AS (
-    SELECT f.*, (n.state, n.slots, n.labels, n.closed)
-        IS DISTINCT FROM (:ready, f.slots, f.labels, f.closed) AS differs
+    SELECT f.*, (n.state, n.slots, n.labels, n.closed, n.sharing)
+        IS DISTINCT FROM (:ready, f.slots, f.labels, f.closed, f.sharing) AS differs
     FROM reported f LEFT JOIN nodes n ON n.engine_id = :engine AND n.name = f.name
     WHERE n.seen_at IS NULL OR n.seen_at < :stale OR n.state <> :ready OR n.down_since IS NOT NULL
-      OR (n.architecture, n.engine_version, n.slots, n.devices, n.images, n.labels, n.capabilities, n.closed)
-        IS DISTINCT FROM
-        (f.architecture, f.engine_version, f.slots, f.devices, f.images, f.labels, f.capabilities, f.closed)
+      OR (n.architecture, n.engine_version, n.slots, n.devices, n.images, n.labels, n.capabilities, n.closed,
+            n.sharing)
+        IS DISTINCT FROM (f.architecture, f.engine_version, f.slots, f.devices, f.images, f.labels, f.capabilities,
+            f.closed, f.sharing)
 ), written AS (
     INSERT INTO nodes AS n (id, engine_id, name, architecture, engine_version, slots, reserved, devices, images,
-        labels, capabilities, closed, state, seen_at)
+        labels, capabilities, closed, sharing, state, seen_at)
     SELECT id, :engine, name, architecture, engine_version, slots, reserved, devices, images, labels, capabilities,
-        closed, :ready, CAST(:now AS timestamptz)
+        closed, sharing, :ready, CAST(:now AS timestamptz)
     FROM differing
     ON CONFLICT (engine_id, name) DO UPDATE SET architecture = excluded.architecture,
         engine_version = excluded.engine_version, slots = excluded.slots, devices = excluded.devices,
         images = excluded.images, labels = excluded.labels, capabilities = excluded.capabilities,
-        closed = excluded.closed, state = excluded.state, down_since = NULL, forgotten_at = NULL,
-        seen_at = excluded.seen_at
+        closed = excluded.closed, sharing = excluded.sharing, state = excluded.state, down_since = NULL,
+        forgotten_at = NULL, seen_at = excluded.seen_at
     RETURNING n.id, n.name
 ), missing AS (
     UPDATE nodes SET state = :down, down_since = :now
@@ -234,6 +235,7 @@ def _row(info: NodeInfo) -> dict[str, object]:
         "labels": dict(info.labels),
         "capabilities": sorted(info.capabilities),
         "closed": info.closed[:CLOSED_LENGTH],
+        "sharing": asdict(info.sharing) if info.sharing else None,
     }
 
 

@@ -41,7 +41,7 @@ from carrel.scheduling.snapshot import (
 )
 from carrel.sessions import allowed_rights, dependencies, mounting, topology
 from carrel.sessions.dependencies import Dependency
-from carrel.tables.groups import FairShareWeight, ScopeKind
+from carrel.tables.groups import FairShareWeight, LeastTier, ScopeKind
 from carrel.tables.nodes import Allocation, Node
 from carrel.tables.session_states import LIFECYCLE, Rights, SessionState
 from carrel.tables.sessions import Container, Session
@@ -92,6 +92,7 @@ async def snapshot(
 _NODES = text(f"""
     SELECT n.id, n.name, n.slots, n.reserved, n.cpu_overcommit, n.devices, n.group_id, n.state, n.cordoned, n.closed,
         n.architecture, n.capabilities, n.engine_id, g.required_capabilities, g.runtime, n.elastic, g.topology,
+        n.sharing, g.min_share_tier,
         CASE WHEN g.topology <> '{{}}' OR :drivers THEN n.labels || n.own_labels END AS labels,
         shared.group_id IS NOT NULL AS shared, coalesce(held.slots, '{{}}') AS held,
         coalesce(used.devices, '{{}}') AS on_devices, present.images
@@ -386,6 +387,7 @@ def _node(node: Any) -> NodeSnapshot:
         domains=domains(node.labels, node.topology) if node.topology else (),
         images=frozenset(node.images or ()),
         driver=driver_of(node.labels) if node.labels else None,
+        no_shares=LeastTier(node.min_share_tier).refuses(node.sharing),
     )
 
 

@@ -33,7 +33,7 @@ from carrel.scheduling.snapshot import (
     Without,
 )
 
-_About = tuple[NodeId | None, frozenset[NodeId], str, bool, Without, str]
+_About = tuple[NodeId | None, frozenset[NodeId], str, bool, Without, str, bool]
 
 
 class Room:
@@ -304,6 +304,8 @@ class Room:
             return "is not the requested node"
         if clause := node.closed or node.lacks(container.without) or node.driver_mismatch(container.cuda):
             return clause
+        if container.shares and node.no_shares:
+            return node.no_shares
         if node.runs(container.architecture, root=False):
             return "cannot give root in a session"
         return f"is {node.architecture}, the image needs {container.architecture}"
@@ -388,7 +390,7 @@ def _unused(families: Mapping[str, str], kinds: frozenset[str]) -> int:
 def _about(container: ContainerRequirements) -> _About:
     """The nodes that it may use."""
     one = container
-    return one.node, one.avoid, one.architecture, one.root, one.without, one.cuda
+    return one.node, one.avoid, one.architecture, one.root, one.without, one.cuda, one.shares
 
 
 def _covers(more: SlotAmountPairs, less: SlotAmountPairs) -> bool:

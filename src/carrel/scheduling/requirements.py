@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from carrel.core.ids import GroupId, NodeId, SessionId
-from carrel.core.slots import WHOLE
+from carrel.core.slots import WHOLE, has_shares
 from carrel.scheduling.ceilings import requested_amounts
 from carrel.scheduling.devices import NO_DEVICE, Unit
 from carrel.scheduling.snapshot import (
@@ -28,7 +28,7 @@ class ContainerRequirements(NamedTuple):
     """What a container needs of a node. slots: the required free amounts, sorted.
 
     image: of equal nodes, those that have it come first; "" if that makes no difference.
-    cuda: as of `NodeSnapshot.runs`.
+    cuda, shares: as of `NodeSnapshot.runs`.
     If both whole devices and shares of a family are requested, parts is the sum in thousandths.
     """
 
@@ -40,10 +40,17 @@ class ContainerRequirements(NamedTuple):
     without: Without = ()
     image: str = ""
     cuda: str = ""
+    shares: bool = False
 
     def runs_on(self, node: NodeSnapshot) -> bool:
         """True if the node can run it, whatever is free there."""
-        return node.runs(self.architecture, root=self.root, without=self.without, needs_cuda=self.cuda)
+        return node.runs(
+            self.architecture,
+            root=self.root,
+            without=self.without,
+            needs_cuda=self.cuda,
+            shares=self.shares,
+        )
 
 
 @dataclass(eq=False, slots=True)
@@ -147,6 +154,7 @@ def _request(
         one.without,
         image,
         one.needs_cuda(dict(slots)),
+        has_shares(dict(slots)),
     )
     total = _total(container, one.count, units) if together and not one.mixed else None
     mixed = tuple([_member(one, container, sizes, units) for sizes in one.mixed])
@@ -172,7 +180,8 @@ def _member(
     one: PendingSession, first: ContainerRequirements, sizes: Slots, units: Units
 ) -> tuple[ContainerRequirements, Amounts]:
     slots = tuple(sorted([pair for pair in sizes.items() if pair[1]]))
-    return first._replace(slots=_needed(slots, units), cuda=one.needs_cuda(sizes)), slots
+    needed = first._replace(slots=_needed(slots, units), cuda=one.needs_cuda(sizes), shares=has_shares(sizes))
+    return needed, slots
 
 
 def _needed(slots: Amounts, units: Units) -> Amounts:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from carrel.core import cuda
 from carrel.core.device_blocks import Blocks
 from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId, SessionId
+from carrel.core.slots import has_shares
 
 SESSIONS = "sessions"
 """Pseudo-slot with which scopes count sessions."""
@@ -91,7 +92,8 @@ class NodeSnapshot:
     each other on nodes with the same one, which have the same storage. root: its sessions can have root inside.
     elastic: no machine, but the limit of an elastic group. domains: its value of each label of its group's topology,
     "" if it lacks the label. images: those of pending sessions that it has. driver: of its devices of NVIDIA; None:
-    unknown, or no pending session needs it.
+    unknown, or no pending session needs it. no_shares: why no shares of its devices may be given, as a clause; "" if
+    they may.
     """
 
     id: NodeId
@@ -108,13 +110,22 @@ class NodeSnapshot:
     domains: tuple[str, ...] = ()
     images: frozenset[str] = frozenset()
     driver: cuda.Driver | None = None
+    no_shares: str = ""
 
-    def runs(self, architecture: str, *, root: bool, without: Without = (), needs_cuda: str = "") -> bool:
+    def runs(
+        self,
+        architecture: str,
+        *,
+        root: bool,
+        without: Without = (),
+        needs_cuda: str = "",
+        shares: bool = False,
+    ) -> bool:
         """True if an image of this architecture runs here, or either architecture is unknown; with root inside, if
-        required; if its network is none of those without its storage or image; and with its driver.
+        required; if its network is none of those without its storage or image; with its driver; and with shares.
         """
         fits = not architecture or not self.architecture or self.architecture == architecture
-        fits = fits and not self.driver_mismatch(needs_cuda)
+        fits = fits and not self.driver_mismatch(needs_cuda) and not (shares and self.no_shares)
         return fits and (self.root or not root) and not self.lacks(without)
 
     def driver_mismatch(self, needs_cuda: str) -> str:
@@ -254,7 +265,13 @@ class PendingSession:
     def runs_on(self, node: NodeSnapshot, slots: Slots) -> bool:
         """True if the node can run a container of it with these slots, whatever is free there."""
         needs_cuda = self.needs_cuda(slots)
-        return node.runs(self.architecture, root=self.root, without=self.without, needs_cuda=needs_cuda)
+        return node.runs(
+            self.architecture,
+            root=self.root,
+            without=self.without,
+            needs_cuda=needs_cuda,
+            shares=has_shares(slots),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Resource groups, their access lists, and fair share weights."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -21,6 +22,22 @@ class NodeLoss(StrEnum):
     RESCHEDULE = "reschedule"
 
 
+class LeastTier(StrEnum):
+    """How shares of devices must be enforced at least, as of `accelerators.port.ShareTier`. NONE: they need not be."""
+
+    NONE = "none"
+    SLICE = "slice"
+    MPS3 = "mps3"
+
+    def refuses(self, sharing: Mapping[str, str] | None) -> str:
+        """Why a node that enforces them so is not enough, as a clause; empty if it is. sharing: as of `Node`."""
+        tier = sharing["tier"] if sharing else "none"
+        if self is LeastTier.NONE or tier in list(LeastTier)[list(LeastTier).index(self) :]:
+            return ""
+        does = "does not enforce shares" if tier not in ("slice", "mps3") else f"enforces shares by {tier}"
+        return f"{does}, its resource group requires {self}"
+
+
 class ScopeKind(StrEnum):
     DOMAIN = "domain"
     PROJECT = "project"
@@ -40,9 +57,10 @@ class ResourceGroup(Table):
     overtake a pending session. half_life_s: decay of past usage for the fair share.
     max_rights: the most that its sessions may have inside. node_selector: of labels; nodes that meet it join by
     themselves; None: none do. required_capabilities: of nodes; others take no new sessions. runtime: of its containers;
-    None: the engine's usual one. topology: labels of nodes whose values are domains, the narrowest first; cluster
-    sessions are placed by them. elastic: its nodes are left to the cluster of an engine, which may add some: `engine`,
-    its id; `limit`, the slots that its sessions may hold together; `wait_s`, how long a start waits for a machine.
+    None: the engine's usual one. min_share_tier: of nodes that take its sessions with shares of devices. topology:
+    labels of nodes whose values are domains, the narrowest first; cluster sessions are placed by them. elastic: its
+    nodes are left to the cluster of an engine, which may add some: `engine`, its id; `limit`, the slots that its
+    sessions may hold together; `wait_s`, how long a start waits for a machine.
     """
 
     __tablename__ = "resource_groups"
@@ -51,6 +69,7 @@ class ResourceGroup(Table):
         _one_of("placement", Strategy),
         _one_of("on_node_loss", NodeLoss),
         _one_of("max_rights", Rights),
+        _one_of("min_share_tier", LeastTier),
         CheckConstraint("patience_s >= 0 AND half_life_s > 0 AND node_loss_s >= 0", name="times"),
         Index("uq_resource_groups_name_lower", text("lower(name)"), unique=True),
     )
@@ -77,6 +96,7 @@ class ResourceGroup(Table):
     required_capabilities: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     topology: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     runtime: Mapped[str | None] = mapped_column(String(63))
+    min_share_tier: Mapped[LeastTier] = mapped_column(String(10), server_default=LeastTier.NONE)
     elastic: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=text("now()"))
 

@@ -50,6 +50,7 @@ class Node(Table):
     thousandths of it that one unit takes. images: references present on the node. labels: by its engine. own_labels:
     by administrators; they take precedence. group_fixed: an administrator chose its group, so selectors of groups do
     not move it. closed: why the engine places nothing new there; empty if it does. cordoned: no new placements.
+    sharing: how shares of its accelerators are enforced, as in `accelerators.port.Sharing`; None: it has none to share.
     draining: mode of its drain. reserved: slots kept for the system. cpu_overcommit: CPUs offered per physical one.
     down_since: since when the engine responds without listing it. forgotten_at: when an administrator declared it
     permanently gone, or it was lost as a machine of an elastic group; only past sessions refer to it. engine_id: null
@@ -83,6 +84,7 @@ class Node(Table):
         String, ForeignKey("resource_groups.id"), server_default="default", index=True
     )
     closed: Mapped[str] = mapped_column(String(CLOSED_LENGTH), server_default="")
+    sharing: Mapped[dict[str, str] | None] = mapped_column(JSONB(none_as_null=True))
     group_fixed: Mapped[bool] = mapped_column(server_default=text("false"))
     elastic: Mapped[bool] = mapped_column(default=False, server_default=text("false"))
     cordoned: Mapped[bool] = mapped_column(server_default=text("false"))

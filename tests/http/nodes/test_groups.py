@@ -40,6 +40,7 @@ async def test_a_group_is_made_with_defaults(api: Api):
         "app_address": None,
         "node_selector": None,
         "required_capabilities": [],
+        "min_share_tier": "none",
         "topology": [],
         "runtime": None,
         "elastic": None,

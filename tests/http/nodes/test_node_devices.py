@@ -13,7 +13,7 @@ from people_kit import status_and_code
 from simulated_accelerators import driver, tree
 
 from carrel.accelerators.fake import FakeAccelerators
-from carrel.accelerators.nvidia import Nvidia
+from carrel.accelerators.nvidia import PLUGIN, Nvidia
 from carrel.accelerators.port import Device, slots_of, whole_and_shares
 from carrel.engines.accelerated import node_with
 from carrel.engines.port import NodeInfo
@@ -67,6 +67,24 @@ async def test_devices_show_what_they_are_and_who_holds_which_part(gpus: Api, tm
     assert "0000:" in await line.ok("node", "devices", "local", "--wide")
     printed = await line.as_json("node", "devices", "local")
     assert (printed["node"]["name"], len(printed["devices"])) == ("local", 2)
+
+
+async def test_a_node_shows_how_it_enforces_shares_and_why_not_better(api: Api, tmp_path: Path):
+    admin, line = await api.as_("superadmin"), await command_line(api, "superadmin", tmp_path)
+    made = PLUGIN.make(PLUGIN.checked({"root": str(tree(tmp_path, "h100-slicex2")), "simulated": True}))
+    plain = NodeInfo("local", "x86_64", {"cpu": 8000, "mem": 16 * GIB}, "Fake 1")
+    await join(api.database, plain)
+    assert (await admin.get("/nodes/local")).json()["sharing"] is None
+    assert "GPU shares" not in await line.ok("node", "show", "local")
+    await join(api.database, node_with([made], plain))
+    assert (await admin.get("/nodes/local")).json()["sharing"] == {
+        "tier": "slice",
+        "enforced": True,
+        "reason": "No daemon of MPS version 3 answers.",
+    }
+    shown = "slice (memory is limited, computing is not) - No daemon of MPS version 3 answers."
+    assert shown in await line.ok("node", "show", "local")
+    assert shown in await line.ok("node", "devices", "local")
 
 
 async def test_devices_of_a_node_recorded_without_their_addresses_are_shown(api: Api):

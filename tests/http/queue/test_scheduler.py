@@ -8,14 +8,14 @@ import pytest
 from databases import sql
 from installation import Api, Caller
 from limit_kit import limit, set_ceilings
-from node_kit import group, join, machine
+from node_kit import gpu_machine, group, join, machine
 from people import eventually
 from people_kit import caller, project_admin, status_and_code
 from queue_kit import ALL, GIB, put, waits
 from session_kit import SMALL, overwrite
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.accelerators.port import Device, whole_and_shares
+from carrel.accelerators.port import Device, ShareTier, Sharing, whole_and_shares
 from carrel.engines.port import NodeInfo
 from carrel.images import service as images
 from carrel.queue import loading
@@ -296,6 +296,43 @@ async def test_a_group_takes_sessions_only_on_nodes_with_the_capabilities_that_i
     await require("network-policy")
     assert (await check(user, image="debian:12"))["verdict"] == "starts"
     refused = await admin.patch("/groups/default", {"required_capabilities": ["No such"]})
+    assert status_and_code(refused) == (422, "invalid.request")
+
+
+async def test_a_group_can_require_that_shares_of_gpus_are_enforced(api: Api):
+    user, admin = await api.as_("user"), await api.as_("superadmin")
+    nodes = {
+        name: replace(gpu_machine(name, None), sharing=sharing)
+        for name, sharing in {
+            "mig": Sharing(ShareTier.MIG, "All GPUs are in MIG mode."),
+            "new": Sharing(ShareTier.MPS3),
+            "old": None,
+            "slow": Sharing(ShareTier.SLICE, "No daemon of MPS version 3 answers."),
+        }.items()
+    }
+    await join(api.database, *[node for name, node in nodes.items() if name != "new"])
+
+    async def require(tier: str) -> None:
+        changed = await admin.patch("/groups/default", {"min_share_tier": tier})
+        assert (changed.status_code, changed.json()["min_share_tier"]) == (200, tier)
+
+    half = {"image": "debian:12", "slots": {"cpu": 1000, "mem": 1 << 30, "cuda.shares": 500}}
+    assert (await check(user, **half))["verdict"] == "starts"
+    await require("slice")
+    assert (await check(user, **half))["verdict"] == "starts"
+    await require("mps3")
+    pending = await user.start(**half)
+    why = (await user.get(f"/sessions/{pending['id']}/why")).json()
+    assert why["reason"] == (
+        "2 nodes: does not enforce shares, its resource group requires mps3; "
+        "1 node: enforces shares by slice, its resource group requires mps3."
+    )
+    assert (await check(user, image="debian:12"))["verdict"] == "starts"
+    whole_gpu = half | {"slots": {"cpu": 1000, "mem": 1 << 30, "cuda.device": 1}}
+    assert (await check(user, **whole_gpu))["verdict"] == "starts"
+    await join(api.database, *nodes.values())
+    assert (await check(user, **half))["verdict"] == "starts"
+    refused = await admin.patch("/groups/default", {"min_share_tier": "mps2"})
     assert status_and_code(refused) == (422, "invalid.request")
 
 

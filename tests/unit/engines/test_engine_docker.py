@@ -15,6 +15,7 @@ import aiodocker
 import pytest
 
 from carrel.accelerators.port import Attachment, DeviceNode
+from carrel.accelerators.visible_devices import OF_SHARES
 from carrel.engines import runtimes
 from carrel.engines.docker import DockerEngine, answers, attached, rights
 from carrel.engines.docker.container_config import LABEL_ID, Names, configuration, home_archive
@@ -66,7 +67,7 @@ def test_sessions_without_accelerators_see_none_whatever_they_set() -> None:
     body = made(
         replace(spec_of(), env={"NVIDIA_VISIBLE_DEVICES": "all", "ROCR_VISIBLE_DEVICES": "0", "A": "1"})
     )
-    assert body["Env"] == [*own, *NO_DEVICES, "A=1"]
+    assert body["Env"] == [*own, *NO_DEVICES, "A=1", *OF_SHARES]
 
 
 GPU = "GPU-0c98766c-6a5b-5d55-81d9-018e4876022d"
@@ -112,7 +113,7 @@ def test_a_container_is_created_with_what_it_was_given_and_no_more(
     spec = replace(spec_of(), env={"NVIDIA_VISIBLE_DEVICES": "all", "CUDA_VISIBLE_DEVICES": "0,1,2"})
     plain = configuration(spec, NAMES, network="net", with_init=False, with_profile=False)
     body: Any = configuration(spec, NAMES, attachment, network="net", with_init=False, with_profile=False)
-    assert body["Env"][3:] == env
+    assert body["Env"][3:] == [*env, *OF_SHARES]
     assert body["HostConfig"] == {**plain["HostConfig"], **host}  # type: ignore[dict-item]
     assert not {"Privileged", "IpcMode", "PidMode"} & body["HostConfig"].keys()
 

@@ -25,6 +25,7 @@ export const CAUSES: Record<string, MessageDescriptor> = {
   out_of_memory: msg`out of memory`,
   container_failed: msg`container failed`,
   attachment_unsupported: msg`the engine cannot attach the accelerators`,
+  share_not_enforced: msg`the share of an accelerator cannot be enforced`,
   accelerator_missing: msg`an accelerator is missing`,
   engine_error: msg`the container engine refused the request`,
   engine_event: msg`reported by the engine`,

@@ -111,6 +111,10 @@ export const PROBLEMS: Record<string, Sentences> = {
     detail: msg`The container engine cannot attach the accelerators.`,
     hint: ASK,
   },
+  share_not_enforced: {
+    detail: msg`The share of an accelerator cannot be enforced on its machine.`,
+    hint: ASK,
+  },
   accelerator_missing: {
     detail: msg`An accelerator of the session is missing on its machine.`,
     hint: AGAIN,

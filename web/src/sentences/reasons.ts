@@ -208,6 +208,15 @@ const CAUSES: readonly [text: RegExp, message: (words: string[]) => MessageDescr
     /^supports CUDA (\S+), the image needs (.+)$/,
     ([cuda = "", needed = ""]) => msg`supports CUDA ${cuda}, the image needs ${needed}`,
   ],
+  [
+    /^does not enforce shares, its resource group requires (\S+)$/,
+    ([tier = ""]) => msg`does not enforce shares of GPUs, the resource group requires ${tier}`,
+  ],
+  [
+    /^enforces shares by (\S+), its resource group requires (\S+)$/,
+    ([tier = "", least = ""]) =>
+      msg`enforces shares of GPUs by ${tier}, the resource group requires ${least}`,
+  ],
   [/^has capacity for one container, not for all$/, () => msg`capacity for one container, not for all`],
   [
     /^has capacity for some containers, but not for all$/,

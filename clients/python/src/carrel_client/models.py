@@ -1552,6 +1552,8 @@ class GroupCreate(TypedDict):
     app_address: address of its apps; null: the installation's. node_selector: nodes whose labels meet it join by
     themselves, unless an administrator chose their group; of several such groups, the first by name gets a node.
     required_capabilities: nodes of the group without them take no new sessions.
+    min_share_tier: nodes of the group that enforce shares of devices less strictly take no new sessions with shares;
+    "none": also those that do not enforce them.
     topology: labels of nodes, from narrow to wide, such as rack and zone; nodes with the same value are a domain, by
     which cluster sessions are placed. Not for an elastic group.
     runtime: container runtime of its sessions: a RuntimeClass of a Kubernetes cluster, or a runtime of another engine.
@@ -1565,6 +1567,7 @@ class GroupCreate(TypedDict):
     elastic: NotRequired[ElasticGroup | None]
     half_life_s: NotRequired[int]
     max_rights: NotRequired[Rights]
+    min_share_tier: NotRequired[LeastTier]
     name: str
     node_loss_s: NotRequired[int]
     node_selector: NotRequired[str | None]
@@ -1646,6 +1649,7 @@ class GroupUpdate(TypedDict):
     elastic: NotRequired[ElasticGroup | None]
     half_life_s: NotRequired[int]
     max_rights: NotRequired[Rights]
+    min_share_tier: NotRequired[LeastTier]
     name: NotRequired[str]
     node_loss_s: NotRequired[int]
     node_selector: NotRequired[str | None]
@@ -1678,6 +1682,7 @@ class GroupView(TypedDict):
     id: str
     live_sessions: int
     max_rights: Rights
+    min_share_tier: LeastTier
     name: str
     node_loss_s: int
     node_selector: str | None
@@ -2348,6 +2353,9 @@ Lack = Literal["no_torch", "little_memory", "broken_torch"]
 LayerState = Literal["BUILDING", "READY", "FAILED"]
 
 
+LeastTier = Literal["none", "slice", "mps3"]
+
+
 LeftOut = Literal["temporary", "caches", "credentials", "histories"]
 
 
@@ -2661,6 +2669,7 @@ class NodeDetail(TypedDict):
     seen_at: str
     selected_by: list[GroupRef]
     sessions: list[NodeSession]
+    sharing: SharingView | None
     slots: dict[str, int]
     state: NodeState
     used: dict[str, int]
@@ -2771,8 +2780,8 @@ class NodeView(TypedDict):
     the engine stopped reporting it; null while it is reported or the engine is down. cordoned: it accepts no new
     sessions. closed: why its engine places nothing new there, such as "has the taint dedicated=lab:NoSchedule,
     which sessions do not tolerate"; empty if it does. draining: the kind of drain, until it is uncordoned. images:
-    number of images present. host: null if it was not measured in the last minutes, and for those who may not read
-    the usage of nodes."""
+    number of images present. sharing: null if it has no accelerators that could be shared. host: null if it was not
+    measured in the last minutes, and for those who may not read the usage of nodes."""
 
     architecture: str
     capabilities: list[str]
@@ -2798,6 +2807,7 @@ class NodeView(TypedDict):
     reserved: dict[str, int]
     seen_at: str
     selected_by: list[GroupRef]
+    sharing: SharingView | None
     slots: dict[str, int]
     state: NodeState
     used: dict[str, int]
@@ -4306,6 +4316,9 @@ class ShareResult(TypedDict):
 ShareState = Literal["invited", "accepted"]
 
 
+ShareTier = Literal["mps3", "slice", "mps2", "mig", "none"]
+
+
 class ShareUpdate(TypedDict):
     permission: Permission
 
@@ -4334,6 +4347,17 @@ class SharesView(TypedDict):
     half_life_s: int
     items: list[ShareNode]
     scheduler: QueueOrder
+
+
+class SharingView(TypedDict):
+    """How shares of accelerators are enforced, the strongest tier that the node has: "mps3": memory and computing;
+    "slice": memory, those who share a device take turns; "mps2": a version of MPS that Carrel does not use; "mig": they
+    are divided in hardware, into devices; "none". enforced: no session gets more memory than its share. reason: why
+    there is no stronger tier; empty for the strongest."""
+
+    enforced: bool
+    reason: str
+    tier: ShareTier
 
 
 class SignUpRequest(TypedDict):

@@ -26,7 +26,7 @@ from carrel.accelerators.simulated.trees import MachineTree, PlannedCard
 
 MOST = 64
 """Cards of a machine."""
-_VERSION = 1
+_VERSION = 2
 """Of the trees: another one is written beside those that containers may have mounted."""
 _PART = re.compile(r"([a-z0-9][a-z0-9.-]*?)x([1-9][0-9]?)")
 _FIRST_BUS = 0x18

@@ -5,16 +5,21 @@ of nvidia-smi that users have published; links from NVIDIA's product briefs: 18 
 MIG profiles: NVIDIA, "Multi-Instance GPU User Guide", supported profiles of the H100 80GB.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from carrel.accelerators.mps import CONTROL, DIRECTORY
 from carrel.accelerators.nvidia import SMI
+from carrel.accelerators.port import ShareTier
+from carrel.accelerators.simulated.mps_program import CONTROL_PROGRAM
 from carrel.accelerators.simulated.trees import MachineTree, PlannedCard
 
 
 @dataclass(frozen=True, slots=True)
 class GpuModel:
-    """links: of NVLink to each other GPU; 0: none. profile: of its MIG instances; empty: it is not in MIG mode."""
+    """links: of NVLink to each other GPU; 0: none. profile: of its MIG instances; empty: it is not in MIG mode. tier:
+    in which its machine enforces shares.
+    """
 
     name: str
     ids: str
@@ -24,6 +29,7 @@ class GpuModel:
     links: int = 0
     profile: str = ""
     instances: int = 0
+    tier: ShareTier = ShareTier.NONE
 
 
 MODELS: Mapping[str, GpuModel] = {
@@ -32,6 +38,14 @@ MODELS: Mapping[str, GpuModel] = {
     # the same, seven instances of 1g.10gb
     "h100-mig": GpuModel(
         "NVIDIA H100 80GB HBM3", "10de:2330", 81559, "9.0", "71.32", links=18, profile="1g.10gb", instances=7
+    ),
+    # the same, on a machine with a driver and a cgroup that limit memory
+    "h100-slice": GpuModel(
+        *("NVIDIA H100 80GB HBM3", "10de:2330", 81559, "9.0", "71.32"), links=18, tier=ShareTier.SLICE
+    ),
+    # and with a daemon of MPS version 3
+    "h100-mps3": GpuModel(
+        *("NVIDIA H100 80GB HBM3", "10de:2330", 81559, "9.0", "71.32"), links=18, tier=ShareTier.MPS3
     ),
     # pci.ids: GH100 [H200 SXM 141GB]
     "h200": GpuModel("NVIDIA H200", "10de:2335", 143771, "9.0", "76.10", links=18),
@@ -51,6 +65,20 @@ def write(tree: MachineTree, cards: Sequence[tuple[str, PlannedCard]]) -> None:
     tree.tool(SMI, ("--query-remapped-rows=",), (f"0000{card.address.upper()}, 0, 0" for _, card in cards))
     tree.tool(SMI, ("-L",), _listed(cards))
     tree.tool(SMI, ("topo",), _topology(cards))
+    _write_sharing(tree, {MODELS[name].tier for name, _ in cards})
+
+
+def _write_sharing(tree: MachineTree, tiers: Set[ShareTier]) -> None:
+    """Driver, cgroups and MPS; the strongest tier of its GPUs is that of the machine."""
+    driver = "580.65.06" if tiers == {ShareTier.NONE} else "615.71.09"
+    tree.text(
+        "proc/driver/nvidia/version", f"NVRM version: NVIDIA UNIX x86_64 Kernel Module  {driver}  (simulated)"
+    )
+    if tiers != {ShareTier.NONE}:
+        tree.text("sys/fs/cgroup/cgroup.controllers", "cpuset cpu io memory pids dmem misc")
+    if ShareTier.MPS3 in tiers:
+        tree.text(f"{DIRECTORY}/control", "simulated")
+        tree.program(CONTROL, CONTROL_PROGRAM)
 
 
 def _write_files(tree: MachineTree, model: GpuModel, card: PlannedCard, minor: int) -> None:

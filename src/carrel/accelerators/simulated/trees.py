@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID, uuid5
 
-from carrel.accelerators.hardware import recording
+from carrel.accelerators.hardware import PROGRAM, recording
 
 _NAMESPACE = UUID("6f1f3c8e-0f0b-4d3c-9a51-0c2b1f5f7a11")
 
@@ -65,3 +65,9 @@ class MachineTree:
     def tool(self, name: str, arguments: Sequence[str], lines: Iterable[str]) -> None:
         """Record the output of a tool with these arguments."""
         self.text(f"tools/{name}/{recording(arguments)}", "\n".join(lines))
+
+    def program(self, name: str, script: str) -> None:
+        """What stands for a tool where nothing is recorded."""
+        path = f"tools/{name}/{PROGRAM}"
+        self.text(path, script.rstrip("\n"))
+        (self.root / path).chmod(0o755)

@@ -53,6 +53,11 @@ def binds(attachment: Attachment) -> list[dict[str, object]]:
     ]
 
 
+def with_shares(attachment: Attachment, shares: Attachment) -> Attachment:
+    """With the variables and paths that its shares add."""
+    return replace(attachment, env={**attachment.env, **shares.env}, paths=(*attachment.paths, *shares.paths))
+
+
 def with_runtime(attachment: Attachment, runtime: str, offered: Mapping[str, Any]) -> Attachment:
     """With the runtime of the resource group. offered: those of the daemon, as it describes them.
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from carrel.accelerators import visible_devices
 from carrel.accelerators.port import NOTHING, Attachment
 from carrel.engines import accelerator_use
 from carrel.engines.accelerated import environment
@@ -28,6 +29,8 @@ LABEL_CPUS = "carrel.cpus"
 """The processors on which it runs, unless on all: see `near_cpus`."""
 LABEL_DEVICES = "carrel.devices"
 """Its accelerators: see `accelerator_use`."""
+LABEL_SHARES = "carrel.shares"
+"""How its shares of accelerators are enforced; empty: it has none that are. See `device_shares`."""
 LABEL_COMMIT = "carrel.commit"
 """Of images: the key of the commit."""
 LABEL_COMMIT_OF = "carrel.commit.of"
@@ -81,6 +84,7 @@ def configuration(
     layer: Mapping[str, object] | None = None,
     cpus: str = "",
     held: Held = NO_DEVICES,
+    shares: str = "",
 ) -> dict[str, object]:
     """The body of the daemon's container create request.
 
@@ -88,6 +92,7 @@ def configuration(
     seccomp profile or the daemon's own (with_profile), separate namespaces, memory without swap, CPU quota, limits on
     processes and on per-user kernel resources, bounded logs. attachment: of its accelerators. storage: options of its
     root file system. layer: the mount of its app layer. cpus: on which it runs; empty: on all. held: its accelerators.
+    shares: how shares of them are enforced.
     """
     mem_bytes = spec.slots.get("mem", 0)
     host: dict[str, object] = {
@@ -129,7 +134,7 @@ def configuration(
         "Hostname": spec.hostname,
         "User": f"{WORK_UID}:{WORK_UID}",
         "WorkingDir": spec.workdir,
-        "Env": [f"{name}={value}" for name, value in environment(spec, attachment).items()],
+        "Env": _env(environment(spec, attachment)),
         # As entry point, not as command, so that the image's entry point does not wrap it.
         "Entrypoint": list(spec.command),
         "Cmd": [],
@@ -141,6 +146,7 @@ def configuration(
             LABEL_ID: spec.id,
             LABEL_EPOCH: str(spec.epoch),
             LABEL_DEVICES: accelerator_use.to_label(held),
+            LABEL_SHARES: shares,
             LABEL_FILES: json.dumps([file.path for file in spec.files]),
             # Not those of its image.
             **dict.fromkeys((LABEL_COMMIT, LABEL_COMMIT_OF, LABEL_SCRATCH), ""),
@@ -150,6 +156,12 @@ def configuration(
         "HostConfig": host,
         "NetworkingConfig": {"EndpointsConfig": {network: named}} if named else {},
     }
+
+
+def _env(variables: Mapping[str, str]) -> list[str]:
+    """Names without a value are removed from those of the image."""
+    removed = (name for name in visible_devices.OF_SHARES if name not in variables)
+    return [*(f"{name}={value}" for name, value in variables.items()), *removed]
 
 
 def limits(slots: Mapping[str, int]) -> dict[str, object]:

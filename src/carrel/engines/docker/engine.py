@@ -27,11 +27,13 @@ from carrel.engines.docker.container_config import (
     LABEL_DEVICES,
     LABEL_ID,
     LABEL_NETWORK,
+    LABEL_SHARES,
     Names,
     configuration,
     files_archive,
 )
 from carrel.engines.docker.daemon_events import DaemonEvents
+from carrel.engines.docker.device_shares import Shares, behind_barrier
 from carrel.engines.docker.disk_limit import DiskLimit
 from carrel.engines.docker.disk_use import DiskUse
 from carrel.engines.docker.exec_streams import run_process, send_input
@@ -107,6 +109,7 @@ class DockerEngine(Adjusting):
         super().__init__(api, names, LabelClaim(ClaimVolumes(api, names), installation, claimant))
         self._networks = self._builds.networks = Networks(self._api, self._names, addresses)
         self._firewall = Firewall(self._api, self._names)
+        self._shares = Shares(self._api, self._names)
         self._homes = Homes(self._api)
         self._identities = ImageIdentities(self._api)
         self._events = DaemonEvents(self._api, self._names)
@@ -172,6 +175,7 @@ class DockerEngine(Adjusting):
         if host.is_here(self._api, info):
             node = replace(node, labels={**nvidia_driver.labels(self._host_root), **node.labels})
         self._plain_runtime = attached.plain_runtime(info)
+        await self._shares.keep(self._usable(info))
         return (await asyncio.to_thread(node_with, self._usable(info), node),)
 
     async def ensure(
@@ -184,9 +188,13 @@ class DockerEngine(Adjusting):
             self._private[spec.id] = spec.network.id if spec.network else None
             with self._networks.joining(spec.network):
                 # 1. Create it; pull the image only if the daemon reports it missing.
-                async with self._push_names.use(spec.image):
-                    there = await self._create(spec, progress)
+                try:
+                    async with self._push_names.use(spec.image):
+                        there = await self._create(spec, progress)
+                finally:
+                    self._shares.ready(spec.id)
                 if there and (there["State"]["Running"] or (spec.once and answers.has_run(there))):
+                    await self._enforce_shares(spec, there)
                     return await self._with_image(spec, there)
                 # 2. Conditions for its first process.
                 if there is None or not answers.has_run(there):
@@ -200,6 +208,8 @@ class DockerEngine(Adjusting):
             inspected = await self._look(spec.id, name)
             if not spec.mounts:
                 await self._homes.check(name, spec, inspected["Image"])
+            # 4. Its command begins.
+            await self._enforce_shares(spec, inspected)
             return await self._with_image(spec, inspected)
 
     async def remove(self, container: str, *, grace_s: float, signal: str = "SIGTERM") -> None:
@@ -208,6 +218,7 @@ class DockerEngine(Adjusting):
             name = self._names.container(container)
             if grace_s > 0:
                 await self._stop(name, grace_s, signal)
+            await self._shares.leave(container)
             known = container in self._private
             private = self._private[container] if known else await self._private_network_of(name)
             await self._delete(name)
@@ -312,7 +323,7 @@ class DockerEngine(Adjusting):
             self._has_init = answers.has_init(await self._api.call("GET", "version"))
         with_profile = await self._knows_profile()
         network = await self._networks.join(spec.id, spec.network)
-        attachment, cpus = NOTHING, ""
+        attachment, cpus, shared = NOTHING, "", None
         if spec.devices or spec.runtime or spec.root or self._plain_runtime is None:
             info = await self._api.call("GET", "info")
             self._plain_runtime = attached.plain_runtime(info)
@@ -321,6 +332,8 @@ class DockerEngine(Adjusting):
             attachment = await asyncio.to_thread(attachment_of, self._usable(info), spec, has_cdi=has_cdi)
             attached.require(attachment, info, has_cdi=has_cdi)
             cpus = await self._near_cpus(spec, info)
+            if shared := await self._shares.prepare(self._usable(info), spec):
+                attachment = attached.with_shares(attachment, shared.attachment)
             if spec.runtime:
                 offered = answers.offered_runtimes(info, version)
                 attachment = attached.with_runtime(attachment, spec.runtime, offered)
@@ -338,7 +351,7 @@ class DockerEngine(Adjusting):
         while True:
             try:
                 body = configuration(
-                    spec,
+                    behind_barrier(spec) if shared else spec,
                     self._names,
                     attachment,
                     network=network,
@@ -348,6 +361,7 @@ class DockerEngine(Adjusting):
                     layer=layer,
                     cpus=cpus,
                     held=self._accelerator_use.held(spec.devices),
+                    shares=shared.tier if shared else "",
                 )
                 await self._api.call(
                     "POST", "containers/create", params={"name": name}, body=body, timeout_s=START_S
@@ -382,6 +396,12 @@ class DockerEngine(Adjusting):
         rows = await self._api.call("GET", "containers/json", params={**chosen, "all": "true"})
         others = [row["Labels"][LABEL_CPUS] for row in rows if row["State"] not in ("exited", "dead")]
         return cpus if near_cpus.has_room(cpus, cpu, others) else ""
+
+    async def _enforce_shares(self, spec: ContainerSpec, inspected: Any) -> None:
+        """Let the command of a container begin that waits for its shares. Raises: EngineError."""
+        if inspected["State"]["Running"] and inspected["Config"]["Labels"].get(LABEL_SHARES):
+            info = await self._api.call("GET", "info")
+            await self._shares.enforce(self._usable(info), spec, inspected)
 
     def _usable(self, info: Any) -> Sequence[Accelerators]:
         """Those that the daemon's machine has: all but the fakes are of this machine."""

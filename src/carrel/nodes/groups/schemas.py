@@ -12,7 +12,7 @@ from carrel.http.validation import SlotName, broken, says
 from carrel.nodes.groups import selectors
 from carrel.nodes.groups.membership import SelectionOutcome
 from carrel.scheduling.snapshot import QueueOrder, Strategy
-from carrel.tables.groups import NodeLoss
+from carrel.tables.groups import LeastTier, NodeLoss
 from carrel.tables.session_states import Rights, SessionKind
 from carrel.tenancy.schemas import Description, DomainRef, PlaceName, ProjectRef, Ref, UserRef
 
@@ -118,6 +118,8 @@ class GroupCreate(BaseModel):
     app_address: address of its apps; null: the installation's. node_selector: nodes whose labels meet it join by
     themselves, unless an administrator chose their group; of several such groups, the first by name gets a node.
     required_capabilities: nodes of the group without them take no new sessions.
+    min_share_tier: nodes of the group that enforce shares of devices less strictly take no new sessions with shares;
+    "none": also those that do not enforce them.
     topology: labels of nodes, from narrow to wide, such as rack and zone; nodes with the same value are a domain, by
     which cluster sessions are placed. Not for an elastic group.
     runtime: container runtime of its sessions: a RuntimeClass of a Kubernetes cluster, or a runtime of another engine.
@@ -145,6 +147,7 @@ class GroupCreate(BaseModel):
     app_address: AppAddress | None = None
     node_selector: NodeSelector | None = None
     required_capabilities: Capabilities = []
+    min_share_tier: LeastTier = LeastTier.NONE
     topology: Topology = []
     runtime: RuntimeName | None = None
     elastic: ElasticGroup | None = None
@@ -257,6 +260,7 @@ class GroupView(BaseModel):
     app_address: str | None
     node_selector: str | None
     required_capabilities: list[str]
+    min_share_tier: LeastTier
     topology: list[str]
     runtime: str | None
     elastic: ElasticGroup | None

@@ -3905,6 +3905,8 @@ export type Greeting = {
  * app_address: address of its apps; null: the installation's. node_selector: nodes whose labels meet it join by
  * themselves, unless an administrator chose their group; of several such groups, the first by name gets a node.
  * required_capabilities: nodes of the group without them take no new sessions.
+ * min_share_tier: nodes of the group that enforce shares of devices less strictly take no new sessions with shares;
+ * "none": also those that do not enforce them.
  * topology: labels of nodes, from narrow to wide, such as rack and zone; nodes with the same value are a domain, by
  * which cluster sessions are placed. Not for an elastic group.
  * runtime: container runtime of its sessions: a RuntimeClass of a Kubernetes cluster, or a runtime of another engine.
@@ -3931,6 +3933,7 @@ export type GroupCreate = {
      */
     half_life_s?: number;
     max_rights?: Rights;
+    min_share_tier?: LeastTier;
     /**
      * Name
      */
@@ -4143,6 +4146,7 @@ export type GroupUpdate = {
      */
     half_life_s?: number;
     max_rights?: Rights;
+    min_share_tier?: LeastTier;
     /**
      * Name
      */
@@ -4237,6 +4241,7 @@ export type GroupView = {
      */
     live_sessions: number;
     max_rights: Rights;
+    min_share_tier: LeastTier;
     /**
      * Name
      */
@@ -6010,6 +6015,13 @@ export type Lack = 'no_torch' | 'little_memory' | 'broken_torch';
 export type LayerState = 'BUILDING' | 'READY' | 'FAILED';
 
 /**
+ * LeastTier
+ *
+ * How shares of devices must be enforced at least, as of `accelerators.port.ShareTier`. NONE: they need not be.
+ */
+export type LeastTier = 'none' | 'slice' | 'mps3';
+
+/**
  * LeftOut
  */
 export type LeftOut = 'temporary' | 'caches' | 'credentials' | 'histories';
@@ -6840,6 +6852,7 @@ export type NodeDetail = {
      * Sessions
      */
     sessions: Array<NodeSession>;
+    sharing: SharingView | null;
     /**
      * Slots
      */
@@ -7120,8 +7133,8 @@ export type NodeUpdate = {
  * the engine stopped reporting it; null while it is reported or the engine is down. cordoned: it accepts no new
  * sessions. closed: why its engine places nothing new there, such as "has the taint dedicated=lab:NoSchedule,
  * which sessions do not tolerate"; empty if it does. draining: the kind of drain, until it is uncordoned. images:
- * number of images present. host: null if it was not measured in the last minutes, and for those who may not read
- * the usage of nodes.
+ * number of images present. sharing: null if it has no accelerators that could be shared. host: null if it was not
+ * measured in the last minutes, and for those who may not read the usage of nodes.
  */
 export type NodeView = {
     /**
@@ -7213,6 +7226,7 @@ export type NodeView = {
      * Selected By
      */
     selected_by: Array<GroupRef>;
+    sharing: SharingView | null;
     /**
      * Slots
      */
@@ -11012,6 +11026,16 @@ export type ShareResult = {
 export type ShareState = 'invited' | 'accepted';
 
 /**
+ * ShareTier
+ *
+ * How shares of devices are enforced on a machine, the strongest first.
+ *
+ * MPS3: memory and computing, by version 3 of NVIDIA's MPS. SLICE: memory; those who share a device take turns. MPS2:
+ * older versions of MPS, which Carrel does not use. MIG: devices are divided in hardware, into devices. NONE: not.
+ */
+export type ShareTier = 'mps3' | 'slice' | 'mps2' | 'mig' | 'none';
+
+/**
  * ShareUpdate
  */
 export type ShareUpdate = {
@@ -11077,6 +11101,26 @@ export type SharesView = {
      */
     items: Array<ShareNode>;
     scheduler: QueueOrder;
+};
+
+/**
+ * SharingView
+ *
+ * How shares of accelerators are enforced, the strongest tier that the node has: "mps3": memory and computing;
+ * "slice": memory, those who share a device take turns; "mps2": a version of MPS that Carrel does not use; "mig": they
+ * are divided in hardware, into devices; "none". enforced: no session gets more memory than its share. reason: why
+ * there is no stronger tier; empty for the strongest.
+ */
+export type SharingView = {
+    /**
+     * Enforced
+     */
+    enforced: boolean;
+    /**
+     * Reason
+     */
+    reason: string;
+    tier: ShareTier;
 };
 
 /**

@@ -25,6 +25,7 @@ import { NODE_LOSSES, ORDERS, PLACEMENTS, SESSION_KINDS } from "./group-words";
 import { Loads } from "./Loads";
 import { groupLoads } from "./load";
 import { SelectedNodes } from "./SelectedNodes";
+import { LEAST_TIERS } from "./share-words";
 import type { GroupActs } from "./use-group-acts";
 import { WeightsForm } from "./WeightsForm";
 
@@ -156,6 +157,7 @@ function GroupFacts({ group, administers }: { group: Group; administers: boolean
           [t`App domain`, group.app_address ?? t`default`],
           [t`Node selector`, group.node_selector],
           [t`Required capabilities`, group.required_capabilities.join(", ")],
+          [t`Enforced shares of GPUs`, i18n._(LEAST_TIERS[group.min_share_tier])],
           [t`Topology`, group.topology.length > 0 && group.topology.join(", ")],
           [t`Container runtime`, group.runtime],
           [

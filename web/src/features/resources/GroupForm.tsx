@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Skeleton, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
+import { Select, Skeleton, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Group } from "@/api/types";
 import { groupsShowQuery, useCreateGroup, useUpdateGroup } from "@/queries/groups";
@@ -11,6 +11,7 @@ import { ElasticFields } from "./ElasticFields";
 import { GroupRules } from "./GroupRules";
 import { changedGroup, type GroupValues, groupCommand, groupRequest, groupValuesOf } from "./group-values";
 import { SelectedNodes } from "./SelectedNodes";
+import { LEAST_TIERS } from "./share-words";
 
 interface Props {
   opened: boolean;
@@ -52,7 +53,7 @@ interface FormProps {
 }
 
 function GroupForm({ group, onDone, onMade }: FormProps) {
-  const { t } = useLingui();
+  const { t, i18n } = useLingui();
   const create = useCreateGroup();
   const update = useUpdateGroup();
   const sent = group ? update : create;
@@ -126,6 +127,13 @@ function GroupForm({ group, onDone, onMade }: FormProps) {
         placeholder={form.values.required_capabilities.length === 0 ? "network-policy" : undefined}
         splitChars={[",", " "]}
         {...form.getInputProps("required_capabilities")}
+      />
+      <Select
+        label={t`Enforced shares of GPUs`}
+        description={t`What nodes must limit of sessions that share a GPU. Other nodes of the group take no new sessions with shares.`}
+        allowDeselect={false}
+        data={Object.entries(LEAST_TIERS).map(([value, title]) => ({ value, label: i18n._(title) }))}
+        {...form.getInputProps("min_share_tier")}
       />
       <TagsInput
         label={t`Topology`}

@@ -16,6 +16,7 @@ import { HostLoad } from "./HostLoad";
 import { LoadBar } from "./LoadBar";
 import { NodeLabels } from "./NodeLabels";
 import { otherGroups } from "./node-labels";
+import { sharingReason, TIERS } from "./share-words";
 import { useNodePrice } from "./use-node-price";
 
 /** A node's state, resources, offered slots and usage. */
@@ -69,6 +70,16 @@ export function NodeOverview({ node }: { node: NodeDetail }) {
           [t`Capacity type`, node.machine.capacity_type || false],
           [t`NVIDIA driver`, node.machine.nvidia_driver || false],
           [t`CUDA`, node.machine.cuda || false],
+          [
+            t`Shares of GPUs`,
+            node.sharing &&
+              [
+                i18n._(TIERS[node.sharing.tier]),
+                sharingReason(node.sharing.reason, (message) => i18n._(message)),
+              ]
+                .filter(Boolean)
+                .join(" – "),
+          ],
           [t`Price of an hour`, price],
           [t`Engine`, `${node.engine.name} (${node.engine_version})`],
           [t`Last heartbeat`, <Instant key="seen" at={node.seen_at} />],

@@ -26,6 +26,11 @@ _ORDERS = ("fifo", "lifo", "drf", "fair_share")
 _PLACEMENTS = ("dispersed", "concentrated", "round_robin")
 _SCOPES = {"domain": "domains", "project": "projects", "user": "users"}
 _STATES = {"active": "green", "inactive": "red"}
+_TIERS = {
+    "none": "need not be enforced",
+    "slice": "on nodes that limit memory",
+    "mps3": "on nodes that limit memory and computing",
+}
 _EMPTIED: tuple[tuple[str, object, str], ...] = (
     ("slot-priority", [], "compare nodes by the scarcest slot"),
     ("app-address", "", "use the installation's address for apps"),
@@ -302,6 +307,11 @@ def _settings(parser: Arguments) -> None:
         help="its nodes without it take no new sessions, such as network-policy; repeatable",
     )
     parser.add_argument(
+        "--min-share-tier",
+        choices=("none", "slice", "mps3"),
+        help="its nodes that enforce shares of GPUs less strictly take no new sessions with shares",
+    )
+    parser.add_argument(
         "--topology",
         metavar="LABEL",
         action="append",
@@ -358,6 +368,7 @@ def _fields(args: argparse.Namespace) -> dict[str, Any]:
         "app_address",
         "node_selector",
         "required_capabilities",
+        "min_share_tier",
         "topology",
         "runtime",
         "pending_timeout_s",
@@ -479,6 +490,7 @@ def _print(group: models.GroupView) -> None:
             ("app address", group["app_address"] or ""),
             ("node selector", group["node_selector"] or ""),
             ("required of nodes", ", ".join(group["required_capabilities"])),
+            ("shares of GPUs", _TIERS[group["min_share_tier"]]),
             ("topology", " < ".join(["node", *group["topology"]]) if group["topology"] else ""),
             ("runtime", group["runtime"] or ""),
             ("elastic", _elastic_text(group["elastic"])),

@@ -25,9 +25,9 @@ def devices_arguments(parser: Arguments) -> None:
     )
     parser.watches("node", "session")
     parser.explain(
-        "Show the accelerators of a node, and who holds which part of each. Sessions that you may not see are\n"
-        "called others. Devices of one set are near each other; those of one clique are connected directly;\n"
-        "those of one switch are below the same PCI switch."
+        "Show the accelerators of a node, who holds which part of each, and how shares of GPUs are enforced.\n"
+        "Sessions that you may not see are called others. Devices of one set are near each other; those of one\n"
+        "clique are connected directly; those of one switch are below the same PCI switch."
     )
     parser.example(
         "carrel node devices gpu-1",
@@ -39,7 +39,11 @@ def devices_arguments(parser: Arguments) -> None:
 def devices(args: argparse.Namespace, context: Context) -> int:
     """Show the accelerators of a node and who holds them."""
     node = context.client.nodes.show(args.node)
-    shown = {"node": {"id": node["id"], "name": node["name"]}, "devices": node["devices"]}
+    shown = {
+        "node": {"id": node["id"], "name": node["name"]},
+        "sharing": node["sharing"],
+        "devices": node["devices"],
+    }
     titles = ["DEVICE", "MODEL", "MEMORY", "SET", "IN USE"]
     titles += ["PCI", "SWITCH", "NUMA", "CLIQUE"] if args.wide else []
     rows = [
@@ -57,8 +61,31 @@ def devices(args: argparse.Namespace, context: Context) -> int:
         ]
         for one in node["devices"]
     ]
-    context.answer(shown, lambda: print_table([Column(title) for title in (*titles, "HELD BY")], rows))
+
+    def show() -> None:
+        print_table([Column(title) for title in (*titles, "HELD BY")], rows)
+        if sharing := sharing_text(node["sharing"]):
+            print_line(f"\nGPU shares: {sharing}")
+
+    context.answer(shown, show)
     return 0
+
+
+_TIERS = {
+    "mps3": "memory and computing are limited",
+    "slice": "memory is limited, computing is not",
+    "mps2": "not enforced",
+    "mig": "GPUs are divided in hardware",
+    "none": "not enforced",
+}
+
+
+def sharing_text(sharing: models.SharingView | None) -> str:
+    """How a node enforces shares of GPUs, and why not better; empty if it has nothing to share."""
+    if sharing is None:
+        return ""
+    means = _TIERS.get(sharing["tier"], "")
+    return " - ".join(filter(None, [f"{sharing['tier']} ({means})", sharing["reason"]]))
 
 
 def device_line(device: models.DeviceView) -> str:

@@ -10,7 +10,7 @@ from carrel_client.cli.asking import confirmed, require_terminal, retyped, yes_a
 from carrel_client.cli.context import Context
 from carrel_client.cli.device_conditions import condition_text
 from carrel_client.cli.groups import used_text
-from carrel_client.cli.node_devices import device_line
+from carrel_client.cli.node_devices import device_line, sharing_text
 from carrel_client.cli.output import Column, counted, print_facts, print_line, print_table, say
 from carrel_client.cli.parser import Arguments, reading
 from carrel_client.cli.people import each, given, list_arguments, listed
@@ -327,6 +327,7 @@ def _print(node: models.NodeDetail) -> None:
             ("offered", slots_text(node["offered"])),
             ("used", slots_text(node["used"])),
             *[("device", device_line(each) + condition_text(each)) for each in node["devices"]],
+            ("GPU shares", sharing_text(node["sharing"])),
             *_load(node),
             ("images", str(node["images"])),
             ("labels", labels_text(node["labels"])),

@@ -5,7 +5,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "0127"
-down_revision = "0123"
+down_revision = "0125"
 branch_labels = None
 depends_on = None
 

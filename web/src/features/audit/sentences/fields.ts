@@ -63,6 +63,7 @@ const FIELDS: Readonly<Record<string, MessageDescriptor>> = {
   on_node_loss: msg`When a node is lost`,
   owner: msg`Owner`,
   required_capabilities: msg`Required capabilities`,
+  min_share_tier: msg`Enforced shares of GPUs`,
   topology: msg`Topology`,
   runtime: msg`Container runtime`,
   elastic: msg`Elastic`,

@@ -1,0 +1,189 @@
+"""Shares of NVIDIA GPUs that are enforced: by memory limits of cgroups, and with MPS also by a part of the processors.
+
+    slice   memory limit of the container's cgroup; containers take turns on the GPU, as long as they are
+    mps3    the same, and a namespace of MPS with a percentage of the processors
+
+Sources: NVIDIA, "Multi-Process Service", release 615, "MPS v3 Memory Partitioning": limits from driver 615 on, with
+version 2 of cgroups, set by root; not for GPUs in MIG mode.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from carrel.accelerators.driver import AcceleratorDriver, Card, Vendor
+from carrel.accelerators.hardware import Machine, ToolError
+from carrel.accelerators.mps import CONTROL, Mps, NamespaceLimits, namespace_of
+from carrel.accelerators.nvml import ComputeMode, GpuControl, MemoryLimit, NvmlError
+from carrel.accelerators.port import NOTHING, Attachment, MachinePath, ShareError, ShareTier, Sharing
+from carrel.core.slots import WHOLE
+
+LEAST_DRIVER = 615
+RESERVE_BYTES = 1 << 30
+"""Of each GPU: for the contexts of its processes, and for the server of MPS."""
+_STEP_BYTES = 2 << 20
+_MIB = 1 << 20
+_DRIVER = re.compile(r"(?<![0-9.])([0-9]{3})\.[0-9]+(?:\.[0-9]+)?(?![0-9.])")
+_PIPES = "/tmp/nvidia-mps"
+"""Where programs look for MPS if no variable says so: without it they find the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharingFacts:
+    """What decides how shares are enforced. driver: its version; empty: unknown. in_mig: all GPUs are. mps3: a daemon
+    of this version answers; mps: the program is installed.
+    """
+
+    driver: str
+    has_cgroup2: bool
+    is_root: bool
+    in_mig: bool = False
+    mps3: bool = False
+    mps: bool = False
+
+
+def tier_of(facts: SharingFacts) -> Sharing:
+    """The strongest tier, with what is missing for the next ones."""
+    if facts.in_mig:
+        return Sharing(ShareTier.MIG, "All GPUs are in MIG mode.")
+    missing = []
+    if _major(facts.driver) < LEAST_DRIVER:
+        driver = (
+            f"The driver {facts.driver} is older than" if facts.driver else "The driver is not known to be"
+        )
+        missing.append(f"{driver} {LEAST_DRIVER}{'' if facts.driver else ' or newer'}.")
+    if not facts.has_cgroup2:
+        missing.append("The machine has no version 2 of cgroups.")
+    if not facts.is_root:
+        missing.append("Carrel does not run as root.")
+    if missing:
+        return Sharing(ShareTier.MPS2 if facts.mps else ShareTier.NONE, " ".join(missing))
+    if not facts.mps3:
+        return Sharing(ShareTier.SLICE, "No daemon of MPS version 3 answers.")
+    return Sharing(ShareTier.MPS3)
+
+
+def limit_of(mem_bytes: int, thousandths: int) -> int:
+    """The memory of a share, in bytes."""
+    return (mem_bytes - RESERVE_BYTES) * thousandths // WHOLE // _STEP_BYTES * _STEP_BYTES
+
+
+def threads_of(thousandths: int) -> int:
+    """The percentage of processors of a share."""
+    return max(thousandths * 100 // WHOLE, 1)
+
+
+def probe(machine: Machine, mps: Mps, *, is_root: bool, in_mig: bool) -> Sharing:
+    """The tier of a machine with GPUs. May block."""
+    match = _DRIVER.search((machine.text("proc/driver/nvidia/version") or "").partition("\n")[0])
+    facts = SharingFacts(
+        driver=match[0] if match else "",
+        has_cgroup2=machine.text("sys/fs/cgroup/cgroup.controllers") is not None,
+        is_root=is_root,
+        in_mig=in_mig,
+        mps=machine.has_tool(CONTROL),
+    )
+    if facts.mps and tier_of(facts).tier is ShareTier.SLICE:
+        return tier_of(SharingFacts(facts.driver, True, True, mps3=mps.answers(), mps=True))
+    return tier_of(facts)
+
+
+class DividingVendor(Vendor, Protocol):
+    """A vendor that knows how shares are enforced. tier: None before the first reading."""
+
+    tier: Sharing | None
+
+
+class NvidiaDriver(AcceleratorDriver):
+    """GPUs of a machine, with their shares."""
+
+    def __init__(self, vendor: DividingVendor, machine: Machine, gpus: GpuControl, mps: Mps) -> None:
+        super().__init__(vendor, machine)
+        self._dividing, self._gpus, self._mps = vendor, gpus, mps
+
+    def sharing(self) -> Sharing | None:
+        return self._dividing.tier if self.states() else None
+
+    def share(self, container: str, held: Mapping[str, int]) -> Attachment | None:
+        shares, tier = self._shares(held), self._tier()
+        if not shares or not tier.is_enforced:
+            return None
+        if tier is ShareTier.SLICE:
+            return NOTHING
+        if len(self._cards.keys() & held.keys()) > 1:
+            raise ShareError(
+                "With MPS a session has a share of one GPU: request whole GPUs, or less than one.",
+                retriable=False,
+            )
+        [card] = shares
+        directory = self._mps.socket_directory(card.handle, container)
+        return Attachment(
+            env={"CUDA_MPS_PIPE_DIRECTORY": _PIPES}, paths=(MachinePath(str(directory), _PIPES),)
+        )
+
+    def keep(self, holders: Mapping[str, Mapping[str, int]]) -> None:
+        if self._tier() is not ShareTier.MPS3:
+            return
+        desired: defaultdict[str, dict[str, NamespaceLimits]] = defaultdict(dict)
+        for container, held in holders.items():
+            for card, thousandths in self._shares(held).items():
+                limits = NamespaceLimits(threads_of(thousandths), _limit(card, thousandths) // _MIB)
+                desired[card.handle][namespace_of(container)] = limits
+        try:
+            self._mps.apply(desired, [card.handle for card in self._cards.values() if card.handle])
+        except (ToolError, NvmlError) as error:
+            raise ShareError(f"MPS cannot be set up: {error}") from error
+
+    def enforce(self, container: str, held: Mapping[str, int], pid: int) -> None:
+        shares, cgroup = self._shares(held), self._cgroup(container, pid)
+        if len(shares) < sum(thousandths < WHOLE for thousandths in held.values()):
+            raise ShareError("A device of which it has a share is not there.")
+        mode = ComputeMode.EXCLUSIVE_PROCESS if self._tier() is ShareTier.MPS3 else ComputeMode.DEFAULT
+        try:
+            for card, thousandths in shares.items():
+                if self._gpus.compute_mode(card.handle) is not mode:
+                    raise ShareError(f"The compute mode of {card.handle} is not {mode.name}.")
+                self._set_limit(card, thousandths, cgroup)
+        except NvmlError as error:
+            raise ShareError(f"The memory limit of its share of a GPU cannot be set: {error}") from error
+
+    def _set_limit(self, card: Card, thousandths: int, cgroup: str) -> None:
+        # Nothing is guaranteed, since a guarantee outlives its cgroup in those above it. None is needed: the limits of
+        # a GPU together are less than its memory.
+        limit = MemoryLimit(0, _limit(card, thousandths))
+        self._gpus.set_memory_limit(card.handle, cgroup, limit)
+        if (there := self._gpus.memory_limit(card.handle, cgroup)) != limit:
+            raise ShareError(
+                f"The memory limit of its share of {card.handle} is {there.hard} bytes instead of {limit.hard}."
+            )
+
+    def _shares(self, held: Mapping[str, int]) -> Mapping[Card, int]:
+        """Of GPUs that are shared, without whole ones."""
+        return {self._cards[id]: part for id, part in held.items() if id in self._cards and part < WHOLE}
+
+    def _tier(self) -> ShareTier:
+        sharing = self.sharing()
+        return sharing.tier if sharing else ShareTier.NONE
+
+    def _cgroup(self, container: str, pid: int) -> str:
+        """The directory of the container's own cgroup. Raises: ShareError."""
+        if self._machine.simulated:
+            return f"/sys/fs/cgroup/simulated/{container}"
+        lines = (self._machine.text(f"proc/{pid}/cgroup") or "").splitlines()
+        path = next((line.removeprefix("0::") for line in lines if line.startswith("0::")), "/")
+        if path == "/" or ".." in path:
+            raise ShareError("The cgroup of the container cannot be found.")
+        return f"/sys/fs/cgroup{path}"
+
+
+def _limit(card: Card, thousandths: int) -> int:
+    """The memory of a share of this GPU. Raises: ShareError."""
+    if (limit := limit_of(card.device.mem_bytes or 0, thousandths)) <= 0:
+        raise ShareError(f"The memory of {card.handle} is not known, or too small for this share.")
+    return limit
+
+
+def _major(driver: str) -> int:
+    return int(driver.partition(".")[0] or 0)

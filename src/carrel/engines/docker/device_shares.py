@@ -1,0 +1,152 @@
+"""Shares of accelerators of containers: their main processes wait until the shares are enforced.
+
+    keep (what they need outside)   create   start: waits behind the barrier   enforce, read back   open the barrier
+
+A label of the container has the tier with which it was made, so that a start that a crash interrupted continues, and
+what containers need outside of them is restored from those that there are.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import structlog
+
+from carrel.accelerators.port import Accelerators, Attachment, Dividing, ShareError, ShareTier
+from carrel.engines import barrier
+from carrel.engines.accelerator_use import of_label
+from carrel.engines.docker.api import DockerApi, filters
+from carrel.engines.docker.container_config import LABEL_DEVICES, LABEL_ID, LABEL_SHARES, Names
+from carrel.engines.docker.exec_streams import send_input
+from carrel.engines.port import ContainerSpec, EngineError
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A container with shares that are enforced. tier: with which. attachment: what it gets for them."""
+
+    tier: str
+    attachment: Attachment
+
+
+class Shares:
+    """Of the containers of one daemon."""
+
+    def __init__(self, api: DockerApi, names: Names) -> None:
+        self._api, self._names = api, names
+        self._keeping = asyncio.Lock()
+        self._starting: dict[str, Mapping[str, int]] = {}
+        """What containers hold that are being created, and are not listed yet."""
+        self._kept: Sequence[Accelerators] = ()
+        """Those of the daemon's machine, once known."""
+
+    async def prepare(self, accelerators: Sequence[Accelerators], spec: ContainerSpec) -> Shared | None:
+        """Set up what the container needs before it is created; None: it has no shares that are enforced.
+
+        Also for whole devices: others may have shared them before. Raises: EngineError.
+        """
+        if not spec.devices:
+            return None
+        self._kept = accelerators
+        self._starting[spec.id] = spec.devices
+        try:
+            shared = await asyncio.to_thread(_shared, accelerators, spec)
+            await self._keep(accelerators)
+        except ShareError as error:
+            raise _not_enforced(error) from error
+        return shared
+
+    def ready(self, container: str) -> None:
+        """It has been created, or its start has failed."""
+        self._starting.pop(container, None)
+
+    async def enforce(
+        self, accelerators: Sequence[Accelerators], spec: ContainerSpec, inspected: Mapping[str, Any]
+    ) -> None:
+        """Enforce the shares of a running container, and then let its main process begin. Twice: no-op.
+
+        Raises: EngineError; its main process goes on waiting then.
+        """
+        tier, pid = inspected["Config"]["Labels"][LABEL_SHARES], inspected["State"]["Pid"]
+        try:
+            await asyncio.to_thread(_enforce, accelerators, tier, spec, pid)
+        except ShareError as error:
+            raise _not_enforced(error) from error
+        if barrier.waiting(spec.command) is None:
+            await send_input(self._api, self._names.container(spec.id), barrier.OPEN)
+
+    async def keep(self, accelerators: Sequence[Accelerators]) -> None:
+        """Restore what the containers need outside of them, and remove the rest; what fails is done the next time."""
+        self._kept = accelerators
+        try:
+            await self._keep(accelerators)
+        except ShareError as error:
+            log.warning("shares.not_kept", error=str(error))
+
+    async def leave(self, container: str) -> None:
+        """Remove what a container needs that is about to be deleted."""
+        try:
+            await self._keep(self._kept, without=container)
+        except ShareError as error:
+            log.warning("shares.not_kept", container=container, error=str(error))
+
+    async def _keep(self, accelerators: Sequence[Accelerators], *, without: str = "") -> None:
+        """Raises: ShareError."""
+        dividing = await asyncio.to_thread(_with_mps, accelerators)
+        if not dividing:
+            return
+        async with self._keeping:
+            chosen = filters(label=[self._names.label, f"{LABEL_SHARES}={ShareTier.MPS3}"])
+            rows = await self._api.call("GET", "containers/json", params={**chosen, "all": "true"})
+            there = {row["Labels"][LABEL_ID]: _held(row) for row in rows if row["State"] in _ALIVE}
+            holders = {id: held for id, held in {**there, **self._starting}.items() if id != without}
+            for one in dividing:
+                await asyncio.to_thread(one.keep, holders)
+
+
+_ALIVE = frozenset({"created", "running", "paused", "restarting"})
+
+
+def behind_barrier(spec: ContainerSpec) -> ContainerSpec:
+    """With a main process that waits, if it does not wait for others of its cluster anyway."""
+    if barrier.waiting(spec.command) is not None:
+        return spec
+    return replace(spec, command=barrier.behind(spec.command), stdin=True)
+
+
+def _shared(accelerators: Sequence[Accelerators], spec: ContainerSpec) -> Shared | None:
+    for one in accelerators:
+        if isinstance(one, Dividing) and (attachment := one.share(spec.id, spec.devices)) is not None:
+            return Shared(_tier(one), attachment)
+    return None
+
+
+def _enforce(accelerators: Sequence[Accelerators], tier: str, spec: ContainerSpec, pid: int) -> None:
+    for one in accelerators:
+        if isinstance(one, Dividing) and _tier(one) == tier:
+            one.enforce(spec.id, spec.devices, pid)
+            return
+    raise ShareError(f"The machine no longer enforces shares by {tier}.")
+
+
+def _with_mps(accelerators: Sequence[Accelerators]) -> list[Dividing]:
+    """Those that set up something outside of containers."""
+    return [one for one in accelerators if isinstance(one, Dividing) and _tier(one) is ShareTier.MPS3]
+
+
+def _tier(dividing: Dividing) -> ShareTier:
+    sharing = dividing.sharing()
+    return sharing.tier if sharing else ShareTier.NONE
+
+
+def _held(row: Mapping[str, Any]) -> Mapping[str, int]:
+    return {device: one.thousandths for device, one in of_label(row["Labels"].get(LABEL_DEVICES)).items()}
+
+
+def _not_enforced(error: ShareError) -> EngineError:
+    """The error of a container that must not begin."""
+    message = f"Its share of an accelerator cannot be enforced, so it does not start. {error}"
+    return EngineError(message, retriable=error.retriable, code="share_not_enforced")
