@@ -23,8 +23,8 @@ total = torch.tensor([dist.get_rank() + 1.0] * 1000)
 dist.all_reduce(total)
 print(dist.get_rank(), dist.get_world_size(), socket.gethostname(), int(total.sum()))
 """
-"""A program for torchrun: each process prints its rank, their number, its host, and 1000 times the sum of all ranks
-from 1.
+"""A program with the variables of torchrun: each process prints its rank, their number, its host, and a thousand times
+the sum of all ranks from 1.
 """
 
 
