@@ -79,7 +79,7 @@ async def _watched() -> list[Line]:
 
 def _run(self: Machine, name: str, arguments: tuple[str, ...]) -> str:
     """Instead of reading the recorded output of a tool: of a process that prints it."""
-    return self._output(name, ["/bin/cat", str(self.root / "tools" / name / recording(arguments))])
+    return self._output(name, ["/bin/cat", str(self.root / "tools" / name / recording(arguments))], {})
 
 
 def _of_tools() -> float:
