@@ -1,4 +1,5 @@
-"""The programs of a cluster, built from the Go module proxy by the modules in `kubernetes/` and `network/`.
+"""The programs of a cluster, built from the Go module proxy by the modules in `kubernetes/` and `network/`, and
+containerd.
 
     program = kubernetes()      # about ten minutes on a new machine, afterwards at once
     other = network()           # two minutes more
@@ -12,7 +13,7 @@ import re
 import sys
 from pathlib import Path
 
-from go_programs import cache, cached, compile_package
+from go_programs import cache, cached, compile_package, containerd, has_containerd
 
 _MODULES = Path(__file__).parent
 _PROGRAMS = ("kubernetes", "network")
@@ -61,9 +62,10 @@ def _place(module: str) -> Path:
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--check"]:
-        sys.exit(not all(_place(module).exists() for module in _PROGRAMS))
+        sys.exit(not (has_containerd() and all(_place(module).exists() for module in _PROGRAMS)))
     try:
         for each in _PROGRAMS:
             _built(each)
+        containerd()
     except (RuntimeError, OSError) as error:
         sys.exit(str(error))
