@@ -1,11 +1,11 @@
-"""The programs of a cluster, built from the Go module proxy by the modules in `kubernetes/` and `network/`, and
-containerd.
+"""The programs of a cluster, built from the Go module proxy by the modules in `kubernetes/` and `network/`.
 
     program = kubernetes()      # about ten minutes on a new machine, afterwards at once
     other = network()           # two minutes more
 
 They stay in the cache of `go_programs`, by version and sources. The build needs 4 GB of disk and 3 GB of memory. As a
-program, this module builds what is missing; with --check, it exits with 1 if something is.
+program, this module builds what is missing, and containerd, which takes four minutes more; with --check, it exits with
+1 if something is.
 """
 
 import hashlib

@@ -7,8 +7,8 @@
 Needs root, Debian's etcd-server, containerd, runc, containernetworking-plugins and ipset, and Go
 (`kubernetes_programs`). Network policies are enforced, and services have names, but no addresses of their own.
 It runs in namespaces of its own, so several clusters may run at once, and in one folder in /tmp. Pods and the API
-server are reached from this machine by their addresses. The first node has a containerd that injects devices (CDI) and
-mounts image volumes, the others Debian's, which does not.
+server are reached from this machine by their addresses. The first node has a containerd that injects devices (CDI), the
+others Debian's, which does not.
 
     this machine ── hub (etcd, API server, controllers, scheduler, DNS)
     10.S.0.254       10.S.0.1

@@ -56,7 +56,7 @@ async def offered(engine: KubernetesEngine) -> list[str]:
     return [device.id for device in (await first(engine)).devices]
 
 
-async def seen(engine: KubernetesEngine, container: str) -> list[str]:
+async def inside(engine: KubernetesEngine, container: str) -> list[str]:
     """What a container has of accelerators."""
     return (await run(engine, container, "sh", "-c", _LOOK)).stdout.decode().split()
 
@@ -110,13 +110,12 @@ async def test_sessions_get_the_devices_that_were_planned_and_give_them_back(
     } == expected
     assert sorted(plug_in.prepared.values()) == [["gpu-0"], ["gpu-1"]]
     # From inside, each has its device, and no other.
-    for session in both:
-        [container] = installation.containers_of(session).values()
-        [device] = planned[session]
-        number = names[device].removeprefix("gpu-")
-        assert await seen(engine, container) == [device.rpartition("/")[2], "0", f"nvidia{number}"]
-    [container] = installation.containers_of(none).values()
-    assert await seen(engine, container) == ["void"]
+    seen = [await inside(engine, *installation.containers_of(session).values()) for session in both]
+    held = [device for session in both for device in planned[session]]
+    assert seen == [
+        [device.rpartition("/")[2], "0", names[device].replace("gpu-", "nvidia")] for device in held
+    ]
+    assert await inside(engine, *installation.containers_of(none).values()) == ["void"]
     waiting = await installation.create(accelerators={"cuda.device": 1})
     await installation.round()
     assert "cuda.device" in installation.reason(waiting)
@@ -125,6 +124,7 @@ async def test_sessions_get_the_devices_that_were_planned_and_give_them_back(
     await installation.until(waiting, S.RUNNING)
     attempts: dict[Any, int] = dict(installation.look.execute("SELECT id, attempts FROM sessions").fetchall())
     assert attempts[waiting] == attempts[both[0]]
+    assert await inside(engine, *installation.containers_of(waiting).values()) == seen[0]
     assert sorted(plug_in.prepared.values()) == [["gpu-0"], ["gpu-1"]]
     for session in (both[1], waiting):
         await installation.remove(session)
@@ -204,9 +204,9 @@ async def test_devices_that_cannot_be_told_apart_are_units(
     assert await offered(engine) == [f"{_CLASS}/0", f"{_CLASS}/1"]
     await engine.ensure(holding(f"{_CLASS}/1", f"{_CLASS}/0"), ProgressLog())
     assert sorted(*plug_in.prepared.values()) == ["gpu-0", "gpu-1"]
-    [both, *inside] = await seen(engine, "abc")
-    assert both.count("GPU-") == 2
-    assert inside == ["0,1", "nvidia0", "nvidia1"]
+    [uuids, *others] = await inside(engine, "abc")
+    assert uuids.count("GPU-") == 2
+    assert others == ["0,1", "nvidia0", "nvidia1"]
     assert await offered(engine) == [f"{_CLASS}/0", f"{_CLASS}/1"]
 
 
