@@ -4,13 +4,16 @@
         plug_in.publish()      # the driver has others now
         plug_in.prepared       # by uid of a claim, the names of its devices
 
-Each device has its UUID and model as attributes, and its memory as capacity, as NVIDIA's driver publishes them.
+Each device has its UUID and model as attributes, and its memory as capacity, as NVIDIA's driver publishes them. For a
+prepared claim, it writes a specification (CDI) by which the node's containerd injects what the driver of ours attaches.
 
 Source: k8s.io/kubelet/pkg/apis/dra/v1/api.proto and pluginregistration/v1/api.proto.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -21,7 +24,8 @@ from own_cluster import Cluster
 from people import wait_until
 
 from carrel.accelerators.driver import AcceleratorDriver
-from carrel.accelerators.port import Device
+from carrel.accelerators.port import Attachment, Device, MachinePath
+from carrel.core.slots import WHOLE
 
 _GROUP = "/apis/resource.k8s.io/v1"
 _SLICES = f"{_GROUP}/resourceslices"
@@ -39,12 +43,15 @@ class ClaimPlugin:
         self._cluster, self._node, self._name, self._driver = cluster, node, name, driver
         self._anonymous = anonymous
         self._slice = f"{node.name}-{name}"
+        self._kind = f"{name}/device"
         self._generation = 0
         self._socket = node.plugins / f"{name}.sock"
         self._registered = False
         self.tainted: Mapping[str, str] = {}
         """Keys of taints, by name of a device."""
         self.prepared: dict[str, list[str]] = {}
+        self._ids: dict[str, str] = {}
+        """Of the devices of ours, by name."""
         self._server = grpc.server(ThreadPoolExecutor(4))
         for service, methods in ((_REGISTERING, self._registration()), (_PREPARING, self._preparation())):
             handlers: Any = {
@@ -86,6 +93,7 @@ class ClaimPlugin:
 
     def _described(self, number: int, device: Device) -> dict[str, object]:
         name = f"gpu-{number}"
+        self._ids[name] = device.id
         identified = {} if self._anonymous else {"uuid": {"string": device.id}}
         taint = {"key": self.tainted.get(name), "effect": "NoSchedule"}
         return {
@@ -131,10 +139,11 @@ class ClaimPlugin:
         results = claim["status"]["allocation"]["devices"]["results"]
         mine = [one for one in results if one["driver"] == self._name]
         self.prepared[uid] = [one["device"] for one in mine]
+        self._specification(uid).write_text(json.dumps(self._injected(self.prepared[uid])))
         return b"".join(field(1, self._device(one)) for one in mine)
 
     def _device(self, result: Mapping[str, str]) -> bytes:
-        qualified = f"{self._name}/device={result['device']}"
+        qualified = f"{self._kind}={result['device']}"
         return (
             text(1, result["request"])
             + text(2, result["pool"])
@@ -144,7 +153,34 @@ class ClaimPlugin:
 
     def _unprepare(self, namespace: str, uid: str, name: str) -> bytes:
         self.prepared.pop(uid, None)
+        self._specification(uid).unlink(missing_ok=True)
         return b""
+
+    def _specification(self, uid: str) -> Path:
+        folder = self._node.device_specifications
+        folder.mkdir(exist_ok=True)
+        return folder / f"{self._name}-{uid}.json"
+
+    def _injected(self, names: Collection[str]) -> dict[str, object]:
+        """The specification of a claim's devices: variables for all together, and the files of each."""
+        variables = self._attached(*names).env
+        devices = [
+            {"name": name, "containerEdits": {"mounts": [_mount(one) for one in self._attached(name).paths]}}
+            for name in names
+        ]
+        return {
+            "cdiVersion": "0.6.0",
+            "kind": self._kind,
+            "devices": devices,
+            "containerEdits": {"env": [f"{name}={value}" for name, value in variables.items()]},
+        }
+
+    def _attached(self, *names: str) -> Attachment:
+        return self._driver.attach({self._ids[name]: WHOLE for name in names})
+
+
+def _mount(file: MachinePath) -> dict[str, object]:
+    return {"hostPath": file.source, "containerPath": file.target, "options": ["bind", "ro"]}
 
 
 def claims(cluster: Cluster, namespace: str) -> list[Any]:

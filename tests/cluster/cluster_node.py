@@ -1,6 +1,7 @@
 """A node of a test cluster: containerd, a kubelet and the agent of network policies in a place of their own."""
 
 import json
+import os
 import signal
 from pathlib import Path
 
@@ -9,10 +10,18 @@ from cluster_place import Place, Running, make_groups
 
 
 class Node:
-    """One machine of the cluster. number: 1 and up, which gives its addresses."""
+    """One machine of the cluster. number: 1 and up, which gives its addresses. runtime: the directory of its containerd
+    with the shim; None: Debian's.
+    """
 
     def __init__(
-        self, folder: Path, network: str, number: int, programs: tuple[Path, Path], hub: Place
+        self,
+        folder: Path,
+        network: str,
+        number: int,
+        programs: tuple[Path, Path],
+        hub: Place,
+        runtime: Path | None = None,
     ) -> None:
         self.name = f"node-{'abcdefgh'[number - 1]}"
         self.address = f"{network}.0.{10 + number}"
@@ -24,6 +33,7 @@ class Node:
         self._home = folder / self.name
         self._group = make_groups(folder, self.name)
         self._hub = hub
+        self._runtime = runtime
         self._place: Place
         self._kubelet: Running
         self._containerd: Running
@@ -134,6 +144,11 @@ class Node:
         """Where its kubelet finds the sockets of other plug-ins."""
         return self._home / "kubelet/plugins_registry"
 
+    @property
+    def device_specifications(self) -> Path:
+        """Where its containerd finds specifications of devices (CDI), as this machine sees it."""
+        return self._home / "run/cdi"
+
     def start(self, name: str, *command: str) -> Running:
         """Start a program on it."""
         return self._place.start(f"{self.name}-{name}", *command)
@@ -166,8 +181,10 @@ class Node:
             f"--root={self._home}/root",
             f"--state={self._home}/run/containerd",
         ]
+        path = os.environ["PATH"] if self._runtime is None else f"{self._runtime}:{os.environ['PATH']}"
         self._containerd = self._place.start(
-            f"{self.name}-containerd", "containerd", *options, f"--address={self._socket}"
+            f"{self.name}-containerd",
+            *("env", f"PATH={path}", "containerd", *options, f"--address={self._socket}"),
         )
         self._containerd.until(self._socket)
 

@@ -1,4 +1,5 @@
-"""Programs and files of published Go modules: Helm, Docker Compose, KWOK, runsc, and definitions of custom resources.
+"""Programs and files of published Go modules: Helm, Docker Compose, KWOK, runsc, containerd, and definitions of custom
+resources.
 
 They stay in a cache outside of the checkout, by version; CARREL_CLUSTER_CACHE names another place. A build takes
 minutes on a new machine. Without Go 1.26, it takes Go from the module proxy too.
@@ -21,6 +22,8 @@ _HELM = "3.22.0"
 _COMPOSE = "2.40.3"
 _KWOK = "0.8.0"
 _GVISOR = "0.0.0-20260905035102-160fafc42237"
+_CONTAINERD = "2.4.2"
+_PARTS_OF_CONTAINERD = ("containerd", "containerd-shim-runc-v2")
 # Collecting garbage less often saves a tenth of the time.
 _ENVIRONMENT = {"CGO_ENABLED": "0", "GOGC": "400"}
 _OPTIONS = ("-p", "2", "-trimpath")
@@ -68,6 +71,28 @@ def runsc() -> Path:
         cache() / f"gvisor-{_GVISOR}/runsc",
         lambda made: compile_package("./runsc", made, cwd=source("gvisor.dev/gvisor", _GVISOR)),
     )
+
+
+def containerd() -> Path:
+    """The directory with containerd and its shim for runc; see `helm`."""
+    for name in _PARTS_OF_CONTAINERD:
+        cached(_place_of_containerd() / name, lambda made, name=name: _compile_containerd(name, made))  # type: ignore[misc]
+    return _place_of_containerd()
+
+
+def has_containerd() -> bool:
+    """True if `containerd` returns at once."""
+    return all((_place_of_containerd() / name).exists() for name in _PARTS_OF_CONTAINERD)
+
+
+def _place_of_containerd() -> Path:
+    return cache() / f"containerd-{_CONTAINERD}"
+
+
+def _compile_containerd(name: str, made: Path) -> None:
+    module = "github.com/containerd/containerd/v2"
+    stamp = f"-X {module}/version.Version={_CONTAINERD}"
+    compile_package(f"./cmd/{name}", made, cwd=source(module, _CONTAINERD), stamps=stamp)
 
 
 def source_of_kwok() -> Path:

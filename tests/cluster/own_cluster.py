@@ -7,7 +7,8 @@
 Needs root, Debian's etcd-server, containerd, runc, containernetworking-plugins and ipset, and Go
 (`kubernetes_programs`). Network policies are enforced, and services have names, but no addresses of their own.
 It runs in namespaces of its own, so several clusters may run at once, and in one folder in /tmp. Pods and the API
-server are reached from this machine by their addresses.
+server are reached from this machine by their addresses. The first node has a containerd that injects devices (CDI), the
+others Debian's, which does not.
 
     this machine ── hub (etcd, API server, controllers, scheduler, DNS)
     10.S.0.254       10.S.0.1
@@ -33,6 +34,7 @@ import cluster_images
 from cluster_certificates import Authority
 from cluster_node import Node
 from cluster_place import Place, Running, open_folder, sweep, sweep_abandoned
+from go_programs import containerd
 from kubernetes_programs import kubernetes, network
 from people import wait_until
 
@@ -80,6 +82,7 @@ class Cluster:
                 f"Programs of the cluster are missing ({missing}): run ./carrel test --only cluster"
             )
         self._programs = kubernetes(), network()
+        self._runtime = containerd() if self._count else None
         sweep_abandoned()
         self.folder, self._lock = open_folder()
         try:
@@ -176,7 +179,10 @@ class Cluster:
         # 1. The hub, with the names of the nodes and their certificates.
         self._hub = Place(self.folder, "hub")
         self.nodes = [
-            Node(self.folder, self._network, number + 1, self._programs, self._hub)
+            Node(
+                *(self.folder, self._network, number + 1, self._programs, self._hub),
+                runtime=None if number else self._runtime,
+            )
             for number in range(self._count)
         ]
         self._connect_hub(second)

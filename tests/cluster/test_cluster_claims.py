@@ -1,7 +1,4 @@
-"""Devices that pods get by claims: a real scheduler and kubelet, and a driver that serves a simulated machine.
-
-Up to the answer of the driver: the containerd of these nodes does not know the devices that it names (CDI).
-"""
+"""Devices that pods get by claims: a real scheduler, kubelet and containerd, and a driver with a simulated machine."""
 
 import sys
 import uuid
@@ -20,7 +17,7 @@ from simulated_accelerators import driver, tree
 from carrel.accelerators.nvidia import Nvidia
 from carrel.accelerators.port import UNKNOWN, DeviceMetrics
 from carrel.core.slots import WHOLE
-from carrel.engines.conformance_kit import ProgressLog
+from carrel.engines.conformance_kit import ProgressLog, run
 from carrel.engines.kubernetes import KubernetesEngine
 from carrel.engines.kubernetes.device_classes import parsed
 from carrel.engines.port import ContainerSpec, NodeInfo, ObservedState
@@ -29,6 +26,7 @@ from carrel.tables.session_states import SessionState as S
 _CLASS = "gpu.example.com"
 _EXPORTER = "/api/v1/nodes/{node}:9400/proxy/metrics"
 _CLAIMS = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
+_LOOK = "echo $NVIDIA_VISIBLE_DEVICES $CUDA_VISIBLE_DEVICES; cd /dev; ls | grep -x 'nvidia[0-9]*' || :"
 
 
 def make(cluster: Cluster, label: str, **more: Any) -> KubernetesEngine:
@@ -56,6 +54,11 @@ async def engine(cluster: Cluster, plug_in: ClaimPlugin) -> AsyncIterator[Kubern
 
 async def offered(engine: KubernetesEngine) -> list[str]:
     return [device.id for device in (await first(engine)).devices]
+
+
+async def inside(engine: KubernetesEngine, container: str) -> list[str]:
+    """What a container has of accelerators."""
+    return (await run(engine, container, "sh", "-c", _LOOK)).stdout.decode().split()
 
 
 async def first(engine: KubernetesEngine) -> NodeInfo:
@@ -106,6 +109,13 @@ async def test_sessions_get_the_devices_that_were_planned_and_give_them_back(
         one["metadata"]["labels"]["carrel.id"]: allocated(one) for one in claims(cluster, NAMESPACE)
     } == expected
     assert sorted(plug_in.prepared.values()) == [["gpu-0"], ["gpu-1"]]
+    # From inside, each has its device, and no other.
+    seen = [await inside(engine, *installation.containers_of(session).values()) for session in both]
+    held = [device for session in both for device in planned[session]]
+    assert seen == [
+        [device.rpartition("/")[2], "0", names[device].replace("gpu-", "nvidia")] for device in held
+    ]
+    assert await inside(engine, *installation.containers_of(none).values()) == ["void"]
     waiting = await installation.create(accelerators={"cuda.device": 1})
     await installation.round()
     assert "cuda.device" in installation.reason(waiting)
@@ -114,6 +124,7 @@ async def test_sessions_get_the_devices_that_were_planned_and_give_them_back(
     await installation.until(waiting, S.RUNNING)
     attempts: dict[Any, int] = dict(installation.look.execute("SELECT id, attempts FROM sessions").fetchall())
     assert attempts[waiting] == attempts[both[0]]
+    assert await inside(engine, *installation.containers_of(waiting).values()) == seen[0]
     assert sorted(plug_in.prepared.values()) == [["gpu-0"], ["gpu-1"]]
     for session in (both[1], waiting):
         await installation.remove(session)
@@ -193,6 +204,9 @@ async def test_devices_that_cannot_be_told_apart_are_units(
     assert await offered(engine) == [f"{_CLASS}/0", f"{_CLASS}/1"]
     await engine.ensure(holding(f"{_CLASS}/1", f"{_CLASS}/0"), ProgressLog())
     assert sorted(*plug_in.prepared.values()) == ["gpu-0", "gpu-1"]
+    [uuids, *others] = await inside(engine, "abc")
+    assert uuids.count("GPU-") == 2
+    assert others == ["0,1", "nvidia0", "nvidia1"]
     assert await offered(engine) == [f"{_CLASS}/0", f"{_CLASS}/1"]
 
 

@@ -128,13 +128,13 @@ def _build_kubernetes(consent: Consent) -> None:
     program = [sys.executable, str(_PROGRAMS_OF_CLUSTERS)]
     if subprocess.run([*program, "--check"], check=False).returncode == 0:
         return
-    if not consent("build Kubernetes for the tests, once, which takes about ten minutes"):
+    if not consent("build Kubernetes for the tests, once, which takes about a quarter of an hour"):
         raise Unavailable(
             NEEDS_CONSENT,
             "The tests need Kubernetes.",
             hint=f"Run: {' '.join(program)}   or start again with --yes",
         )
-    say("building Kubernetes for the tests, which takes about ten minutes, once")
+    say("building Kubernetes for the tests, which takes about a quarter of an hour, once")
     if subprocess.run(program, check=False).returncode:
         raise Unavailable(
             "setup.build_failed", "Kubernetes could not be built.", hint=f"Try by hand: {' '.join(program)}"
