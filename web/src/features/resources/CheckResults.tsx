@@ -1,5 +1,5 @@
 import { useLingui } from "@lingui/react/macro";
-import { Table } from "@mantine/core";
+import { Group, Stack, Text } from "@mantine/core";
 import type { AcceleratorCheck } from "@/api/types";
 import { formatSize } from "@/ui/format";
 import { StateBadge } from "@/ui/StateBadge";
@@ -7,39 +7,35 @@ import { CHECK_OUTCOMES, CHECKED_ASPECTS } from "./check-words";
 
 type Result = AcceleratorCheck["results"][number];
 
-/** What a check has seen of each accelerator, and of shares of it. */
+/** What a check has seen of each accelerator, and of shares of it; those that failed are open. */
 export function CheckResults({ results }: { results: Result[] }) {
   const { t, i18n } = useLingui();
   if (results.length === 0) return null;
   return (
-    <Table.ScrollContainer minWidth={560} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-      <Table aria-label={t`Results of the last check`} fz="sm" verticalSpacing={6}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t({ context: "accelerator", message: "Device" })}</Table.Th>
-            <Table.Th>{t`Check`}</Table.Th>
-            <Table.Th>{t`Result`}</Table.Th>
-            <Table.Th>{t`What was seen`}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {results.flatMap((result) => [
-            ...result.measures.map(({ name, outcome, text }) => (
-              <Row key={`${result.device} ${name}`} device={result.device} outcome={outcome}>
-                {[i18n._(CHECKED_ASPECTS[name]), text]}
-              </Row>
-            )),
-            ...result.shares.map((share) => (
-              <Share key={`${result.device} ${share.thousandths}`} device={result.device} share={share} />
-            )),
-          ])}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <Stack gap={4} component="section" aria-label={t`Results of the last check`}>
+      {results.map((result) => (
+        <details key={result.device} open={result.outcome === "failed"}>
+          <summary style={{ cursor: "pointer" }}>
+            <Group gap="xs" display="inline-flex">
+              <Text size="sm">{result.device}</Text>
+              <Outcome outcome={result.outcome} />
+            </Group>
+          </summary>
+          <Stack gap="xs" py={6} pl="md">
+            {result.measures.map(({ name, outcome, text }) => (
+              <Seen key={name} title={i18n._(CHECKED_ASPECTS[name])} outcome={outcome} text={text} />
+            ))}
+            {result.shares.map((share) => (
+              <Share key={share.thousandths} share={share} />
+            ))}
+          </Stack>
+        </details>
+      ))}
+    </Stack>
   );
 }
 
-function Share({ device, share }: { device: string; share: Result["shares"][number] }) {
+function Share({ share }: { share: Result["shares"][number] }) {
   const { t } = useLingui();
   const { limit_bytes: limit, allocated_bytes: allocated, neighbour_loss_percent: loss } = share;
   const part = share.thousandths / 1000;
@@ -49,27 +45,31 @@ function Share({ device, share }: { device: string; share: Result["shares"][numb
     loss !== null && t`The neighbor computed ${loss} % slower.`,
     share.text,
   ];
+  return <Seen title={t`${part} of it`} outcome={share.outcome} text={seen.filter(Boolean).join(" ")} />;
+}
+
+function Seen({ title, outcome, text }: { title: string; outcome: Result["outcome"]; text: string }) {
   return (
-    <Row device={device} outcome={share.outcome}>
-      {[t`${part} of it`, seen.filter(Boolean).join(" ")]}
-    </Row>
+    <div>
+      <Group gap="xs">
+        <Text size="sm" fw={500}>
+          {title}
+        </Text>
+        <Outcome outcome={outcome} />
+      </Group>
+      <Text size="xs" style={{ overflowWrap: "anywhere" }}>
+        {text}
+      </Text>
+    </div>
   );
 }
 
-function Row(props: { device: string; outcome: Result["outcome"]; children: [string, string] }) {
+function Outcome({ outcome }: { outcome: Result["outcome"] }) {
   const { i18n } = useLingui();
-  const { title, look } = CHECK_OUTCOMES[props.outcome];
-  const [check, text] = props.children;
+  const { title, look } = CHECK_OUTCOMES[outcome];
   return (
-    <Table.Tr>
-      <Table.Th scope="row">{props.device}</Table.Th>
-      <Table.Td>{check}</Table.Td>
-      <Table.Td>
-        <StateBadge look={look} state={props.outcome}>
-          {i18n._(title)}
-        </StateBadge>
-      </Table.Td>
-      <Table.Td>{text}</Table.Td>
-    </Table.Tr>
+    <StateBadge look={look} state={outcome}>
+      {i18n._(title)}
+    </StateBadge>
   );
 }
