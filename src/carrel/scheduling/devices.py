@@ -163,7 +163,7 @@ def _nearest(free: list[DeviceSnapshot], count: int, kinds: int) -> list[str]:
             best = min(enough, key=lambda key: (len(groups[key]), key)) if len(enough) > 1 else enough[0]
             free, kinds = groups[best], kind
             break
-    if len(free) == count or not kinds:
+    if len(free) == count or not kinds or count < 1:
         return sorted([device.id for device in free])[:count]
     # No group of a nearer kind is enough: take the largest one, and what is nearest of the others.
     groups, alone = _groups(free, kinds - 1)
