@@ -6,8 +6,10 @@ blocks are given in the sets that these allow only.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from carrel.core.slots import WHOLE
@@ -22,6 +24,10 @@ class Unit(NamedTuple):
     thousandths: int
     in_blocks: bool = False
 
+
+_Place = tuple[Hashable, ...]
+"""As `DeviceSnapshot.near`."""
+_BY_ID = attrgetter("id")
 
 NO_DEVICE = Unit("", WHOLE)
 """Of a slot that no device serves."""
@@ -148,46 +154,48 @@ def _whole_devices(devices: Sequence[DeviceSnapshot], count: int) -> list[str] |
     if not count:
         return []
     free = [device for device in devices if not device.used]
-    if len(free) < count:
-        return None
-    return _nearest(free, count, len(free[0].near) or 1)
+    if len(free) <= count:
+        return [device.id for device in free] if len(free) == count else None
+    free.sort(key=_BY_ID)
+    places = tuple([device.near or (device.set,) for device in free])
+    return [free[at].id for at in _chosen(places, count)]
 
 
-def _nearest(free: list[DeviceSnapshot], count: int, kinds: int) -> list[str]:
-    """That many of them: from the smallest sufficient group of the nearest kind of which one suffices, otherwise from
-    as few groups as possible. kinds: how many of `DeviceSnapshot.near` distinguish them.
+@lru_cache(1 << 12)
+def _chosen(places: Sequence[_Place], count: int) -> tuple[int, ...]:
+    """Which of the devices with these places. Cached: machines of a kind have the same ones, in every plan."""
+    return tuple(_nearest(places, list(range(len(places))), count, len(places[0])))
+
+
+def _nearest(places: Sequence[_Place], free: list[int], count: int, kinds: int) -> list[int]:
+    """That many of the free ones: from the smallest sufficient group of the nearest kind of which one suffices,
+    otherwise from as few groups as possible. kinds: how many of `DeviceSnapshot.near` distinguish them.
     """
     for kind in range(kinds):
-        groups, _ = _groups(free, kind)
+        groups, _ = _groups(places, free, kind)
         if enough := [key for key, group in groups.items() if len(group) >= count]:
-            best = min(enough, key=lambda key: (len(groups[key]), key)) if len(enough) > 1 else enough[0]
-            free, kinds = groups[best], kind
+            free, kinds = groups[min(enough, key=lambda key: (len(groups[key]), key))], kind
             break
-    if len(free) == count or not kinds:
-        return sorted([device.id for device in free])[:count]
+    if len(free) == count or not kinds or count < 1:
+        return free[:count]
     # No group of a nearer kind is enough: take the largest one, and what is nearest of the others.
-    groups, alone = _groups(free, kinds - 1)
-    every = [*groups.values(), *([one] for one in alone)]
-    largest = min(every, key=lambda group: (-len(group), min(device.id for device in group)))
-    taken = {device.id for device in largest}
-    rest = [device for device in free if device.id not in taken]
-    return [*taken, *_nearest(rest, count - len(taken), kinds)]
+    groups, alone = _groups(places, free, kinds - 1)
+    largest = min([*groups.values(), *alone], key=lambda group: (-len(group), group[0]))
+    rest = [at for at in free if at not in largest]
+    return largest + _nearest(places, rest, count - len(largest), kinds)
 
 
 def _groups(
-    free: Iterable[DeviceSnapshot], kind: int
-) -> tuple[dict[Any, list[DeviceSnapshot]], list[DeviceSnapshot]]:
-    """The groups by their keys, which can be compared, and the devices in none."""
-    groups: dict[Any, list[DeviceSnapshot]] = {}
-    alone: list[DeviceSnapshot] = []
-    for device in free:
-        key = device.near[kind] if device.near else device.set
-        if key is None:
-            alone.append(device)
-        elif key in groups:
-            groups[key].append(device)
+    places: Sequence[_Place], free: Iterable[int], kind: int
+) -> tuple[dict[Any, list[int]], list[list[int]]]:
+    """The groups by their keys, which can be compared, and those in none, each by itself."""
+    groups: dict[Any, list[int]] = {}
+    alone: list[list[int]] = []
+    for at in free:
+        if (key := places[at][kind]) is None:
+            alone.append([at])
         else:
-            groups[key] = [device]
+            groups.setdefault(key, []).append(at)
     return groups, alone
 
 

@@ -165,6 +165,15 @@ def test_a_switch_comes_before_a_numa_node_without_a_clique() -> None:
     assert choose(switched, "cuda.device", 2) == {"gpu0": WHOLE, "gpu3": WHOLE}
 
 
+def test_devices_without_switches_and_cliques_are_taken_one_by_one() -> None:
+    plain = placed([(False, "", "", numa) for numa in (0, 0, 0, 1)])
+    assert [choose(plain, "cuda.device", count) for count in (1, 2, 4)] == [
+        {"gpu3": WHOLE},
+        {"gpu0": WHOLE, "gpu1": WHOLE},
+        {f"gpu{n}": WHOLE for n in range(4)},
+    ]
+
+
 @given(places, st.integers(1, 8))
 def test_whole_devices_are_as_near_as_any_choice(
     of: list[tuple[bool, str, str, int | None]], count: int
