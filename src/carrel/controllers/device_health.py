@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.controllers.loop import Tools
 from carrel.nodes import device_conditions
 from carrel.nodes.device_conditions import HealthChange
-from carrel.notifications import devices
+from carrel.notifications import device_news
 from carrel.notifications.messages import DeviceFacts, Named
 from carrel.sessions import device_warnings
 from carrel.tables.notifications import NotificationKind
@@ -32,13 +32,13 @@ async def announce(tx: AsyncSession, tools: Tools, changes: Sequence[HealthChang
     if len(unhealthy) < len(changes) or await device_conditions.any_unhealthy(tx):
         await device_warnings.relieve(tx)
     link = f"{tools.public_url.rstrip('/')}/resources"
-    for kind, found in (
+    for kind, changed in (
         (NotificationKind.DEVICE_OUT_OF_ORDER, unhealthy),
         (NotificationKind.DEVICE_BACK, [one for one in changes if one.healthy]),
     ):
-        if found:
-            facts = [_facts(one, link) for one in found]
-            await devices.announce(tx, tools.seal, kind, facts, link=link, now=now)
+        if changed:
+            facts = [_facts(one, link) for one in changed]
+            await device_news.announce(tx, tools.seal, kind, facts, link=link, now=now)
 
 
 def _facts(change: HealthChange, url: str) -> DeviceFacts:

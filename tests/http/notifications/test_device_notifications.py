@@ -67,8 +67,8 @@ async def test_webhooks_of_superadmins_get_each_device_signed_and_again_after_a_
             "url": "https://carrel.example.org/resources",
         }
     }
-    told = [(one.message["type"], one.message["data"]["device"]["id"]) for one in back]
-    assert sorted(told) == [("device.back", "npu0"), ("device.back", "npu1")]
+    came = [(one.message["type"], one.message["data"]["device"]["id"]) for one in back]
+    assert sorted(came) == [("device.back", "npu0"), ("device.back", "npu1")]
 
 
 async def test_nobody_else_is_told_and_not_what_was_not_chosen(api: Api):

@@ -5,14 +5,14 @@ import type { NotificationChoices, NotificationKind, NotificationUpdate } from "
 import { useMe } from "@/me/use-me";
 import { useChooseNotifications } from "@/queries/notifications";
 import { ProblemAlert } from "@/ui/ProblemAlert";
-import { CHANNELS, type Channel, NOTIFICATION_KINDS, kindsFor } from "./words";
+import { CHANNELS, type Channel, NOTIFICATION_KINDS, notificationKindsFor } from "./words";
 
 const channels = Object.keys(CHANNELS) as Channel[];
 
 /** One checkbox for each kind and channel; a change is saved at once. */
 export function ChannelTable({ chosen }: { chosen: NotificationChoices }) {
   const { t, i18n } = useLingui();
-  const kinds = kindsFor(useMe().user.role === "superadmin");
+  const kinds = notificationKindsFor(useMe().user.role === "superadmin");
   const choose = useChooseNotifications();
   const [unsaved, setUnsaved] = useState<NotificationUpdate>({});
   const channelsOf = (kind: NotificationKind) => unsaved[kind] ?? chosen[kind];

@@ -6,9 +6,9 @@ import { useCreateWebhook, type WebhookOwner } from "@/queries/notifications";
 import { shellQuote } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
-import { NOTIFICATION_KINDS, kindsFor } from "./words";
+import { NOTIFICATION_KINDS, notificationKindsFor } from "./words";
 
-const ofSessions = kindsFor(false);
+const ofSessions = notificationKindsFor(false);
 
 interface Props {
   owner: WebhookOwner;
@@ -20,7 +20,7 @@ interface Props {
 export function WebhookForm({ owner, onClose, onMade }: Props) {
   const { t, i18n } = useLingui();
   const { user } = useMe();
-  const kinds = kindsFor(user.role === "superadmin" && Object.keys(owner).length === 0);
+  const kinds = notificationKindsFor(user.role === "superadmin" && Object.keys(owner).length === 0);
   const create = useCreateWebhook();
   const form = useProblemForm(
     {

@@ -17,7 +17,7 @@ export const NOTIFICATION_KINDS: Readonly<Record<NotificationKind, MessageDescri
 const KINDS = Object.keys(NOTIFICATION_KINDS) as NotificationKind[];
 
 /** Only superadmins are told of accelerators. */
-export const kindsFor = (isSuper: boolean): readonly NotificationKind[] =>
+export const notificationKindsFor = (isSuper: boolean): readonly NotificationKind[] =>
   KINDS.filter((kind) => isSuper || !kind.startsWith("device_"));
 
 export const CHANNELS: Readonly<Record<Channel, MessageDescriptor>> = {
