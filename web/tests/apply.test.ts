@@ -169,8 +169,10 @@ test("an accelerator that gets out of order is for a toast, and nodes are fetche
   client.setQueryData(["nodes", "show", "n1"], {});
   const data = { id: "n1", name: "gpu-1", device: "GPU-1", model: "H100", problem: "It is hot." };
   const event = { kind: "node.device_unhealthy", object: { kind: "node", id: "n1" }, data };
-  expect(await applyEvent(client, event, "me")).toEqual({ device: data });
+  expect(await applyEvent(client, event, "me")).toEqual({ device: { ...data, kind: "device_out_of_order" } });
   await vi.advanceTimersByTimeAsync(1000);
   expect(client.getQueryState(["nodes", "show", "n1"])?.isInvalidated).toBe(true);
-  expect(await applyEvent(client, { ...event, kind: "node.device_healthy" }, "me")).toBeNull();
+  expect(await applyEvent(client, { ...event, kind: "node.device_healthy" }, "me")).toEqual({
+    device: { ...data, kind: "device_back" },
+  });
 });

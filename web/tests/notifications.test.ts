@@ -55,6 +55,8 @@ const CHOSEN: NotificationChoices = {
   failed: ["page", "browser"],
   about_to_end: [],
   shared: [],
+  device_out_of_order: [],
+  device_back: [],
 };
 
 /** Browser with this permission, whose lock is held by another tab or free; returns the notifications shown. */

@@ -1,29 +1,25 @@
-"""Announce accelerators that are out of order, to the sessions that have them and to superadmins."""
+"""Announce accelerators that get out of order or are put back, to the sessions that have them and to superadmins."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import structlog
-from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.controllers.loop import Tools
-from carrel.mail import letters
 from carrel.nodes import device_conditions
 from carrel.nodes.device_conditions import HealthChange
+from carrel.notifications import device_news
+from carrel.notifications.messages import DeviceFacts, Named
 from carrel.sessions import device_warnings
-from carrel.site import outbox
-from carrel.tables.tenancy import IS_SUPERADMIN, User
+from carrel.tables.notifications import NotificationKind
 
 log = structlog.get_logger()
 
-_LIFETIME = timedelta(days=2)
-_LISTED = 20
-
 
 async def announce(tx: AsyncSession, tools: Tools, changes: Sequence[HealthChange], now: datetime) -> None:
-    """Warn sessions of devices that became unhealthy, queue a letter for each superadmin about all of them together,
-    and withdraw warnings of sessions that have none any more. In the transaction that found the changes, so each once.
+    """Warn sessions of devices that became unhealthy, withdraw warnings of sessions that have none any more, and queue
+    letters and messages to webhooks for superadmins. In the transaction that found the changes, so each once.
     """
     unhealthy = [one for one in changes if not one.healthy]
     for one in unhealthy:
@@ -35,18 +31,19 @@ async def announce(tx: AsyncSession, tools: Tools, changes: Sequence[HealthChang
     # Also of sessions that have left their node.
     if len(unhealthy) < len(changes) or await device_conditions.any_unhealthy(tx):
         await device_warnings.relieve(tx)
-    if unhealthy:
-        await _write(tx, tools, unhealthy, now)
-
-
-async def _write(tx: AsyncSession, tools: Tools, unhealthy: Sequence[HealthChange], now: datetime) -> None:
-    sentences = [f"{one.node_name}: {_name(one)}: {one.problem}" for one in unhealthy]
     link = f"{tools.public_url.rstrip('/')}/resources"
-    people = select(User.email, User.preferences).where(IS_SUPERADMIN, User.active)
-    for email, preferences in await tx.execute(people.order_by(User.email)):
-        language = letters.language_of(preferences.get("language"))
-        letter = letters.unhealthy_devices(language, sentences, most=_LISTED, link=link)
-        await outbox.put(tx, tools.seal, email, letter, now, _LIFETIME)
+    for kind, changed in (
+        (NotificationKind.DEVICE_OUT_OF_ORDER, unhealthy),
+        (NotificationKind.DEVICE_BACK, [one for one in changes if one.healthy]),
+    ):
+        if changed:
+            facts = [_facts(one, link) for one in changed]
+            await device_news.announce(tx, tools.seal, kind, facts, link=link, now=now)
+
+
+def _facts(change: HealthChange, url: str) -> DeviceFacts:
+    node = Named(id=change.node, name=change.node_name)
+    return DeviceFacts(id=change.device, model=change.model, problem=change.problem, node=node, url=url)
 
 
 def _name(change: HealthChange) -> str:

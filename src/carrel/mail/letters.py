@@ -1,23 +1,14 @@
 """The texts of mails, in the languages of the page."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from html import escape
 
 from carrel.mail.smtp import Letter
+from carrel.mail.wording import Words as _Words
+from carrel.mail.wording import written as _written
 
 LANGUAGES = ("en", "ko", "ja")
-
-
-@dataclass(frozen=True)
-class _Words:
-    """subject, and paragraphs; {link} is a separate paragraph."""
-
-    subject: str
-    paragraphs: tuple[str, ...]
-
 
 _NEW_PASSWORD = {
     "en": _Words(
@@ -181,21 +172,6 @@ _IMAGE_NEWS = {
         ImageNews.MISSING: "レジストリに次のタグがなくなりました。"
         "セッションはこれまでのダイジェストで起動します: {names}。",
     },
-}
-
-_UNHEALTHY_DEVICES = {
-    "en": _Words(
-        "Accelerators out of order",
-        ("These accelerators are out of order, and not offered to sessions:", "{devices}", "{link}"),
-    ),
-    "ko": _Words(
-        "가속기 이상",
-        ("다음 가속기에 문제가 있어 세션에 제공하지 않습니다.", "{devices}", "{link}"),
-    ),
-    "ja": _Words(
-        "アクセラレーターの異常",
-        ("次のアクセラレーターに問題があるため、セッションには提供しません。", "{devices}", "{link}"),
-    ),
 }
 
 TIME_LIMIT, DISK, NODE = "time_limit", "disk", "node"
@@ -371,12 +347,6 @@ def image_updates(language: str, news: Mapping[ImageNews, Sequence[str]], *, mos
     return _written(_IMAGE_UPDATES[language], link, news=" ".join(sentences))
 
 
-def unhealthy_devices(language: str, devices: Sequence[str], *, most: int, link: str) -> Letter:
-    """The mail to administrators about accelerators. devices: English sentences. most: of them."""
-    more = [f"+ {len(devices) - most}"] if len(devices) > most else []
-    return _written(_UNHEALTHY_DEVICES[language], link, devices=" ".join([*devices[:most], *more]))
-
-
 def test(language: str, *, link: str) -> Letter:
     """The test mail."""
     return _written(_TEST[language], link)
@@ -390,11 +360,3 @@ def language_of(*wishes: str | None) -> str:
             if tag in LANGUAGES:
                 return tag
     return LANGUAGES[0]
-
-
-def _written(words: _Words, link: str, **facts: str) -> Letter:
-    text = [part.format(link=link, **facts) for part in words.paragraphs]
-    anchor = f'<a href="{escape(link)}">{escape(link)}</a>'
-    safe = {name: escape(fact) for name, fact in facts.items()}
-    html = [f"<p>{escape(part).format(link=anchor, **safe)}</p>" for part in words.paragraphs]
-    return Letter(words.subject.format(**facts), "\n\n".join(text) + "\n", "\n".join(html) + "\n")

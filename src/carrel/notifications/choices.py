@@ -12,12 +12,17 @@ from carrel.tenancy import queries as tenancy
 
 DEFAULT: Sequence[NotificationChannel] = (NotificationChannel.PAGE, NotificationChannel.WEBHOOK)
 """Until a user chooses: on the open page, and to the webhooks that the user has set up."""
+_DEFAULTS = {NotificationKind.DEVICE_OUT_OF_ORDER: (*DEFAULT, NotificationChannel.MAIL)}
 
 
 def of(stored: Mapping[str, Sequence[str]]) -> dict[NotificationKind, list[NotificationChannel]]:
     """The channels of each kind. stored: of a user's row."""
     return {
-        kind: [channel for channel in NotificationChannel if channel in stored.get(kind, DEFAULT)]
+        kind: [
+            channel
+            for channel in NotificationChannel
+            if channel in stored.get(kind, _DEFAULTS.get(kind, DEFAULT))
+        ]
         for kind in NotificationKind
     }
 

@@ -103,7 +103,7 @@ async def _pass_on(tx: AsyncSession, seal: SecretBox, row: Any, public_url: str,
     if not places:
         return
     message = _message(notice, session, owner, project, domain, kind, link)
-    for webhook in await _live_webhooks(tx, kind, or_(*places)):
+    for webhook in await live_webhooks(tx, kind, or_(*places)):
         await deliveries.put(tx, webhook, message, now, session=session.id)
 
 
@@ -125,9 +125,10 @@ def _link(public_url: str, session: Session) -> str:
     return f"{public_url.rstrip('/')}/sessions?state=all&session={session.id}"
 
 
-async def _live_webhooks(
+async def live_webhooks(
     tx: AsyncSession, kind: NotificationKind, places: ColumnElement[bool]
 ) -> Iterable[str]:
+    """Webhooks in these places that are in use and have this kind."""
     query = deliveries.with_owners(select(Webhook.id)).where(
         and_(deliveries.is_live(), places, literal(str(kind)) == any_(Webhook.kinds))
     )

@@ -44,15 +44,26 @@ class SessionFacts(BaseModel):
     url: str
 
 
+class DeviceFacts(BaseModel):
+    """An accelerator. problem: empty with device.back. url: the resources on the page."""
+
+    id: str
+    model: str
+    problem: str
+    node: Named
+    url: str
+
+
 class MessageContent(BaseModel):
-    """session: absent in a test."""
+    """session or device, what the message is about; neither in a test."""
 
     session: SessionFacts | None = None
+    device: DeviceFacts | None = None
 
 
 class Message(BaseModel):
-    """type: session.started, session.ended, session.failed, session.about_to_end, session.shared or webhook.test.
-    timestamp: of the event, not of the attempt.
+    """type: session.started, session.ended, session.failed, session.about_to_end, session.shared,
+    device.out_of_order, device.back or webhook.test. timestamp: of the event, not of the attempt.
     """
 
     type: str
@@ -61,4 +72,4 @@ class Message(BaseModel):
 
     def encoded(self) -> str:
         """The bytes to sign and send, as text."""
-        return self.model_dump_json(exclude_none=not self.data.session)
+        return self.model_dump_json(exclude_unset=True)

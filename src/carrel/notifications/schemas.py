@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 from carrel.http.paging import PageQuery
 from carrel.http.validation import says
 from carrel.notifications.signature import is_secret
-from carrel.tables.notifications import DeliveryState, NotificationChannel, NotificationKind
+from carrel.tables.notifications import SESSION_KINDS, DeliveryState, NotificationChannel, NotificationKind
 from carrel.tenancy.schemas import DomainRef, PersonName, ProjectRef, Ref, UserRef
 
 
@@ -49,9 +49,10 @@ Channels = Annotated[list[NotificationChannel], Field(max_length=len(Notificatio
 
 
 class NotificationChoices(BaseModel):
-    """The channels on which each kind reaches the user. shared: another user's session; the others: own sessions.
-    page: while the page is open. browser: by the system, from the open page. mail: by e-mail, if the installation
-    sends mail. webhook: to the user's own webhooks.
+    """The channels on which each kind reaches the user. shared: another user's session. device_out_of_order and
+    device_back: an accelerator, for superadmins only. The others: own sessions. page: while the page is open. browser:
+    by the system, from the open page. mail: by e-mail, if the installation sends mail. webhook: to the user's own
+    webhooks.
     """
 
     started: list[NotificationChannel]
@@ -59,6 +60,8 @@ class NotificationChoices(BaseModel):
     failed: list[NotificationChannel]
     about_to_end: list[NotificationChannel]
     shared: list[NotificationChannel]
+    device_out_of_order: list[NotificationChannel]
+    device_back: list[NotificationChannel]
 
 
 class NotificationUpdate(BaseModel):
@@ -71,18 +74,21 @@ class NotificationUpdate(BaseModel):
     failed: Channels = []
     about_to_end: Channels = []
     shared: Channels = []
+    device_out_of_order: Channels = []
+    device_back: Channels = []
 
 
 class WebhookCreate(BaseModel):
     """project, domain: id or name of the project or domain that owns it, for its administrators; omitted: you own it.
-    secret: generated if omitted.
+    kinds: omitted, all of sessions; those of accelerators are delivered to superadmins' own webhooks only. secret:
+    generated if omitted.
     """
 
     model_config = {"extra": "forbid"}
 
     name: PersonName
     url: WebhookUrl
-    kinds: Kinds = list(NotificationKind)
+    kinds: Kinds = list(SESSION_KINDS)
     project: Ref | None = None
     domain: Ref | None = None
     secret: Secret | None = None

@@ -24,7 +24,8 @@ from carrel.tables.session_states import SessionState
 
 class NotificationKind(StrEnum):
     """ENDED: finished or was terminated. FAILED: ended in an error, or as a batch session without success. SHARED:
-    somebody shared a session of theirs with the user; the others are about the user's own sessions.
+    somebody shared a session of theirs with the user. DEVICE_OUT_OF_ORDER, DEVICE_BACK: an accelerator of a node, for
+    superadmins. The others are about the user's own sessions.
     """
 
     STARTED = "started"
@@ -32,6 +33,11 @@ class NotificationKind(StrEnum):
     FAILED = "failed"
     ABOUT_TO_END = "about_to_end"
     SHARED = "shared"
+    DEVICE_OUT_OF_ORDER = "device_out_of_order"
+    DEVICE_BACK = "device_back"
+
+
+SESSION_KINDS = tuple(kind for kind in NotificationKind if not kind.startswith("device_"))
 
 
 class NotificationChannel(StrEnum):

@@ -19,7 +19,9 @@ DEFAULT = ["page", "webhook"]
 async def test_choices_are_stored_per_kind_and_audited(api: Api):
     user = await api.as_("user")
     shown = (await user.get("/notifications")).json()
-    assert shown == dict.fromkeys(("started", "ended", "failed", "about_to_end", "shared"), DEFAULT)
+    of_sessions = dict.fromkeys(("started", "ended", "failed", "about_to_end", "shared"), DEFAULT)
+    device_kinds = {"device_out_of_order": ["page", "mail", "webhook"], "device_back": DEFAULT}
+    assert shown == of_sessions | device_kinds
     changed = await user.patch("/notifications", {"failed": ["mail", "page", "mail"], "ended": []})
     assert changed.json() == {**shown, "failed": ["page", "mail"], "ended": []}
     await user.patch("/notifications", {"ended": []})

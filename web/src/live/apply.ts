@@ -30,8 +30,9 @@ export interface ShareChange {
   by: string | null;
 }
 
-/** An accelerator got out of order. name: of its node. */
-export interface DeviceProblem {
+/** An accelerator got out of order, or is back. name: of its node. */
+export interface DeviceChange {
+  kind: "device_out_of_order" | "device_back";
   name: string;
   device: string;
   model: string;
@@ -44,7 +45,7 @@ export type LiveChange =
   | { task: TaskChange }
   | { quota: QuotaChange }
   | { share: ShareChange }
-  | { device: DeviceProblem };
+  | { device: DeviceChange };
 
 /** Whether the user is notified: of their own sessions, and what others share with them; of others by preference. */
 export function concernsUser(change: LiveChange, { user, projects }: Pick<Me, "user" | "projects">): boolean {
@@ -55,6 +56,11 @@ export function concernsUser(change: LiveChange, { user, projects }: Pick<Me, "u
   }
   return !("after" in change) || change.owner === user.id || user.preferences?.notifications === "all";
 }
+
+const DEVICE_KINDS: Readonly<Record<string, DeviceChange["kind"]>> = {
+  "node.device_unhealthy": "device_out_of_order",
+  "node.device_healthy": "device_back",
+};
 
 /** How long a session stays in a list whose filter it no longer matches. */
 export const LEAVES_AFTER_MS = 10_000;
@@ -92,7 +98,8 @@ export async function applyEvent(
   }
   if (event.kind !== "session.created" && event.kind !== "session.updated") {
     refreshSoon(client, touchedBy(event.kind));
-    if (event.kind === "node.device_unhealthy") return { device: event.data as unknown as DeviceProblem };
+    const kind = DEVICE_KINDS[event.kind];
+    if (kind) return { device: { ...(event.data as unknown as DeviceChange), kind } };
     if (event.kind === "session.shared") return { share: event.data as unknown as ShareChange };
     if (concerns(event, client.getQueryData<Me>(["auth", "me"]))) refreshSoon(client, ["auth"]);
     return null;

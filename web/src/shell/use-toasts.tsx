@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { TASK_KINDS } from "@/features/folders/words";
 import { NOTIFICATION_KINDS } from "@/features/notifications/words";
-import type { DeviceProblem, LiveChange, QuotaChange, ShareChange, Transition } from "@/live/apply";
+import type { DeviceChange, LiveChange, QuotaChange, ShareChange, Transition } from "@/live/apply";
 import type { TaskChange } from "@/live/folders";
 import { notificationKindOf, showInSystem } from "@/live/notification-kinds";
 import { notificationsShowQuery } from "@/queries/notifications";
@@ -13,7 +13,7 @@ import { formatSize } from "@/ui/format";
 
 /**
  * Toasts for sessions that run or failed, unless the user is viewing them; for sessions that others share; for
- * finished tasks; for scarce quota; and for accelerators that are out of order.
+ * finished tasks; for scarce quota; and for accelerators that get out of order or are back.
  */
 export function useToasts(): (change: LiveChange) => void {
   const { t, i18n } = useLingui();
@@ -35,15 +35,26 @@ export function useToasts(): (change: LiveChange) => void {
       });
     }
   };
-  const ofDevice = ({ name, device, model, problem }: DeviceProblem) =>
+  const ofDevice = ({ kind, name, device, model, problem }: DeviceChange) => {
+    const id = `device:${name}:${device}`;
+    const isBack = kind === "device_back";
+    const title = isBack
+      ? t`An accelerator of ${name} is back`
+      : t`An accelerator of ${name} is out of order`;
+    const message = isBack ? model || device : `${model || device}: ${problem}`;
+    const open = () => void navigate({ to: "/resources" });
+    if (chosen?.[kind].includes("browser")) showInSystem(id, title, message, open);
+    notifications.hide(id);
+    if (chosen && !chosen[kind].includes("page")) return;
     notifications.show({
-      id: `device:${name}:${device}`,
-      title: t`An accelerator of ${name} is out of order`,
-      message: `${model || device}: ${problem}`,
-      color: "red",
-      autoClose: false,
-      onClick: () => void navigate({ to: "/resources" }),
+      id,
+      title,
+      message,
+      color: isBack ? "lamp" : "red",
+      autoClose: isBack,
+      onClick: open,
     });
+  };
   const ofSession = ({ before, after }: Transition) => {
     if (!before) return;
     const name = after.name ?? before.name;

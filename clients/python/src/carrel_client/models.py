@@ -2848,24 +2848,37 @@ NotificationChannel = Literal["page", "browser", "mail", "webhook"]
 
 
 class NotificationChoices(TypedDict):
-    """The channels on which each kind reaches the user. shared: another user's session; the others: own sessions.
-    page: while the page is open. browser: by the system, from the open page. mail: by e-mail, if the installation
-    sends mail. webhook: to the user's own webhooks."""
+    """The channels on which each kind reaches the user. shared: another user's session. device_out_of_order and
+    device_back: an accelerator, for superadmins only. The others: own sessions. page: while the page is open. browser:
+    by the system, from the open page. mail: by e-mail, if the installation sends mail. webhook: to the user's own
+    webhooks."""
 
     about_to_end: list[NotificationChannel]
+    device_back: list[NotificationChannel]
+    device_out_of_order: list[NotificationChannel]
     ended: list[NotificationChannel]
     failed: list[NotificationChannel]
     shared: list[NotificationChannel]
     started: list[NotificationChannel]
 
 
-NotificationKind = Literal["started", "ended", "failed", "about_to_end", "shared"]
+NotificationKind = Literal[
+    "started",
+    "ended",
+    "failed",
+    "about_to_end",
+    "shared",
+    "device_out_of_order",
+    "device_back",
+]
 
 
 class NotificationUpdate(TypedDict):
     """Omitted kinds keep their channels."""
 
     about_to_end: NotRequired[list[NotificationChannel]]
+    device_back: NotRequired[list[NotificationChannel]]
+    device_out_of_order: NotRequired[list[NotificationChannel]]
     ended: NotRequired[list[NotificationChannel]]
     failed: NotRequired[list[NotificationChannel]]
     shared: NotRequired[list[NotificationChannel]]
@@ -5495,7 +5508,8 @@ WatchState = Literal["unchecked", "current", "available", "taking", "skipped", "
 
 class WebhookCreate(TypedDict):
     """project, domain: id or name of the project or domain that owns it, for its administrators; omitted: you own it.
-    secret: generated if omitted."""
+    kinds: omitted, all of sessions; those of accelerators are delivered to superadmins' own webhooks only. secret:
+    generated if omitted."""
 
     domain: NotRequired[str | None]
     kinds: NotRequired[list[NotificationKind]]

@@ -1784,6 +1784,8 @@ class Notifications(Group):
         self,
         *,
         about_to_end: Sequence[models.NotificationChannel] = UNSET,
+        device_back: Sequence[models.NotificationChannel] = UNSET,
+        device_out_of_order: Sequence[models.NotificationChannel] = UNSET,
         ended: Sequence[models.NotificationChannel] = UNSET,
         failed: Sequence[models.NotificationChannel] = UNSET,
         shared: Sequence[models.NotificationChannel] = UNSET,
@@ -1794,7 +1796,13 @@ class Notifications(Group):
             "PATCH",
             "/api/v1/notifications",
             body=_given(
-                about_to_end=about_to_end, ended=ended, failed=failed, shared=shared, started=started
+                about_to_end=about_to_end,
+                device_back=device_back,
+                device_out_of_order=device_out_of_order,
+                ended=ended,
+                failed=failed,
+                shared=shared,
+                started=started,
             ),
         )
         return answer

@@ -7331,15 +7331,24 @@ export type NotificationChannel = 'page' | 'browser' | 'mail' | 'webhook';
 /**
  * NotificationChoices
  *
- * The channels on which each kind reaches the user. shared: another user's session; the others: own sessions.
- * page: while the page is open. browser: by the system, from the open page. mail: by e-mail, if the installation
- * sends mail. webhook: to the user's own webhooks.
+ * The channels on which each kind reaches the user. shared: another user's session. device_out_of_order and
+ * device_back: an accelerator, for superadmins only. The others: own sessions. page: while the page is open. browser:
+ * by the system, from the open page. mail: by e-mail, if the installation sends mail. webhook: to the user's own
+ * webhooks.
  */
 export type NotificationChoices = {
     /**
      * About To End
      */
     about_to_end: Array<NotificationChannel>;
+    /**
+     * Device Back
+     */
+    device_back: Array<NotificationChannel>;
+    /**
+     * Device Out Of Order
+     */
+    device_out_of_order: Array<NotificationChannel>;
     /**
      * Ended
      */
@@ -7362,9 +7371,10 @@ export type NotificationChoices = {
  * NotificationKind
  *
  * ENDED: finished or was terminated. FAILED: ended in an error, or as a batch session without success. SHARED:
- * somebody shared a session of theirs with the user; the others are about the user's own sessions.
+ * somebody shared a session of theirs with the user. DEVICE_OUT_OF_ORDER, DEVICE_BACK: an accelerator of a node, for
+ * superadmins. The others are about the user's own sessions.
  */
-export type NotificationKind = 'started' | 'ended' | 'failed' | 'about_to_end' | 'shared';
+export type NotificationKind = 'started' | 'ended' | 'failed' | 'about_to_end' | 'shared' | 'device_out_of_order' | 'device_back';
 
 /**
  * NotificationUpdate
@@ -7376,6 +7386,14 @@ export type NotificationUpdate = {
      * About To End
      */
     about_to_end?: Array<NotificationChannel>;
+    /**
+     * Device Back
+     */
+    device_back?: Array<NotificationChannel>;
+    /**
+     * Device Out Of Order
+     */
+    device_out_of_order?: Array<NotificationChannel>;
     /**
      * Ended
      */
@@ -14404,7 +14422,8 @@ export type WatchState = 'unchecked' | 'current' | 'available' | 'taking' | 'ski
  * WebhookCreate
  *
  * project, domain: id or name of the project or domain that owns it, for its administrators; omitted: you own it.
- * secret: generated if omitted.
+ * kinds: omitted, all of sessions; those of accelerators are delivered to superadmins' own webhooks only. secret:
+ * generated if omitted.
  */
 export type WebhookCreate = {
     /**

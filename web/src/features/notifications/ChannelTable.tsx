@@ -2,16 +2,17 @@ import { useLingui } from "@lingui/react/macro";
 import { Checkbox, Table } from "@mantine/core";
 import { useState } from "react";
 import type { NotificationChoices, NotificationKind, NotificationUpdate } from "@/api/types";
+import { useMe } from "@/me/use-me";
 import { useChooseNotifications } from "@/queries/notifications";
 import { ProblemAlert } from "@/ui/ProblemAlert";
-import { CHANNELS, type Channel, NOTIFICATION_KINDS } from "./words";
+import { CHANNELS, type Channel, NOTIFICATION_KINDS, notificationKindsFor } from "./words";
 
-const kinds = Object.keys(NOTIFICATION_KINDS) as NotificationKind[];
 const channels = Object.keys(CHANNELS) as Channel[];
 
 /** One checkbox for each kind and channel; a change is saved at once. */
 export function ChannelTable({ chosen }: { chosen: NotificationChoices }) {
   const { t, i18n } = useLingui();
+  const kinds = notificationKindsFor(useMe().user.role === "superadmin");
   const choose = useChooseNotifications();
   const [unsaved, setUnsaved] = useState<NotificationUpdate>({});
   const channelsOf = (kind: NotificationKind) => unsaved[kind] ?? chosen[kind];

@@ -1,13 +1,14 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Checkbox, Group, TextInput } from "@mantine/core";
-import type { NewWebhook, NotificationKind } from "@/api/types";
+import type { NewWebhook } from "@/api/types";
+import { useMe } from "@/me/use-me";
 import { useCreateWebhook, type WebhookOwner } from "@/queries/notifications";
 import { shellQuote } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
-import { NOTIFICATION_KINDS } from "./words";
+import { NOTIFICATION_KINDS, notificationKindsFor } from "./words";
 
-const kinds = Object.keys(NOTIFICATION_KINDS) as NotificationKind[];
+const ofSessions = notificationKindsFor(false);
 
 interface Props {
   owner: WebhookOwner;
@@ -18,10 +19,12 @@ interface Props {
 /** Adds a webhook. */
 export function WebhookForm({ owner, onClose, onMade }: Props) {
   const { t, i18n } = useLingui();
+  const { user } = useMe();
+  const kinds = notificationKindsFor(user.role === "superadmin" && Object.keys(owner).length === 0);
   const create = useCreateWebhook();
   const form = useProblemForm(
     {
-      initialValues: { name: "", url: "", kinds },
+      initialValues: { name: "", url: "", kinds: [...ofSessions] },
       validate: {
         name: (value) => (value.trim() === "" ? t`Enter a name.` : null),
         url: (value) =>
@@ -37,7 +40,8 @@ export function WebhookForm({ owner, onClose, onMade }: Props) {
     focusFirst(form),
   );
   const place = Object.entries(owner).map(([option, id]) => ` --${option} ${id}`);
-  const { name, url } = form.values;
+  const { name, url, kinds: chosen } = form.values;
+  const isDefault = chosen.length === ofSessions.length && chosen.every((kind) => ofSessions.includes(kind));
   const command = `carrel webhook create ${shellQuote(name.trim() || "NAME")} ${shellQuote(url.trim() || "URL")}`;
   return (
     <Form
@@ -46,7 +50,7 @@ export function WebhookForm({ owner, onClose, onMade }: Props) {
       onCancel={onClose}
       busy={create.isPending}
       problem={create.error}
-      command={`${command}${form.values.kinds.length < kinds.length ? ` --kinds ${form.values.kinds.join(",")}` : ""}${place.join("")}`}
+      command={`${command}${isDefault ? "" : ` --kinds ${chosen.join(",")}`}${place.join("")}`}
     >
       <TextInput label={t`Name`} maxLength={64} data-autofocus {...form.getInputProps("name")} />
       <TextInput

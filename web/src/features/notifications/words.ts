@@ -10,7 +10,15 @@ export const NOTIFICATION_KINDS: Readonly<Record<NotificationKind, MessageDescri
   failed: msg`A session has failed`,
   about_to_end: msg`A session is about to be ended`,
   shared: msg`A session is shared with you`,
+  device_out_of_order: msg`An accelerator is out of order`,
+  device_back: msg`An accelerator is back`,
 };
+
+const KINDS = Object.keys(NOTIFICATION_KINDS) as NotificationKind[];
+
+/** Only superadmins are told of accelerators. */
+export const notificationKindsFor = (isSuper: boolean): readonly NotificationKind[] =>
+  KINDS.filter((kind) => isSuper || !kind.startsWith("device_"));
 
 export const CHANNELS: Readonly<Record<Channel, MessageDescriptor>> = {
   page: msg`Page`,

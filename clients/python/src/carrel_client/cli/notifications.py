@@ -17,7 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-KINDS = ("started", "ended", "failed", "about_to_end", "shared")
+_OF_SESSIONS = ("started", "ended", "failed", "about_to_end", "shared")
+KINDS = (*_OF_SESSIONS, "device_out_of_order", "device_back")
 CHANNELS = ("page", "browser", "mail", "webhook")
 _STATES = {"pending": "yellow", "delivered": "green", "failed": "red"}
 _DAY_S = 86_400
@@ -25,7 +26,10 @@ _YES = {"yes": "green", "no": "dim"}
 
 
 def show_arguments(parser: Arguments) -> None:
-    parser.explain("Show on which channels each kind of notification of your sessions reaches you.")
+    parser.explain(
+        "Show on which channels each kind of notification reaches you: of your sessions, and for superadmins of\n"
+        "accelerators."
+    )
     parser.example("carrel notifications show", "carrel notifications show -o json")
 
 
@@ -45,11 +49,12 @@ def choose_arguments(parser: Arguments) -> None:
     parser.explain(
         "Choose on which channels each kind of notification reaches you. Kinds that you omit stay as they are.\n"
         "page: while the page is open; browser: by the system, from the open page; mail: by e-mail; webhook: to\n"
-        "your own webhooks."
+        "your own webhooks. Accelerators that get out of order or are put back are reported to superadmins only."
     )
     parser.example(
         "carrel notifications set --failed page,mail --about-to-end page,browser,mail",
         "carrel notifications set --started none",
+        "carrel notifications set --device-back page,mail,webhook",
     )
 
 
@@ -118,14 +123,18 @@ def webhooks(args: argparse.Namespace, context: Context) -> int:
 def create_arguments(parser: Arguments) -> None:
     parser.add_argument("name", metavar="NAME", help="what it is for")
     parser.add_argument("url", metavar="URL", help="where messages are posted to")
-    parser.add_argument("--kinds", metavar="KINDS", help=f"separated by commas (default: {','.join(KINDS)})")
+    parser.add_argument(
+        "--kinds", metavar="KINDS", help=f"separated by commas (default: {','.join(_OF_SESSIONS)})"
+    )
     _place_arguments(parser)
     parser.explain(
-        "Add a webhook. The secret, with which the receiver verifies signatures, is shown only once."
+        "Add a webhook. The secret, with which the receiver verifies signatures, is shown only once. The kinds\n"
+        "device_out_of_order and device_back are delivered to superadmins' own webhooks only."
     )
     parser.example(
         "carrel webhook create chat https://chat.example.org/hooks/carrel",
         "carrel webhook create jobs https://ci.example.org/carrel --project vision --kinds failed,ended",
+        "carrel webhook create devices https://chat.example.org/hooks/ops --kinds device_out_of_order,device_back",
     )
 
 
@@ -150,7 +159,7 @@ def update_arguments(parser: Arguments) -> None:
     parser.add_argument("webhook", metavar="ID", help="as carrel webhook ls shows it")
     parser.add_argument("--name", metavar="N", help="what it is for")
     parser.add_argument("--url", metavar="URL", help="where messages are posted to")
-    parser.add_argument("--kinds", metavar="KINDS", help="separated by commas")
+    parser.add_argument("--kinds", metavar="KINDS", help=f"separated by commas: {', '.join(KINDS)}")
     state = parser.add_mutually_exclusive_group()
     state.add_argument("--activate", action="store_true", help="switch it on")
     state.add_argument("--deactivate", action="store_true", help="switch it off")
