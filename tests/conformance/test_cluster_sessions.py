@@ -127,7 +127,7 @@ async def test_an_image_without_sshd_says_so_in_its_log(docker_engine: DockerEng
     [
         f". $CARREL_CLUSTER_RANKS; exec {PYTHON} sum.py",
         # PyTorch 1.13 looks for the default 0 of both options among the members of an IntFlag (`Std.from_str` in
-        # torch/distributed/elastic/multiprocessing/api.py), of which Python 3.11 lists no zero. 2: standard error
+        # torch.distributed.elastic.multiprocessing.api), of which Python 3.11 lists no zero. 2: standard error
         # goes to a file, and from there to the log.
         "exec torchrun --redirects 2 --tee 2 sum.py",
     ],
