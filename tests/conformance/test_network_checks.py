@@ -24,11 +24,12 @@ import asyncio, sys
 from carrel.apps.network_checks.all_reduce import Participant, measure
 from carrel.core.ids import ContainerId
 from carrel.engines.docker import DockerEngine
-url, installation, *containers = sys.argv[1:]
+url, installation, *places = sys.argv[1:]
+containers = [one.split("=") for one in places]
 async def main():
     engine = DockerEngine(url, installation)
     while True:
-        await measure([Participant(ContainerId(id), f"h{n}", engine) for n, id in enumerate(containers)])
+        await measure([Participant(ContainerId(id), host, engine) for host, id in containers])
 asyncio.run(main())
 """
 
@@ -44,13 +45,9 @@ def participants(engine: DockerEngine, cluster: Cluster) -> list[Participant]:
 
 async def measuring(cluster: Cluster) -> list[str]:
     """The hosts in which a process of a check runs."""
-    # In two parts, so that it does not find itself.
-    find = "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -qF \"$1$2\""
-    return [
-        host
-        for host in cluster.containers
-        if (await cluster.on(host, "sh", "-c", find, "sh", "sys.stdin.", "buffer.read(int(")).exit_code == 0
-    ]
+    # Of a form that does not find itself.
+    find = "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -q '[s]ys.stdin.buffer.read(int('"
+    return [host for host in cluster.containers if (await cluster.on(host, "sh", "-c", find)).exit_code == 0]
 
 
 def goes_around_by(measured: Measurement, interface: str) -> None:
@@ -115,7 +112,8 @@ async def test_a_server_that_is_killed_leaves_no_process_in_the_session(
     cluster = await started(docker_engine, starter_image, containers=2)
     path = os.pathsep.join(sys.path)
     server = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", _SERVER, docker_url(), installation, *cluster.containers.values(),
+        sys.executable, "-c", _SERVER, docker_url(), installation,
+        *(f"{host}={id_}" for host, id_ in cluster.containers.items()),
         env={**os.environ, "PYTHONPATH": path},
     )  # fmt: skip
     await eventually(lambda: _measures_in_all(cluster))

@@ -1,5 +1,6 @@
 """The claim of a pod, and which devices are offered, against a small API server."""
 
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -108,6 +109,27 @@ async def test_a_removal_lasts_until_the_devices_are_free(
     server.refuse = released_later
     await engine.remove("abc", grace_s=0)
     assert len(looks) == 3
+    assert server.paths("resourceclaims") == []
+
+
+async def test_a_claim_that_stays_is_looked_at_ever_less_often(
+    server: TinyApiServer, engine: KubernetesEngine
+) -> None:
+    await attempt(engine)
+    [path] = server.paths("resourceclaims")
+    looks: list[float] = []
+
+    def released_late(request: web.Request) -> web.StreamResponse | None:
+        if request.method == "DELETE" and request.path == f"/{path}":
+            looks.append(time.monotonic())
+            if looks[-1] - looks[0] < 0.6:
+                return web.json_response(server.objects[path])
+        return None
+
+    server.refuse = released_late
+    await engine.remove("abc", grace_s=0)
+    # After 0.1, 0.3, 0.7 and 1.5 s.
+    assert len(looks) <= 5
     assert server.paths("resourceclaims") == []
 
 

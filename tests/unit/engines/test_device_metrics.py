@@ -1,15 +1,18 @@
 """What exporters measure of the devices of a cluster."""
 
+import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 from aiohttp import web
+from people import eventually
 from tiny_api_server import TinyApiServer, machine, running
 
 from carrel.accelerators.port import UNKNOWN, DeviceMetrics
-from carrel.engines.kubernetes import KubernetesEngine, exporter_text
+from carrel.engines.kubernetes import KubernetesEngine, device_metrics, exporter_text
 from carrel.engines.kubernetes.exporter_text import ExporterReading
 from carrel.engines.port import ContainerUsage
 
@@ -71,7 +74,7 @@ def test_other_formats_are_refused(text: str) -> None:
 
 def test_units_have_the_metrics_of_the_devices_of_their_pod() -> None:
     pod = ("carrel", "carrel-lab-abc")
-    measured = exporter_text.read(_DCGM)
+    measured = exporter_text.indexed(exporter_text.read(_DCGM))
     unit = "nvidia.com/gpu/3"
     assert exporter_text.by_device(measured, [unit], {pod: [unit]}) == {unit: _FIRST}
     # Of two units, the exporter knows one device: which of them it is, nobody knows.
@@ -79,6 +82,23 @@ def test_units_have_the_metrics_of_the_devices_of_their_pod() -> None:
     assert exporter_text.by_device(measured, ["gpu.nvidia.com/gpu-2"], {}) == {
         "gpu.nvidia.com/gpu-2": DeviceMetrics(0.0)
     }
+
+
+def test_the_devices_of_a_thousand_nodes_are_found_at_once() -> None:
+    numbers = range(8_000)
+    text = [
+        ExporterReading(f"GPU-{one}", ("carrel", f"carrel-lab-{one}"), DeviceMetrics(float(one)))
+        for one in numbers
+    ]
+    begin = time.process_time()
+    measured = exporter_text.indexed(text)
+    for first in numbers[::8]:
+        units = [f"nvidia.com/gpu/{one}" for one in range(8)]
+        pods = {("carrel", f"carrel-lab-{first + at}"): [unit] for at, unit in enumerate(units)}
+        known = exporter_text.by_device(measured, units, pods)
+        assert [known[unit].utilization_percent for unit in units] == list(range(first, first + 8))
+    # Rather a hundredth of that than seconds.
+    assert time.process_time() - begin < 1
 
 
 def machine_with_gpus() -> Any:
@@ -161,6 +181,51 @@ async def test_an_exporter_is_read_through_the_api_server() -> None:
         metrics, _ = await measured(engine)
         await engine.close()
     assert metrics == [UNKNOWN, _FIRST]
+
+
+async def test_only_nodes_with_devices_are_asked_and_who_is_silent_delays_no_other() -> None:
+    connected = []
+
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connected.append(writer.get_extra_info("sockname")[0])
+        await reader.read()
+        writer.close()
+
+    async with cluster() as server, exporter(_DCGM) as port:
+        for name, address, gpus in (("b", "127.0.0.2", 2), ("c", "127.0.0.3", 0)):
+            made = machine_with_gpus()
+            made["metadata"] |= {"name": name, "uid": name}
+            made["status"]["allocatable"]["nvidia.com/gpu"] = str(gpus)
+            made["status"]["addresses"][0]["address"] = address
+            server.objects[f"api/v1/nodes/{name}"] = made
+        url = f"http://{{address}}:{port}/metrics"
+        engine = KubernetesEngine(server.access(), "lab", device_metrics_url=url)
+        listeners = [await asyncio.start_server(silent, f"127.0.0.{one}", port) for one in (2, 3)]
+
+        async def known() -> bool:
+            node = next(one for one in await engine.nodes() if one.name == "a")
+            return [state.metrics for state in node.device_states] == [UNKNOWN, _FIRST]
+
+        await eventually(known, within_s=4)
+        reading = engine._device_metrics._reading
+        assert reading is not None
+        assert not reading.done()
+        assert connected == ["127.0.0.2"]
+        await engine.close()
+        for listener in listeners:
+            listener.close()
+
+
+async def test_an_answer_is_known_for_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with cluster() as server, exporter(_DCGM) as port:
+        url = f"http://{{address}}:{port}/metrics"
+        engine = KubernetesEngine(server.access(), "lab", device_metrics_url=url)
+        metrics, _ = await measured(engine)
+        assert metrics == [UNKNOWN, _FIRST]
+        monkeypatch.setattr(device_metrics, "_KNOWN_S", 0.0)
+        [node] = await engine.nodes()
+        await engine.close()
+    assert [state.metrics for state in node.device_states] == [UNKNOWN, UNKNOWN]
 
 
 @pytest.mark.parametrize(("text", "status"), [("<html>", 200), (_DCGM, 500), ("x" * (17 << 20), 200)])

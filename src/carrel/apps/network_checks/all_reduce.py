@@ -33,6 +33,10 @@ _ORDER_S = 20.0
 _MEASURE_S = 10.0
 _EACH_S = 0.4
 _END_S = 5.0
+CLOSE_S = 3.0
+"""After LIMIT_S, for what did not end by itself."""
+_AT_ONCE = 16
+"""Processes that are being started."""
 _LARGEST_LINE = 1 << 20
 _SIZES = (8, 64 << 10, 1 << 20, 16 << 20, 64 << 20)
 _MAX_COUNT = 200
@@ -132,20 +136,23 @@ async def measure(
 
     Raises: Conflict with a code network.*, EngineError.
     """
-    async with AsyncExitStack() as stack:
-        return await _measured(stack, participants, python, clock)
+    starter = _Starter(python)
+    try:
+        return await _measured(starter, participants, clock)
+    finally:
+        await starter.close()
 
 
 async def _measured(
-    stack: AsyncExitStack, participants: Sequence[Participant], python: str | None, clock: Callable[[], float]
+    starter: "_Starter", participants: Sequence[Participant], clock: Callable[[], float]
 ) -> Measurement:
     begin = clock()
     async with _within(_SETUP_S):
-        ranks = [await _started(stack, one, python) for one in participants]
+        ranks = await starter.started((one, 0) for one in participants)
         ready = await _all(rank.next(_Ready) for rank in ranks)
         method, lack = _method(ready)
         if method is AllReduceMethod.NCCL:
-            ranks, ready = await _for_each_device(stack, ranks, ready, python)
+            ranks, ready = await _for_each_device(starter, ranks, ready)
         await _connect(ranks, ready, method)
     free = min(one.free_bytes for one in ready) // _BUFFERS
     messages: list[MessageTiming] = []
@@ -156,8 +163,7 @@ async def _measured(
                 break
             messages.append(await _message(ranks, size))
         reports = await _ordered(ranks, {"finish": True}, _Finished)
-    for rank in ranks:
-        await rank.end()
+    await _ended(ranks, min(_END_S, LIMIT_S - (clock() - begin)))
     if method is AllReduceMethod.NCCL:
         taken = message_paths.of_nccl({number: one.lines for number, one in enumerate(reports)})
     else:
@@ -180,16 +186,18 @@ def _method(ready: Sequence[_Ready]) -> tuple[AllReduceMethod, Lack | None]:
 
 
 async def _for_each_device(
-    stack: AsyncExitStack, first: Sequence["_Rank"], ready: Sequence[_Ready], python: str | None
+    starter: "_Starter", first: Sequence["_Rank"], ready: Sequence[_Ready]
 ) -> tuple[list["_Rank"], list[_Ready]]:
     """A process for each accelerator, those of a container together."""
-    ranks = [
-        await _started(stack, rank.of, python, local) if local else rank
+    places = [
+        (rank, local)
         for rank, one in zip(first, ready, strict=True)
         for local in range(min(one.devices, rank.of.devices))
     ]
-    more = iter(await _all(rank.next(_Ready) for rank in ranks if rank.local))
-    own = iter(ready)
+    started = await starter.started((rank.of, local) for rank, local in places if local)
+    others, own = iter(started), iter(ready)
+    ranks = [next(others) if local else rank for rank, local in places]
+    more = iter(await _all(rank.next(_Ready) for rank in started))
     return ranks, [next(more) if rank.local else next(own) for rank in ranks]
 
 
@@ -229,6 +237,13 @@ async def _ordered(ranks: Sequence["_Rank"], order: dict[str, object], kind: typ
 async def _all(answers: Iterable[Awaitable[_A]]) -> list[_A]:
     """The answers of all; the first failure ends the waiting for others."""
     return await asyncio.gather(*answers)
+
+
+async def _ended(ranks: Sequence["_Rank"], seconds: float) -> None:
+    """Let all end by themselves, at most for so long."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(max(seconds, 0.0)):
+            await asyncio.gather(*(rank.end() for rank in ranks), return_exceptions=True)
 
 
 @contextlib.asynccontextmanager
@@ -290,24 +305,56 @@ class _Rank:
 
     async def end(self) -> None:
         await self.stream.close_stdin()
+        # Some streams know of the end only once the output was read.
+        while await self.line() is not None:
+            pass
+        await self.stream.exit_code()
+
+
+class _Starter:
+    """Starts processes, and hangs up in the end on those that are left. python: see `measure`."""
+
+    def __init__(self, python: str | None) -> None:
+        self._python = python
+        self._room = asyncio.Semaphore(_AT_ONCE)
+        self._open: list[AsyncExitStack] = []
+
+    async def started(self, places: Iterable[tuple[Participant, int]]) -> list[_Rank]:
+        """A process that runs the program in each place: a container, and an accelerator of it.
+
+        Raises: Conflict without Python, EngineError.
+        """
+        tasks = [asyncio.create_task(self._start(*place)) for place in places]
+        try:
+            return await asyncio.gather(*tasks)
+        finally:
+            # One that has failed must not leave others that open what nobody closes.
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def close(self) -> None:
+        """End all at once, at most for CLOSE_S."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_END_S):
-                await self.stream.exit_code()
+            async with asyncio.timeout(CLOSE_S):
+                await asyncio.gather(*(one.aclose() for one in self._open), return_exceptions=True)
 
-
-async def _started(stack: AsyncExitStack, one: Participant, python: str | None, local: int = 0) -> _Rank:
-    """A process that runs the program. Raises: Conflict without Python."""
-    arguments = (_LOADER, str(len(_SOURCE)))
-    images = [(shell, *by_python(*arguments)) for shell in SHELLS]
-    for command in [(python, "-c", *arguments)] if python else images:
-        stream = await stack.enter_async_context(one.engine.exec(one.id, command, env={}, terminal=None))
-        rank = _Rank(one, local, stream, stream.output())
-        await stream.write(_SOURCE)
-        if await rank.line() is not None:
-            return rank
-        if await stream.exit_code() != _MISSING:
-            break
-    raise _no_python(one.host, python)
+    async def _start(self, one: Participant, local: int) -> _Rank:
+        arguments = (_LOADER, str(len(_SOURCE)))
+        images = [(shell, *by_python(*arguments)) for shell in SHELLS]
+        async with self._room:
+            for command in [(self._python, "-c", *arguments)] if self._python else images:
+                stack = AsyncExitStack()
+                self._open.append(stack)
+                context = one.engine.exec(one.id, command, env={}, terminal=None)
+                stream = await stack.enter_async_context(context)
+                rank = _Rank(one, local, stream, stream.output())
+                await stream.write(_SOURCE)
+                if await rank.line() is not None:
+                    return rank
+                if await stream.exit_code() != _MISSING:
+                    break
+        raise _no_python(one.host, self._python)
 
 
 def _no_python(host: str, python: str | None) -> CarrelError:

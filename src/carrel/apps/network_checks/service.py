@@ -29,7 +29,7 @@ from carrel.tables.network_checks import NetworkCheckRow
 from carrel.tables.session_states import ContainerState, SessionState
 from carrel.tables.sessions import Container
 
-_LEASE = timedelta(seconds=all_reduce.LIMIT_S + 5)
+_LEASE = timedelta(seconds=all_reduce.LIMIT_S + all_reduce.CLOSE_S + 2)
 
 
 async def last(tx: AsyncSession, actor: Actor, ref: str, now: datetime) -> NetworkCheckState:

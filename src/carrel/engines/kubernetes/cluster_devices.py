@@ -77,7 +77,7 @@ class ClusterDevices:
         self, machines: Collection[Mapping[str, Any]], ours: Iterable[ListedPod]
     ) -> Mapping[tuple[str, str], DeviceMetrics]:
         """By node and device."""
-        latest = self._metrics.latest(machines)
+        latest = self._metrics.latest([one for one in machines if self._seen.get(one["metadata"]["name"])])
         holders: defaultdict[str, dict[tuple[str, str], Collection[str]]] = defaultdict(dict)
         for pod in ours:
             if pod.devices:

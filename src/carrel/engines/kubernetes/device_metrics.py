@@ -4,13 +4,13 @@ import asyncio
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import aiohttp
 import structlog
 
 from carrel.engines.kubernetes import exporter_text
-from carrel.engines.kubernetes.exporter_text import ExporterReading
+from carrel.engines.kubernetes.exporter_text import ExporterReading, ReadingIndex
 from carrel.engines.kubernetes.kubernetes_api import ApiError, KubernetesApi
 from carrel.engines.port import EngineUnavailable
 
@@ -24,6 +24,11 @@ _LONGEST = 16 << 20
 _NODE, _ADDRESS = "{node}", "{address}"
 
 
+class _ExporterAnswer(NamedTuple):
+    at: float
+    readings: Sequence[ExporterReading]
+
+
 class DeviceMetricsReader:
     """url: of one exporter or Prometheus for all nodes, or with {node} or {address} of one for each; if it begins with
     a slash, it is a path of the API server. Empty: nothing is measured.
@@ -31,8 +36,9 @@ class DeviceMetricsReader:
 
     def __init__(self, api: KubernetesApi, url: str) -> None:
         self._api, self._url = api, url
-        self._known: Sequence[ExporterReading] = ()
-        self._begun_at = self._read_at = float("-inf")
+        self._answers: dict[str, _ExporterAnswer] = {}
+        """The last of each exporter, by its URL."""
+        self._begun_at = float("-inf")
         self._reading: asyncio.Task[None] | None = None
         self._failed: frozenset[str] = frozenset()
 
@@ -41,17 +47,20 @@ class DeviceMetricsReader:
         """True if there is an exporter."""
         return bool(self._url)
 
-    def latest(self, machines: Collection[Mapping[str, Any]]) -> Sequence[ExporterReading]:
+    def latest(self, machines: Collection[Mapping[str, Any]]) -> ReadingIndex:
         """What was measured in the last minute. A new reading begins if the last one is some seconds old.
 
-        machines: the nodes that are ready.
+        machines: the nodes that are ready and have devices.
         """
         now = time.monotonic()
         idle = self._reading is None or self._reading.done()
-        if self._url and idle and now - self._begun_at >= _FRESH_S:
+        if self._url and machines and idle and now - self._begun_at >= _FRESH_S:
             self._begun_at = now
             self._reading = asyncio.create_task(self._read(machines))
-        return self._known if now - self._read_at < _KNOWN_S else ()
+        self._answers = {url: one for url, one in self._answers.items() if now - one.at < _KNOWN_S}
+        return exporter_text.indexed(
+            reading for _, answer in sorted(self._answers.items()) for reading in answer.readings
+        )
 
     async def close(self) -> None:
         """Twice: no-op."""
@@ -64,21 +73,24 @@ class DeviceMetricsReader:
         at_once = asyncio.Semaphore(_AT_ONCE)
         failed: set[str] = set()
         async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_ANSWER_S)) as client:
-            answers = await asyncio.gather(*(self._of(url, client, at_once, failed) for url in sorted(urls)))
+            await asyncio.gather(*(self._ask(url, client, at_once, failed) for url in sorted(urls)))
         if failed - self._failed:
             log.warning("kubernetes.devices_not_measured", exporters=len(failed), first=min(failed))
         self._failed = frozenset(failed)
-        self._known, self._read_at = [one for answer in answers for one in answer], time.monotonic()
 
-    async def _of(
+    async def _ask(
         self, url: str, client: aiohttp.ClientSession, at_once: asyncio.Semaphore, failed: set[str]
-    ) -> Sequence[ExporterReading]:
+    ) -> None:
+        """Keep the answer at once: an exporter that does not answer delays no other."""
         with suppress(ApiError, EngineUnavailable, aiohttp.ClientError, TimeoutError, ValueError):
             async with at_once:
                 content = await self._content(url, client)
-            return await asyncio.to_thread(exporter_text.read, content.decode())
+            at = time.monotonic()
+            self._answers[url] = _ExporterAnswer(
+                at, await asyncio.to_thread(exporter_text.read, content.decode())
+            )
+            return
         failed.add(url)
-        return ()
 
     async def _content(self, url: str, client: aiohttp.ClientSession) -> bytes:
         """Raises: ValueError if it is too long, ApiError, EngineUnavailable, aiohttp.ClientError, TimeoutError."""

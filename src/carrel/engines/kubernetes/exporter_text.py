@@ -4,6 +4,7 @@ Sources: documentation of NVIDIA's DCGM exporter, AMD's device metrics exporter,
 Rebellions' metrics exporter. DCGM writes what it does not know as a number near 2^31, 2^47 or 2^63.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -99,25 +100,41 @@ def _metrics(known: Mapping[str, float]) -> DeviceMetrics:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class ReadingIndex:
+    """by_identity: by UUID or serial in lower case. by_pod: of the devices of each pod, in their order."""
+
+    by_identity: Mapping[str, DeviceMetrics]
+    by_pod: Mapping[tuple[str, str], Sequence[DeviceMetrics]]
+
+
+def indexed(readings: Iterable[ExporterReading]) -> ReadingIndex:
+    """The readings, to look up the devices of many nodes in."""
+    by_identity: dict[str, DeviceMetrics] = {}
+    by_pod: defaultdict[tuple[str, str], list[DeviceMetrics]] = defaultdict(list)
+    for one in readings:
+        by_identity[one.device.lower()] = one.metrics
+        if one.pod is not None:
+            by_pod[one.pod].append(one.metrics)
+    return ReadingIndex(by_identity, by_pod)
+
+
 def by_device(
-    measured: Sequence[ExporterReading],
-    devices: Iterable[str],
-    holders: Mapping[tuple[str, str], Iterable[str]],
+    measured: ReadingIndex, devices: Iterable[str], holders: Mapping[tuple[str, str], Iterable[str]]
 ) -> Mapping[str, DeviceMetrics]:
     """The metrics of a node's devices: by the UUID in their ids; of units, by the pods that hold them.
 
     holders: the devices of each of our pods there. A pod's units are not told apart by the cluster: they have the
     metrics of its devices in their order.
     """
-    by_identity = {one.device.lower(): one.metrics for one in measured}
     known = {
         device: metrics
         for device in devices
-        if (metrics := by_identity.get(device.rpartition("/")[2].lower())) is not None
+        if (metrics := measured.by_identity.get(device.rpartition("/")[2].lower())) is not None
     }
     for pod, held in holders.items():
         units = sorted(device for device in held if device not in known)
-        its = [one.metrics for one in measured if one.pod == pod]
+        its = measured.by_pod.get(pod, ())
         if len(its) == len(units):
             known |= dict(zip(units, its, strict=True))
     return known

@@ -14,7 +14,8 @@ from carrel.engines.port import ContainerGone
 _LOOK_S = 2.0
 """The node is looked at this often while the pod does not end."""
 _RELEASED_WITHIN_S = 30.0
-_CLAIM_LOOK_S = 0.1
+_FIRST_LOOK_S, _LAST_LOOK_S = 0.1, 2.0
+"""At a claim: most are gone at once, and hundreds may end together."""
 
 
 async def delete(
@@ -43,10 +44,12 @@ async def absent(api: KubernetesApi, names: PodNames, nodes: ClusterNodes, pod: 
 
 async def _released(api: KubernetesApi, path: str) -> None:
     """Delete a claim until it is gone, which takes as long as the cluster's controller needs."""
+    look_s = _FIRST_LOOK_S
     try:
         while True:
             await api.call("DELETE", path)
-            await asyncio.sleep(_CLAIM_LOOK_S)
+            await asyncio.sleep(look_s)
+            look_s = min(look_s * 2, _LAST_LOOK_S)
     except ApiError as error:
         if error.status != 404:
             raise
