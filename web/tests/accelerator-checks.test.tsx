@@ -1,8 +1,9 @@
 // @vitest-environment happy-dom
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { AcceleratorCheck } from "@/api/types";
 import { CheckResults } from "@/features/resources/CheckResults";
 import { page } from "./dialogs";
+import { until } from "./waiting";
 
 type Result = AcceleratorCheck["results"][number];
 
@@ -36,21 +37,22 @@ const result: Result = {
 
 test("results show what was measured, and for the rest only why it was not", async () => {
   const shown = page();
-  shown.show(<CheckResults results={[result]} />);
-  await vi.waitFor(() => expect(document.querySelectorAll("tbody tr")).toHaveLength(3));
-  const rows = [...document.querySelectorAll("tbody tr")].map((row) =>
-    [...row.querySelectorAll("th, td")].map(({ textContent }) => textContent ?? ""),
-  );
+  const passed: Result = { ...result, device: "GPU-2", outcome: "passed", shares: [] };
+  shown.show(<CheckResults results={[result, passed]} />);
+  await until(() => expect(document.querySelectorAll("details")).toHaveLength(2));
+  const devices = [...document.querySelectorAll("details")].map((device) => [
+    device.open,
+    ...[...device.querySelectorAll("p")].map(({ textContent }) => textContent),
+  ]);
   shown.close();
-  expect(rows).toEqual([
-    ["GPU-1", "Attached", "passed", "The container has device files: /dev/nvidia0."],
+  const attached = ["Attached", "The container has device files: /dev/nvidia0."];
+  expect(devices).toEqual([
     [
-      "GPU-1",
-      "0.25 of it",
-      "failed",
+      ...[true, "GPU-1", ...attached, "0.25 of it"],
       "It got 80 GiB of memory; its share is 20 GiB. The neighbor computed 48.5 % slower." +
         " The driver gave it more memory than its share.",
+      ...["0.5 of it", "The image has no Python 3."],
     ],
-    ["GPU-1", "0.5 of it", "not measured", "The image has no Python 3."],
+    [false, "GPU-2", ...attached],
   ]);
 });

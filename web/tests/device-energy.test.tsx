@@ -1,7 +1,8 @@
 // @vitest-environment happy-dom
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { DeviceEnergy } from "@/features/sessions/detail/DeviceEnergy";
 import { page } from "./dialogs";
+import { until } from "./waiting";
 
 test("the energy of each device is shown with their sum", async () => {
   const shown = page();
@@ -13,7 +14,7 @@ test("the energy of each device is shown with their sum", async () => {
       ]}
     />,
   );
-  await vi.waitFor(() => expect(document.querySelectorAll("tbody tr")).toHaveLength(2));
+  await until(() => expect(document.querySelectorAll("tbody tr")).toHaveLength(2));
   expect(document.body.textContent).toContain("1.75 kWh since the session started");
   const cells = [...document.querySelectorAll("tbody tr")].map((row) =>
     [...row.children].map(({ textContent }) => textContent),
@@ -28,7 +29,7 @@ test("the energy of each device is shown with their sum", async () => {
 test("energy that is not measured is not zero", async () => {
   const shown = page();
   shown.show(<DeviceEnergy energy={[]} />);
-  await vi.waitFor(() => expect(document.body.textContent).toContain("Not measured"));
+  await until(() => expect(document.body.textContent).toContain("Not measured"));
   expect(document.body.textContent).not.toContain("kWh");
   shown.close();
 });

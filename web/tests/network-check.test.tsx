@@ -1,9 +1,10 @@
 // @vitest-environment happy-dom
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { NetworkCheck, SessionDetail } from "@/api/types";
 import { formatShort, mayHaveNetwork } from "@/features/sessions/detail/network-words";
 import { SessionNetwork } from "@/features/sessions/detail/SessionNetwork";
 import { page, refused, serving } from "./dialogs";
+import { until } from "./waiting";
 
 const CHECK: NetworkCheck = {
   code: "network.measured",
@@ -40,9 +41,9 @@ test("a check is started, and its result shown with the path and the speed", asy
   });
   const shown = page();
   shown.show(<SessionNetwork session={session()} usable />);
-  await vi.waitFor(() => expect(measure()?.textContent).toBe("Measure"));
+  await until(() => expect(measure()?.textContent).toBe("Measure"));
   measure()?.click();
-  await vi.waitFor(() => expect(rows()).toHaveLength(3));
+  await until(() => expect(rows()).toHaveLength(3));
   expect(asked.find(({ method }) => method === "POST")?.path).toBe("/sessions/s1/network-check");
   expect(rows()).toEqual([
     ["main1", "sub1", "TCP", "eth0"],
@@ -63,11 +64,9 @@ test("a refusal says why", async () => {
   );
   const shown = page();
   shown.show(<SessionNetwork session={session()} usable />);
-  await vi.waitFor(() => expect(measure()).not.toBeNull());
+  await until(() => expect(measure()).not.toBeNull());
   measure()?.click();
-  await vi.waitFor(() =>
-    expect(document.querySelector("[role=alert]")?.textContent).toContain("network.busy"),
-  );
+  await until(() => expect(document.querySelector("[role=alert]")?.textContent).toContain("network.busy"));
   shown.close();
 });
 
@@ -83,7 +82,7 @@ test("those who only look see the last result, also a failure, and no button", a
   serving(() => ({ running: false, last: failed }));
   const shown = page();
   shown.show(<SessionNetwork session={session()} usable={false} />);
-  await vi.waitFor(() => expect(document.querySelector("[role=alert]")?.textContent).toContain("No Python."));
+  await until(() => expect(document.querySelector("[role=alert]")?.textContent).toContain("No Python."));
   expect(measure()).toBeNull();
   shown.close();
 });
