@@ -136,8 +136,8 @@ class NvidiaDriver(AcceleratorDriver):
         except (ToolError, NvmlError) as error:
             raise ShareError(f"MPS cannot be set up: {error}") from error
 
-    def enforce(self, container: str, held: Mapping[str, int], pid: int) -> None:
-        shares, cgroup = self._shares(held), self._cgroup(container, pid)
+    def enforce(self, container: str, held: Mapping[str, int], pid: int, engine_id: str) -> None:
+        shares, cgroup = self._shares(held), self._cgroup(container, pid, engine_id)
         if len(shares) < sum(thousandths < WHOLE for thousandths in held.values()):
             raise ShareError("A device of which it has a share is not there.")
         mode = ComputeMode.EXCLUSIVE_PROCESS if self._tier() is ShareTier.MPS3 else ComputeMode.DEFAULT
@@ -167,13 +167,14 @@ class NvidiaDriver(AcceleratorDriver):
         sharing = self.sharing()
         return sharing.tier if sharing else ShareTier.NONE
 
-    def _cgroup(self, container: str, pid: int) -> str:
+    def _cgroup(self, container: str, pid: int, engine_id: str) -> str:
         """The directory of the container's own cgroup. Raises: ShareError."""
         if self._machine.simulated:
             return f"/sys/fs/cgroup/simulated/{container}"
         lines = (self._machine.text(f"proc/{pid}/cgroup") or "").splitlines()
         path = next((line.removeprefix("0::") for line in lines if line.startswith("0::")), "/")
-        if path == "/" or ".." in path:
+        # By now the process may have ended, and its number be that of another one.
+        if not engine_id or engine_id not in path or ".." in path:
             raise ShareError("The cgroup of the container cannot be found.")
         return f"/sys/fs/cgroup{path}"
 

@@ -230,8 +230,9 @@ class Dividing(Protocol):
         """
         ...
 
-    def enforce(self, container: str, held: Mapping[str, int], pid: int) -> None:
-        """Limit the running container, and read back what is set. pid: of its main process. Twice: no-op.
+    def enforce(self, container: str, held: Mapping[str, int], pid: int, engine_id: str) -> None:
+        """Limit the running container, and read back what is set. pid: of its main process. engine_id: the container's
+        in its engine, which its cgroup is named by. Twice: no-op.
 
         Raises: ShareError; its command must not begin then.
         """

@@ -5,7 +5,7 @@ library for NVML.
 """
 
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,11 +13,12 @@ import pytest
 from simulated_accelerators import tree
 
 from carrel.accelerators import nvidia
+from carrel.accelerators.driver import Card
 from carrel.accelerators.hardware import Machine, ToolError
 from carrel.accelerators.mps import Change, Mps, MpsState, NamespaceLimits, differences
 from carrel.accelerators.nvidia_shares import NvidiaDriver, SharingFacts, limit_of, threads_of, tier_of
 from carrel.accelerators.nvml import UNLIMITED, ComputeMode, MemoryLimit, Nvml, NvmlError, SimulatedGpuControl
-from carrel.accelerators.port import Attachment, ShareError, ShareTier
+from carrel.accelerators.port import Attachment, Device, ShareError, ShareTier, Sharing
 
 MIB, GIB = 1 << 20, 1 << 30
 NEW = SharingFacts("615.71.09", has_cgroup2=True, is_root=True, mps=True)
@@ -193,7 +194,7 @@ def test_a_slice_limits_memory_and_reads_it_back(tmp_path: Path) -> None:
     gpu = driver.discover()[0]
     assert driver.share("c1", {gpu.id: 500}) == Attachment()
     driver.keep({"c1": {gpu.id: 500}})
-    driver.enforce("c1", {gpu.id: 500}, 1)
+    driver.enforce("c1", {gpu.id: 500}, 1, "id")
     expected = MemoryLimit(0, limit_of(gpu.mem_bytes or 0, 500))
     assert control(root).memory_limit(gpu.id, "/sys/fs/cgroup/simulated/c1") == expected
 
@@ -206,7 +207,7 @@ def test_a_container_with_mps_gets_the_directory_of_its_namespace_only(tmp_path:
     assert attachment is not None
     [path] = attachment.paths
     driver.keep({"c1": {gpu.id: 250}, "c2": {gpu.id: 500}})
-    driver.enforce("c1", {gpu.id: 250}, 1)
+    driver.enforce("c1", {gpu.id: 250}, 1, "id")
     assert sorted(one.name for one in Path(path.source).iterdir() if one.name[0] != ".") == ["control"]
     assert attachment.env == {"CUDA_MPS_PIPE_DIRECTORY": path.target}
     [namespaces] = mps(root).state().servers.values()
@@ -255,7 +256,7 @@ def test_a_limit_that_is_not_there_is_an_error(
     daemon = mps(machine.root)
     driver = NvidiaDriver(nvidia.Nvidia(mps=daemon), machine, gpus(machine.root), daemon)
     with pytest.raises(ShareError, match=message):
-        driver.enforce("c1", {driver.discover()[0].id: 500}, 1)
+        driver.enforce("c1", {driver.discover()[0].id: 500}, 1, "id")
 
 
 def test_a_slice_of_a_gpu_that_mps_has_reserved_is_an_error(tmp_path: Path) -> None:
@@ -264,13 +265,36 @@ def test_a_slice_of_a_gpu_that_mps_has_reserved_is_an_error(tmp_path: Path) -> N
     gpu = driver.discover()[0].id
     control(root).set_compute_mode(gpu, ComputeMode.EXCLUSIVE_PROCESS)
     with pytest.raises(ShareError, match="compute mode"):
-        driver.enforce("c1", {gpu: 500}, 1)
+        driver.enforce("c1", {gpu: 500}, 1, "id")
 
 
 def test_a_share_of_a_device_that_is_gone_is_an_error(tmp_path: Path) -> None:
     driver = made(tree(tmp_path, "h100-slicex1"))
     with pytest.raises(ShareError, match="not there"):
-        driver.enforce("c1", {"GPU-of-somebody": 500}, 1)
+        driver.enforce("c1", {"GPU-of-somebody": 500}, 1, "id")
+
+
+class _OneGpu(nvidia.Nvidia):
+    """Of a machine that is not simulated."""
+
+    def read(self, machine: Machine) -> Sequence[Card]:
+        self.tier = Sharing(ShareTier.SLICE)
+        return [Card(Device(GPU, "cuda", mem_bytes=80 * GIB), handle=GPU)]
+
+
+def test_the_limit_is_set_for_the_cgroup_that_is_named_by_the_container(tmp_path: Path) -> None:
+    gpus = control(tmp_path)
+    driver = NvidiaDriver(_OneGpu(), Machine(tmp_path), gpus, mps(tmp_path))
+    driver.discover()
+    file = tmp_path / "proc/4711/cgroup"
+    file.parent.mkdir(parents=True)
+    file.write_text("0::/user.slice/session-1.scope\n")
+    with pytest.raises(ShareError, match="cgroup"):
+        driver.enforce("c1", {GPU: 500}, 4711, "f00d")
+    file.write_text("0::/system.slice/docker-f00d.scope\n")
+    driver.enforce("c1", {GPU: 500}, 4711, "f00d")
+    limit = gpus.memory_limit(GPU, "/sys/fs/cgroup/system.slice/docker-f00d.scope")
+    assert limit.hard == limit_of(80 * GIB, 500)
 
 
 # NVML, of which the fake has the layout in pynvml

@@ -70,9 +70,8 @@ class Shares:
 
         Raises: EngineError; its main process goes on waiting then.
         """
-        tier, pid = inspected["Config"]["Labels"][LABEL_SHARES], inspected["State"]["Pid"]
         try:
-            await asyncio.to_thread(_enforce, accelerators, tier, spec, pid)
+            await asyncio.to_thread(_enforce, accelerators, spec, inspected)
         except ShareError as error:
             raise _not_enforced(error) from error
         if barrier.waiting(spec.command) is None:
@@ -124,10 +123,11 @@ def _shared(accelerators: Sequence[Accelerators], spec: ContainerSpec) -> Shared
     return None
 
 
-def _enforce(accelerators: Sequence[Accelerators], tier: str, spec: ContainerSpec, pid: int) -> None:
+def _enforce(accelerators: Sequence[Accelerators], spec: ContainerSpec, inspected: Mapping[str, Any]) -> None:
+    tier = inspected["Config"]["Labels"][LABEL_SHARES]
     for one in accelerators:
         if isinstance(one, Dividing) and _tier(one) == tier:
-            one.enforce(spec.id, spec.devices, pid)
+            one.enforce(spec.id, spec.devices, inspected["State"]["Pid"], inspected["Id"])
             return
     raise ShareError(f"The machine no longer enforces shares by {tier}.")
 
