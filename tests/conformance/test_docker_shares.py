@@ -4,6 +4,7 @@ The kernel does not limit anything here: the machine is simulated, its library a
 """
 
 import asyncio
+import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -176,13 +177,14 @@ async def test_what_is_removed_leaves_nothing(machines: Callable[..., Machines])
 
 
 async def test_namespaces_are_restored_after_a_restart_of_the_daemon_and_left_ones_removed(
-    machines: Callable[..., Machines], docker: aiodocker.Docker, installation: str
+    machines: Callable[..., Machines], docker: aiodocker.Docker, installation: str, tmp_path: Path
 ) -> None:
     machine = machines("h100-mps3")
     spec, crashed = await spec_of({machine.devices[0]: 250}), await spec_of({machine.devices[1]: 500})
     for one in (spec, crashed):
         await machine.engine.ensure(one, ProgressLog())
-    machine.mps.apply({}, machine.devices)
+    for server in (tmp_path / "run/nvidia-mps").glob("carrel_*"):
+        shutil.rmtree(server)
     container = await docker.containers.get(f"carrel-{installation}-{crashed.id}")
     await container.delete(force=True)
     again = machines("h100-mps3")
@@ -191,11 +193,31 @@ async def test_namespaces_are_restored_after_a_restart_of_the_daemon_and_left_on
     assert namespaces == {
         f"carrel_{spec.id}": NamespaceLimits(25, limit_of(81559 << 20, 250) >> 20),
     }
+    modes = [again.gpus.compute_mode(device) for device in again.devices]
+    assert modes == [ComputeMode.EXCLUSIVE_PROCESS, ComputeMode.DEFAULT]
+
+
+async def test_the_namespace_of_a_container_that_starts_again_is_kept(
+    machines: Callable[..., Machines], docker: aiodocker.Docker, installation: str
+) -> None:
+    machine = machines("h100-mps3")
+    spec = await spec_of({machine.devices[0]: 250})
+    await machine.engine.ensure(spec, ProgressLog())
+    container = await docker.containers.get(f"carrel-{installation}-{spec.id}")
+    await container.kill()
+    await container.wait()
+
+    async def permit() -> None:
+        await machine.engine.nodes()
+
+    await machine.engine.ensure(spec, ProgressLog(), permit)
+    [namespaces] = machine.mps.state().servers.values()
+    assert set(namespaces) == {f"carrel_{spec.id}"}
 
 
 async def test_a_whole_gpu_is_not_left_reserved_for_mps(machines: Callable[..., Machines]) -> None:
     machine = machines("h100-mps3")
-    machine.mps.apply({machine.devices[0]: {"carrel_gone": NamespaceLimits(25, 100)}}, machine.devices)
+    machine.mps.apply({machine.devices[0]: {"carrel_gone": NamespaceLimits(25, 100)}}, ())
     spec = await spec_of({machine.devices[0]: 1000})
     await machine.engine.ensure(spec, ProgressLog())
     assert machine.gpus.compute_mode(machine.devices[0]) is ComputeMode.DEFAULT

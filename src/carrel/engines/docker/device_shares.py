@@ -7,13 +7,15 @@ what containers need outside of them is restored from those that there are.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import structlog
 
-from carrel.accelerators.port import Accelerators, Attachment, Dividing, ShareError, ShareTier
+from carrel.accelerators.port import Accelerators, Attachment, Dividing, Holders, ShareError, ShareTier
 from carrel.engines import barrier
 from carrel.engines.accelerator_use import of_label
 from carrel.engines.docker.api import DockerApi, filters
@@ -32,16 +34,24 @@ class Shared:
     attachment: Attachment
 
 
+class _Holder(NamedTuple):
+    """A container with shares. held: device -> thousandths."""
+
+    tier: str
+    held: Mapping[str, int]
+
+
 class Shares:
     """Of the containers of one daemon."""
 
     def __init__(self, api: DockerApi, names: Names) -> None:
         self._api, self._names = api, names
         self._keeping = asyncio.Lock()
-        self._starting: dict[str, Mapping[str, int]] = {}
-        """What containers hold that are being created, and are not listed yet."""
+        self._starting: dict[str, _Holder] = {}
+        """What containers hold that are being created or started, and are not listed as alive yet."""
         self._kept: Sequence[Accelerators] = ()
         """Those of the daemon's machine, once known."""
+        self._failed: Mapping[str, str] = {}
 
     async def prepare(self, accelerators: Sequence[Accelerators], spec: ContainerSpec) -> Shared | None:
         """Set up what the container needs before it is created; None: it has no shares that are enforced.
@@ -51,17 +61,25 @@ class Shares:
         if not spec.devices:
             return None
         self._kept = accelerators
-        self._starting[spec.id] = spec.devices
         try:
             shared = await asyncio.to_thread(_shared, accelerators, spec)
-            await self._keep(accelerators)
         except ShareError as error:
             raise _not_enforced(error) from error
+        if shared:
+            self._starting[spec.id] = _Holder(shared.tier, spec.devices)
+        failed = await self._keep(accelerators)
+        for device in spec.devices:
+            if device in failed:
+                raise _not_enforced(ShareError(f"{device} is not ready: {failed[device]}"))
         return shared
 
-    def ready(self, container: str) -> None:
-        """It has been created, or its start has failed."""
-        self._starting.pop(container, None)
+    @contextmanager
+    def starting(self, container: str) -> Iterator[None]:
+        """While this lasts, what `prepare` has set up for it is kept, although it is not alive yet."""
+        try:
+            yield
+        finally:
+            self._starting.pop(container, None)
 
     async def enforce(
         self, accelerators: Sequence[Accelerators], spec: ContainerSpec, inspected: Mapping[str, Any]
@@ -80,30 +98,43 @@ class Shares:
     async def keep(self, accelerators: Sequence[Accelerators]) -> None:
         """Restore what the containers need outside of them, and remove the rest; what fails is done the next time."""
         self._kept = accelerators
-        try:
-            await self._keep(accelerators)
-        except ShareError as error:
-            log.warning("shares.not_kept", error=str(error))
+        await self._keep(accelerators)
 
     async def leave(self, container: str) -> None:
         """Remove what a container needs that is about to be deleted."""
-        try:
-            await self._keep(self._kept, without=container)
-        except ShareError as error:
-            log.warning("shares.not_kept", container=container, error=str(error))
+        await self._keep(self._kept, without=container)
 
-    async def _keep(self, accelerators: Sequence[Accelerators], *, without: str = "") -> None:
-        """Raises: ShareError."""
-        dividing = await asyncio.to_thread(_with_mps, accelerators)
+    async def _keep(self, accelerators: Sequence[Accelerators], *, without: str = "") -> Mapping[str, str]:
+        """Returns the devices for which it failed, and why."""
+        dividing = await asyncio.to_thread(_enforcing, accelerators)
         if not dividing:
-            return
+            return {}
+        failed: dict[str, str] = {}
         async with self._keeping:
-            chosen = filters(label=[self._names.label, f"{LABEL_SHARES}={ShareTier.MPS3}"])
-            rows = await self._api.call("GET", "containers/json", params={**chosen, "all": "true"})
-            there = {row["Labels"][LABEL_ID]: _held(row) for row in rows if row["State"] in _ALIVE}
-            holders = {id: held for id, held in {**there, **self._starting}.items() if id != without}
+            holders = await self._holders(without)
             for one in dividing:
-                await asyncio.to_thread(one.keep, holders)
+                failed |= await asyncio.to_thread(one.keep, holders)
+        if failed and failed != self._failed:
+            log.warning("shares.not_kept", devices=failed)
+        self._failed = failed
+        return failed
+
+    async def _holders(self, without: str) -> Holders:
+        """By tier; those of these containers that are listed have the tier of their label."""
+        # Before the list: what begins to run meanwhile is not in it, and may no longer be among these after it.
+        starting = dict(self._starting)
+        chosen = filters(label=[self._names.label, LABEL_SHARES])
+        rows = await self._api.call("GET", "containers/json", params={**chosen, "all": "true"})
+        there = {
+            row["Labels"][LABEL_ID]: _Holder(tier, _held(row))
+            for row in rows
+            if (tier := row["Labels"][LABEL_SHARES]) and row["State"] in _ALIVE
+        }
+        holders: defaultdict[ShareTier, dict[str, Mapping[str, int]]] = defaultdict(dict)
+        for id, one in {**starting, **self._starting, **there}.items():
+            if id != without:
+                holders[ShareTier(one.tier)][id] = one.held
+        return holders
 
 
 _ALIVE = frozenset({"created", "running", "paused", "restarting"})
@@ -132,9 +163,8 @@ def _enforce(accelerators: Sequence[Accelerators], spec: ContainerSpec, inspecte
     raise ShareError(f"The machine no longer enforces shares by {tier}.")
 
 
-def _with_mps(accelerators: Sequence[Accelerators]) -> list[Dividing]:
-    """Those that set up something outside of containers."""
-    return [one for one in accelerators if isinstance(one, Dividing) and _tier(one) is ShareTier.MPS3]
+def _enforcing(accelerators: Sequence[Accelerators]) -> list[Dividing]:
+    return [one for one in accelerators if isinstance(one, Dividing) and _tier(one).is_enforced]
 
 
 def _tier(dividing: Dividing) -> ShareTier:

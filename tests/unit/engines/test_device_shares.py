@@ -1,0 +1,99 @@
+"""What containers with shares of accelerators need outside of them, while others are created, started and removed."""
+
+import asyncio
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import pytest
+
+from carrel.accelerators.port import NOTHING, Attachment, Device, Holders, ShareTier, Sharing
+from carrel.core.slots import SlotKind
+from carrel.engines.docker.api import DockerApi
+from carrel.engines.docker.container_config import LABEL_ID, LABEL_SHARES, Names
+from carrel.engines.docker.device_shares import Shares
+from carrel.engines.port import ContainerSpec, EngineError
+
+
+class Dividing:
+    """Accelerators that note what they keep. failed: of which devices they do not. goes: unset while the tool hangs."""
+
+    def __init__(self, device: str = "gpu") -> None:
+        self.device = device
+        self.kept: list[Holders] = []
+        self.failed: Mapping[str, str] = {}
+        self.goes = threading.Event()
+        self.goes.set()
+
+    def discover(self) -> Sequence[Device]:
+        return [Device(self.device, "cuda")]
+
+    def kinds(self) -> Sequence[SlotKind]:
+        return ()
+
+    def attach(self, held: Mapping[str, int]) -> Attachment:
+        return NOTHING
+
+    def sharing(self) -> Sharing | None:
+        return Sharing(ShareTier.MPS3)
+
+    def share(self, container: str, held: Mapping[str, int]) -> Attachment | None:
+        return NOTHING if self.device in held else None
+
+    def keep(self, holders: Holders) -> Mapping[str, str]:
+        self.goes.wait(10)
+        self.kept.append(holders)
+        return self.failed
+
+    def enforce(self, container: str, held: Mapping[str, int], pid: int, engine_id: str) -> None: ...
+
+
+class Daemon:
+    """Lists these containers with MPS. lists: unset while it does not answer."""
+
+    def __init__(self, *containers: str) -> None:
+        self.containers = list(containers)
+        self.asked = 0
+        self.lists = asyncio.Event()
+        self.lists.set()
+
+    async def call(self, method: str, path: str, *, params: Mapping[str, str]) -> Any:
+        self.asked += 1
+        there = list(self.containers)
+        await self.lists.wait()
+        return [
+            {"State": "running", "Labels": {LABEL_ID: id, LABEL_SHARES: "mps3"}}
+            for id in there
+            if f"{LABEL_ID}=" not in params["filters"] or f"{LABEL_ID}={id}" in params["filters"]
+        ]
+
+
+def shares_of(daemon: Daemon) -> Shares:
+    return Shares(cast(DockerApi, daemon), Names("test"))
+
+
+def spec_of(container: str, device: str = "gpu") -> ContainerSpec:
+    return ContainerSpec(container, "image", {}, {device: 500})
+
+
+async def test_what_is_created_while_containers_are_listed_is_kept() -> None:
+    daemon, one = Daemon(), Dividing()
+    shares = shares_of(daemon)
+    with shares.starting("c1"):
+        await shares.prepare([one], spec_of("c1"))
+        daemon.lists.clear()
+        keeping = asyncio.create_task(shares.keep([one]))
+        while daemon.asked < 2:
+            await asyncio.sleep(0.01)
+    daemon.lists.set()
+    await keeping
+    assert [set(holders[ShareTier.MPS3]) for holders in one.kept] == [{"c1"}, {"c1"}]
+
+
+async def test_a_start_fails_only_for_devices_of_its_own() -> None:
+    one, other = Dividing(), Dividing("npu")
+    one.failed = {"gpu": "It is lost."}
+    shares = shares_of(Daemon())
+    await shares.prepare([one, other], spec_of("c1", "npu"))
+    with pytest.raises(EngineError, match="It is lost"):
+        await shares.prepare([one, other], spec_of("c2"))
