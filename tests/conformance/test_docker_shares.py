@@ -189,12 +189,10 @@ async def test_namespaces_are_restored_after_a_restart_of_the_daemon_and_left_on
     await container.delete(force=True)
     again = machines("h100-mps3")
     await again.engine.nodes()
-    [namespaces] = again.mps.state().servers.values()
-    assert namespaces == {
-        f"carrel_{spec.id}": NamespaceLimits(25, limit_of(81559 << 20, 250) >> 20),
-    }
-    modes = [again.gpus.compute_mode(device) for device in again.devices]
-    assert modes == [ComputeMode.EXCLUSIVE_PROCESS, ComputeMode.DEFAULT]
+    restored = {f"carrel_{spec.id}": NamespaceLimits(25, limit_of(81559 << 20, 250) >> 20)}
+    await eventually(lambda: list(again.mps.state().servers.values()) == [restored])
+    assert again.gpus.compute_mode(again.devices[0]) is ComputeMode.EXCLUSIVE_PROCESS
+    await eventually(lambda: again.gpus.compute_mode(again.devices[1]) is ComputeMode.DEFAULT)
 
 
 async def test_the_namespace_of_a_container_that_starts_again_is_kept(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import pytest
+from people import eventually
 
 from carrel.accelerators.port import NOTHING, Attachment, Device, Holders, ShareTier, Sharing
 from carrel.core.slots import SlotKind
@@ -97,3 +98,37 @@ async def test_a_start_fails_only_for_devices_of_its_own() -> None:
     await shares.prepare([one, other], spec_of("c1", "npu"))
     with pytest.raises(EngineError, match="It is lost"):
         await shares.prepare([one, other], spec_of("c2"))
+
+
+async def test_only_the_removal_of_containers_with_mps_changes_it() -> None:
+    one, shares = Dividing(), shares_of(Daemon("c1", "c2"))
+    await shares.keep([one])
+    await shares.leave("without-shares")
+    assert len(one.kept) == 1
+    await shares.leave("c1")
+    assert [set(holders[ShareTier.MPS3]) for holders in one.kept] == [{"c1", "c2"}, {"c2"}]
+
+
+async def test_after_a_failure_only_starts_try_again_at_once() -> None:
+    one, shares = Dividing(), shares_of(Daemon("c1", "c2"))
+    one.failed = {"gpu": "The tool hangs."}
+    await shares.keep([one])
+    await shares.leave("c1")
+    await shares.keep([one])
+    assert len(one.kept) == 1
+    with pytest.raises(EngineError, match="The tool hangs"):
+        await shares.prepare([one], spec_of("c3"))
+    assert len(one.kept) == 2
+
+
+async def test_a_tool_that_hangs_does_not_delay_the_answer_of_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carrel.engines.docker.device_shares._WAIT_S", 0.05)
+    one, shares = Dividing(), shares_of(Daemon("c1"))
+    one.goes.clear()
+    for _ in range(3):
+        await shares.keep([one])
+    assert one.kept == []
+    one.goes.set()
+    await eventually(lambda: one.kept)
+    assert len(one.kept) == 1
+    await shares.close()

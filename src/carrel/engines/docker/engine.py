@@ -298,6 +298,7 @@ class DockerEngine(Adjusting):
 
     async def close(self) -> None:
         """Close connections; containers are unaffected. Twice: no-op."""
+        await self._shares.close()
         await self._disk.close()
         await self._events.close()
         await self._api.close()
