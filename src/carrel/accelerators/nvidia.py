@@ -221,11 +221,11 @@ class Nvidia:
         if not (self._mps and is_due):
             return
         is_root = machine.simulated or os.geteuid() == 0
-        found = probe(machine, self._mps, is_root=is_root, in_mig=in_mig)
-        is_gone = self.tier and self.tier.tier is ShareTier.MPS3 and found.tier is not ShareTier.MPS3
+        sharing = probe(machine, self._mps, is_root=is_root, in_mig=in_mig)
+        is_gone = self.tier and self.tier.tier is ShareTier.MPS3 and sharing.tier is not ShareTier.MPS3
         self._without_mps = self._without_mps + 1 if is_gone else 0
         if self._without_mps in (0, BAD_READINGS):
-            self.tier, self._without_mps = found, 0
+            self.tier, self._without_mps = sharing, 0
 
     def _with_remapped(self, rows: Mapping[str, Row], machine: Machine) -> Mapping[str, Row]:
         """With what the tool says of remapped rows of memory, which only GPUs from Ampere on have."""

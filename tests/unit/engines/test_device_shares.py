@@ -54,12 +54,12 @@ class Daemon:
 
     def __init__(self, *containers: str) -> None:
         self.containers = list(containers)
-        self.asked = 0
+        self.calls = 0
         self.lists = asyncio.Event()
         self.lists.set()
 
     async def call(self, method: str, path: str, *, params: Mapping[str, str]) -> Any:
-        self.asked += 1
+        self.calls += 1
         there = list(self.containers)
         await self.lists.wait()
         return [
@@ -84,8 +84,7 @@ async def test_what_is_created_while_containers_are_listed_is_kept() -> None:
         await shares.prepare([one], spec_of("c1"))
         daemon.lists.clear()
         keeping = asyncio.create_task(shares.keep([one]))
-        while daemon.asked < 2:
-            await asyncio.sleep(0.01)
+        await eventually(lambda: daemon.calls == 2)
     daemon.lists.set()
     await keeping
     assert [set(holders[ShareTier.MPS3]) for holders in one.kept] == [{"c1"}, {"c1"}]
