@@ -77,7 +77,7 @@ class SlotKind:
         return (*smaller[-1:], *[one for one in larger[:1] if one not in smaller[-1:]])
 
 
-class Shares(IntEnum):
+class DeviceShares(IntEnum):
     """What of devices a container has. OF_SEVERAL: a part of one, and other ones of the same family."""
 
     NONE = 0
@@ -85,14 +85,14 @@ class Shares(IntEnum):
     OF_SEVERAL = 2
 
 
-def shares_in(slots: Mapping[str, int]) -> Shares:
+def shares_in(slots: Mapping[str, int]) -> DeviceShares:
     """Of a container with these amounts."""
     shares = {slot: amount for slot, amount in slots.items() if amount and slot.endswith(SHARES_SUFFIX)}
     for slot, amount in shares.items():
         whole = slots.get(f"{slot.removesuffix(SHARES_SUFFIX)}.device", 0)
         if amount % WHOLE and (amount > WHOLE or whole):
-            return Shares.OF_SEVERAL
-    return Shares.OF_ONE if shares else Shares.NONE
+            return DeviceShares.OF_SEVERAL
+    return DeviceShares.OF_ONE if shares else DeviceShares.NONE
 
 
 def thousandths_of(kinds: Iterable[SlotKind], family: str) -> Mapping[str, int]:

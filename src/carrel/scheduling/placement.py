@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrel.core.ids import NodeId
-from carrel.core.slots import Shares
+from carrel.core.slots import DeviceShares
 from carrel.scheduling import ranking, reasons
 from carrel.scheduling.cluster_placement import Members, members_of
 from carrel.scheduling.free_capacity import FreeCapacity, SlotAmountPairs
@@ -34,7 +34,7 @@ from carrel.scheduling.snapshot import (
     Without,
 )
 
-_About = tuple[NodeId | None, frozenset[NodeId], str, bool, Without, str, Shares]
+_About = tuple[NodeId | None, frozenset[NodeId], str, bool, Without, str, DeviceShares]
 
 
 class Room:

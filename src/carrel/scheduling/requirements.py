@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from carrel.core.ids import GroupId, NodeId, SessionId
-from carrel.core.slots import WHOLE, Shares, shares_in
+from carrel.core.slots import WHOLE, DeviceShares, shares_in
 from carrel.scheduling.ceilings import requested_amounts
 from carrel.scheduling.devices import NO_DEVICE, Unit
 from carrel.scheduling.snapshot import (
@@ -40,7 +40,7 @@ class ContainerRequirements(NamedTuple):
     without: Without = ()
     image: str = ""
     cuda: str = ""
-    shares: Shares = Shares.NONE
+    shares: DeviceShares = DeviceShares.NONE
 
     def runs_on(self, node: NodeSnapshot) -> bool:
         """True if the node can run it, whatever is free there."""

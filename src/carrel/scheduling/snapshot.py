@@ -13,7 +13,7 @@ from functools import lru_cache
 from carrel.core import cuda
 from carrel.core.device_blocks import Blocks
 from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId, SessionId
-from carrel.core.slots import Shares, shares_in
+from carrel.core.slots import DeviceShares, shares_in
 
 SESSIONS = "sessions"
 """Pseudo-slot with which scopes count sessions."""
@@ -120,7 +120,7 @@ class NodeSnapshot:
         root: bool,
         without: Without = (),
         needs_cuda: str = "",
-        shares: Shares = Shares.NONE,
+        shares: DeviceShares = DeviceShares.NONE,
     ) -> bool:
         """True if an image of this architecture runs here, or either architecture is unknown; with root inside, if
         required; if its network is none of those without its storage or image; with its driver; and with shares.
@@ -129,11 +129,11 @@ class NodeSnapshot:
         fits = fits and not self.driver_mismatch(needs_cuda) and not self.refuses_shares(shares)
         return fits and (self.root or not root) and not self.lacks(without)
 
-    def refuses_shares(self, shares: Shares) -> str:
+    def refuses_shares(self, shares: DeviceShares) -> str:
         """Why it does not give them, as a clause; "" if it does."""
         if shares and self.no_shares:
             return self.no_shares
-        is_refused = shares is Shares.OF_SEVERAL and self.share_of_one
+        is_refused = shares is DeviceShares.OF_SEVERAL and self.share_of_one
         return "gives whole GPUs, or a share of one" if is_refused else ""
 
     def driver_mismatch(self, needs_cuda: str) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from plan_kit import NOW, node_with, pending
 
-from carrel.core.slots import Shares, shares_in
+from carrel.core.slots import DeviceShares, shares_in
 from carrel.scheduling.plan import plan
 from carrel.scheduling.snapshot import DeviceSnapshot, Snapshot
 
@@ -23,13 +23,13 @@ BY_MPS = replace(gpu_node("b"), share_of_one=True)
 @pytest.mark.parametrize(
     ("slots", "shares"),
     [
-        ({"cuda.device": 2}, Shares.NONE),
-        ({"cuda.shares": 0, "cuda.device": 1}, Shares.NONE),
-        ({"cuda.shares": 500}, Shares.OF_ONE),
-        ({"cuda.shares": 2000}, Shares.OF_ONE),
-        ({"cuda.shares": 500, "rngd.device": 1}, Shares.OF_ONE),
-        ({"cuda.shares": 1500}, Shares.OF_SEVERAL),
-        ({"cuda.shares": 500, "cuda.device": 1}, Shares.OF_SEVERAL),
+        ({"cuda.device": 2}, DeviceShares.NONE),
+        ({"cuda.shares": 0, "cuda.device": 1}, DeviceShares.NONE),
+        ({"cuda.shares": 500}, DeviceShares.OF_ONE),
+        ({"cuda.shares": 2000}, DeviceShares.OF_ONE),
+        ({"cuda.shares": 500, "rngd.device": 1}, DeviceShares.OF_ONE),
+        ({"cuda.shares": 1500}, DeviceShares.OF_SEVERAL),
+        ({"cuda.shares": 500, "cuda.device": 1}, DeviceShares.OF_SEVERAL),
     ],
 )
 def test_what_containers_have_of_devices(slots, shares):
