@@ -8,13 +8,14 @@ Sources: NVIDIA, "Multi-Process Service", release 615: "MPS v3 Interface", "MPS 
 
 import csv
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
 from carrel.accelerators.hardware import Machine, ToolError
-from carrel.accelerators.nvml import ComputeMode, GpuControl
+from carrel.accelerators.nvml import ComputeMode, GpuControl, NvmlError
 
 CONTROL = "nvidia-cuda-mps-control"
 DIRECTORY = Path("/run/nvidia-mps")
@@ -75,10 +76,10 @@ class MpsStep(NamedTuple):
 
 
 def differences(
-    desired: Mapping[str, Namespaces], state: MpsState, gpus: Collection[str], exclusive: Collection[str]
+    desired: Mapping[str, Namespaces], state: MpsState, exclusive: Collection[str]
 ) -> Iterator[MpsStep]:
-    """What leads from the state to the desired one, in order. desired: the namespaces of each shared GPU. gpus: all of
-    the machine. exclusive: those in this mode.
+    """What leads from the state to the desired one, in order. desired: the namespaces of each shared GPU. exclusive:
+    the GPUs in this mode; they keep it when the daemon ends and its servers are gone.
 
     A GPU gets its server before the mode that lets only one process use it: otherwise a container could be this one.
     """
@@ -96,18 +97,14 @@ def differences(
                 yield MpsStep(Change.LIMIT, server, namespace=name, limits=limits)
         for name in sorted(there.keys() - namespaces.keys()):
             yield MpsStep(Change.DELETE_NAMESPACE, server, namespace=name)
-    by_server = {server_of(gpu): gpu for gpu in gpus}
+    for gpu in sorted(set(exclusive) - desired.keys()):
+        yield MpsStep(Change.RELEASE, server_of(gpu), gpu)
     for server in sorted(state.servers.keys() - {server_of(gpu) for gpu in desired}):
-        # The server last: as long as it is there, the rest is done after a crash too.
-        if by_server.get(server) in exclusive:
-            yield MpsStep(Change.RELEASE, server, by_server[server])
         yield MpsStep(Change.DELETE_SERVER, server)
 
 
 class Mps:
-    """The daemon, which runs as root on the machine itself. directory: of its sockets. Methods raise ToolError, and
-    NvmlError.
-    """
+    """The daemon, which runs as root on the machine itself. directory: of its sockets."""
 
     def __init__(self, machine: Machine, gpus: GpuControl, directory: Path = DIRECTORY) -> None:
         self._machine, self._gpus = machine, gpus
@@ -126,24 +123,42 @@ class Mps:
         """What a container gets: the sockets of its namespace, and no others."""
         return self._directory / server_of(gpu) / namespace_of(container)
 
-    def apply(self, desired: Mapping[str, Namespaces], gpus: Collection[str]) -> None:
-        """Have these namespaces and no others of ours, and read them back. gpus: all of the machine."""
-        modes = {gpu: self._gpus.compute_mode(gpu) for gpu in gpus}
-        exclusive = {gpu for gpu, mode in modes.items() if mode is ComputeMode.EXCLUSIVE_PROCESS}
-        steps = list(differences(desired, self.state(), gpus, exclusive))
-        for step in steps:
-            self._take(step)
-        if steps:
-            self._require(desired)
+    def apply(
+        self, desired: Mapping[str, Namespaces], exclusive: Collection[str], failed: Mapping[str, str] = {}
+    ) -> Mapping[str, str]:
+        """Have these namespaces and no others of ours, and read them back. exclusive: the GPUs in this mode. failed:
+        those that are left as they are, with a sentence that says why; returned with those for which it fails now.
+        """
+        failed, state = dict(failed), MpsState({})
+        try:
+            state = self.state()
+        except ToolError as error:
+            failed |= {gpu: str(error) for gpu in desired}
+        by_server = {server_of(gpu): gpu for gpu in (*desired, *exclusive, *failed)}
+        changed = False
+        for step in differences(desired, state, exclusive):
+            gpu = by_server.get(step.server, step.server)
+            if gpu not in failed:
+                changed = True
+                try:
+                    self._take(step)
+                except (ToolError, NvmlError) as error:
+                    failed[gpu] = str(error)
+        left = {gpu: namespaces for gpu, namespaces in desired.items() if gpu not in failed}
+        return {**self._missing(left), **failed} if changed else failed
 
     def state(self) -> MpsState:
-        """Of what is ours. A server that is not ready counts as missing."""
+        """Of what is ours. A server that is not ready, or does not answer, counts as missing. Raises: ToolError."""
         servers = {
             name
             for name, _, _, status, *_ in self._rows(_SERVER, "server", "list")
             if name.startswith(_PREFIX) and status.lower() == _READY
         }
-        return MpsState({server: self._namespaces(server) for server in servers})
+        namespaces: dict[str, Namespaces] = {}
+        for server in servers:
+            with suppress(ToolError):
+                namespaces[server] = self._namespaces(server)
+        return MpsState(namespaces)
 
     def _namespaces(self, server: str) -> Namespaces:
         rows = self._rows(_NAMESPACE, "namespace", "list", f"--server={server}")
@@ -153,17 +168,25 @@ class Mps:
             if name.startswith(_PREFIX)
         }
 
-    def _require(self, desired: Mapping[str, Namespaces]) -> None:
+    def _missing(self, desired: Mapping[str, Namespaces]) -> Mapping[str, str]:
         """A server that fails vanishes without an error, and its clients would run without limits."""
-        state = self.state()
-        for gpu, namespaces in desired.items():
-            there = state.servers.get(server_of(gpu))
-            if there is None:
-                raise ToolError(f"The server of MPS for {gpu} is not ready.")
-            if dict(there) != dict(namespaces):
-                raise ToolError(f"The namespaces of MPS for {gpu} are not those that were set.")
-            if self._gpus.compute_mode(gpu) is not ComputeMode.EXCLUSIVE_PROCESS:
-                raise ToolError(f"The GPU {gpu} is not reserved for MPS.")
+        try:
+            servers = self.state().servers
+        except ToolError as error:
+            return {gpu: str(error) for gpu in desired}
+        problems = {gpu: self._problem(gpu, desired[gpu], servers.get(server_of(gpu))) for gpu in desired}
+        return {gpu: problem for gpu, problem in problems.items() if problem}
+
+    def _problem(self, gpu: str, desired: Namespaces, there: Namespaces | None) -> str:
+        if there is None:
+            return f"The server of MPS for {gpu} is not ready."
+        if dict(there) != dict(desired):
+            return f"The namespaces of MPS for {gpu} are not those that were set."
+        try:
+            mode = self._gpus.compute_mode(gpu)
+        except NvmlError as error:
+            return str(error)
+        return "" if mode is ComputeMode.EXCLUSIVE_PROCESS else f"The GPU {gpu} is not reserved for MPS."
 
     def _take(self, step: MpsStep) -> None:
         match step.change:

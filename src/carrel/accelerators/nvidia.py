@@ -18,6 +18,7 @@ from pydantic import Field
 
 from carrel.accelerators import cdi, plugin_resources
 from carrel.accelerators.driver import (
+    BAD_READINGS,
     Card,
     MachineSettings,
     device_nodes,
@@ -34,6 +35,7 @@ from carrel.accelerators.port import (
     Device,
     DeviceMetrics,
     Limit,
+    ShareTier,
     Sharing,
     whole_and_shares,
 )
@@ -111,6 +113,8 @@ class Nvidia:
         self._whole, self._part = whole_and_shares(FAMILY, _TITLE)
         self._shares, self._mps = shares, mps
         self.tier: Sharing | None = None
+        self._without_mps = 0
+        """Readings in succession in which the daemon of MPS did not answer that had."""
         self._fields: Sequence[str] = _QUERY
         self._cliques: tuple[frozenset[str], Mapping[str, str]] = frozenset(), {}
         self._in_cdi: frozenset[str] = frozenset()
@@ -212,10 +216,16 @@ class Nvidia:
             return _by_address(self._fields, text), ""
 
     def _probe(self, machine: Machine, *, in_mig: bool) -> None:
-        """Once a minute: the daemon of MPS may come and go."""
-        if self._mps and (self.tier is None or self._readings % _REMAPPED_EVERY == 0):
-            is_root = machine.simulated or os.geteuid() == 0
-            self.tier = probe(machine, self._mps, is_root=is_root, in_mig=in_mig)
+        """Once a minute: the daemon of MPS may come and go. More often when it is gone: it may be restarting."""
+        is_due = self.tier is None or self._without_mps or self._readings % _REMAPPED_EVERY == 0
+        if not (self._mps and is_due):
+            return
+        is_root = machine.simulated or os.geteuid() == 0
+        sharing = probe(machine, self._mps, is_root=is_root, in_mig=in_mig)
+        is_gone = self.tier and self.tier.tier is ShareTier.MPS3 and sharing.tier is not ShareTier.MPS3
+        self._without_mps = self._without_mps + 1 if is_gone else 0
+        if self._without_mps in (0, BAD_READINGS):
+            self.tier, self._without_mps = sharing, 0
 
     def _with_remapped(self, rows: Mapping[str, Row], machine: Machine) -> Mapping[str, Row]:
         """With what the tool says of remapped rows of memory, which only GPUs from Ampere on have."""

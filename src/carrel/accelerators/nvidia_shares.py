@@ -9,15 +9,15 @@ version 2 of cgroups, set by root; not for GPUs in MIG mode.
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from carrel.accelerators.driver import AcceleratorDriver, Card, Vendor
-from carrel.accelerators.hardware import Machine, ToolError
+from carrel.accelerators.hardware import Machine
 from carrel.accelerators.mps import CONTROL, Mps, NamespaceLimits, namespace_of
 from carrel.accelerators.nvml import ComputeMode, GpuControl, MemoryLimit, NvmlError
-from carrel.accelerators.port import NOTHING, Attachment, MachinePath, ShareError, ShareTier, Sharing
+from carrel.accelerators.port import NOTHING, Attachment, Holders, MachinePath, ShareError, ShareTier, Sharing
 from carrel.core.slots import WHOLE
 
 LEAST_DRIVER = 615
@@ -28,6 +28,8 @@ _MIB = 1 << 20
 _DRIVER = re.compile(r"(?<![0-9.])([0-9]{3})\.[0-9]+(?:\.[0-9]+)?(?![0-9.])")
 _PIPES = "/tmp/nvidia-mps"
 """Where programs look for MPS if no variable says so: without it they find the same."""
+_SHARED_IN_TURNS = "Sessions share it that began before MPS answered: until they end, MPS cannot be used."
+_SHARED_BY_MPS = "Sessions share it by MPS, which does not answer any more."
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,21 +125,72 @@ class NvidiaDriver(AcceleratorDriver):
             env={"CUDA_MPS_PIPE_DIRECTORY": _PIPES}, paths=(MachinePath(str(directory), _PIPES),)
         )
 
-    def keep(self, holders: Mapping[str, Mapping[str, int]]) -> None:
-        if self._tier() is not ShareTier.MPS3:
-            return
+    def keep(self, holders: Holders) -> Mapping[str, str]:
+        tier = self._tier()
+        if not tier.is_enforced or not self._machine.has_tool(CONTROL):
+            return {}
+        desired, failed = self._desired(holders.get(ShareTier.MPS3, {}))
+        exclusive, unreadable = self._exclusive(self._usable() | desired.keys())
+        if tier is ShareTier.MPS3:
+            turns = self._handles(holders.get(ShareTier.SLICE, {}))
+            in_turns = dict.fromkeys((desired.keys() & turns) - exclusive, _SHARED_IN_TURNS)
+            failed = self._mps.apply(desired, exclusive, {**failed, **unreadable, **in_turns})
+        else:
+            failed = {**self._released(exclusive - desired.keys()), **dict.fromkeys(desired, _SHARED_BY_MPS)}
+        return {id: failed[card.handle] for id, card in self._cards.items() if card.handle in failed}
+
+    def _desired(
+        self, holders: Mapping[str, Mapping[str, int]]
+    ) -> tuple[Mapping[str, Mapping[str, NamespaceLimits]], Mapping[str, str]]:
+        """The namespaces of GPUs, and why those of some are not known."""
         desired: defaultdict[str, dict[str, NamespaceLimits]] = defaultdict(dict)
+        failed = {}
         for container, held in holders.items():
             for card, thousandths in self._shares(held).items():
-                limits = NamespaceLimits(threads_of(thousandths), _limit(card, thousandths) // _MIB)
-                desired[card.handle][namespace_of(container)] = limits
-        try:
-            self._mps.apply(desired, [card.handle for card in self._cards.values() if card.handle])
-        except (ToolError, NvmlError) as error:
-            raise ShareError(f"MPS cannot be set up: {error}") from error
+                namespaces = desired[card.handle]
+                try:
+                    limits = NamespaceLimits(threads_of(thousandths), _limit(card, thousandths) // _MIB)
+                except ShareError as error:
+                    failed[card.handle] = str(error)
+                else:
+                    namespaces[namespace_of(container)] = limits
+        return desired, failed
 
-    def enforce(self, container: str, held: Mapping[str, int], pid: int) -> None:
-        shares, cgroup = self._shares(held), self._cgroup(container, pid)
+    def _usable(self) -> set[str]:
+        """The GPUs of which containers may get shares, so not MIG instances."""
+        healthy = {device.id for device in self.discover()}
+        return {
+            card.handle
+            for id, card in self._cards.items()
+            if id in healthy and card.handle.startswith("GPU-")
+        }
+
+    def _handles(self, holders: Mapping[str, Mapping[str, int]]) -> set[str]:
+        return {card.handle for held in holders.values() for card in self._shares(held)}
+
+    def _exclusive(self, gpus: Iterable[str]) -> tuple[set[str], Mapping[str, str]]:
+        """Those in this mode, and why it is not known of some."""
+        exclusive, failed = set(), {}
+        for gpu in gpus:
+            try:
+                if self._gpus.compute_mode(gpu) is ComputeMode.EXCLUSIVE_PROCESS:
+                    exclusive.add(gpu)
+            except NvmlError as error:
+                failed[gpu] = str(error)
+        return exclusive, failed
+
+    def _released(self, gpus: Iterable[str]) -> Mapping[str, str]:
+        """Those that are still reserved for MPS, and why."""
+        failed = {}
+        for gpu in gpus:
+            try:
+                self._gpus.set_compute_mode(gpu, ComputeMode.DEFAULT)
+            except NvmlError as error:
+                failed[gpu] = str(error)
+        return failed
+
+    def enforce(self, container: str, held: Mapping[str, int], pid: int, engine_id: str) -> None:
+        shares, cgroup = self._shares(held), self._cgroup(container, pid, engine_id)
         if len(shares) < sum(thousandths < WHOLE for thousandths in held.values()):
             raise ShareError("A device of which it has a share is not there.")
         mode = ComputeMode.EXCLUSIVE_PROCESS if self._tier() is ShareTier.MPS3 else ComputeMode.DEFAULT
@@ -167,13 +220,14 @@ class NvidiaDriver(AcceleratorDriver):
         sharing = self.sharing()
         return sharing.tier if sharing else ShareTier.NONE
 
-    def _cgroup(self, container: str, pid: int) -> str:
+    def _cgroup(self, container: str, pid: int, engine_id: str) -> str:
         """The directory of the container's own cgroup. Raises: ShareError."""
         if self._machine.simulated:
             return f"/sys/fs/cgroup/simulated/{container}"
         lines = (self._machine.text(f"proc/{pid}/cgroup") or "").splitlines()
         path = next((line.removeprefix("0::") for line in lines if line.startswith("0::")), "/")
-        if path == "/" or ".." in path:
+        # By now the process may have ended, and its number be that of another one.
+        if not engine_id or engine_id not in path or ".." in path:
             raise ShareError("The cgroup of the container cannot be found.")
         return f"/sys/fs/cgroup{path}"
 

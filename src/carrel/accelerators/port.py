@@ -205,6 +205,10 @@ class ShareError(Exception):
         self.retriable = retriable
 
 
+Holders = Mapping[ShareTier, Mapping[str, Mapping[str, int]]]
+"""Containers with shares by the tier with which they were made, and what they hold: device -> thousandths."""
+
+
 @runtime_checkable
 class Dividing(Protocol):
     """Accelerators whose devices are shared by containers. All methods may block.
@@ -224,14 +228,15 @@ class Dividing(Protocol):
         """
         ...
 
-    def keep(self, holders: Mapping[str, Mapping[str, int]]) -> None:
-        """Set up what these containers need outside of them, and remove what was set up for others. holders: all
-        containers that were made with the present tier, and what they hold. Twice: no-op. Raises: ShareError.
+    def keep(self, holders: Holders) -> Mapping[str, str]:
+        """Set up what these containers, and no others, need outside of them, and remove what was set up for others.
+        Twice: no-op. Returns the devices for which it failed, each with a sentence that says why.
         """
         ...
 
-    def enforce(self, container: str, held: Mapping[str, int], pid: int) -> None:
-        """Limit the running container, and read back what is set. pid: of its main process. Twice: no-op.
+    def enforce(self, container: str, held: Mapping[str, int], pid: int, engine_id: str) -> None:
+        """Limit the running container, and read back what is set. pid: of its main process. engine_id: the container's
+        in its engine, which its cgroup is named by. Twice: no-op.
 
         Raises: ShareError; its command must not begin then.
         """

@@ -5,7 +5,7 @@ Every node has `cpu` (millicores) and `mem` (bytes); every other slot has a `Slo
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 WHOLE = 1000
 """Thousandths of a whole device."""
@@ -77,9 +77,22 @@ class SlotKind:
         return (*smaller[-1:], *[one for one in larger[:1] if one not in smaller[-1:]])
 
 
-def has_shares(slots: Mapping[str, int]) -> bool:
-    """True if these amounts have a share of a device."""
-    return any(amount and slot.endswith(SHARES_SUFFIX) for slot, amount in slots.items())
+class DeviceShares(IntEnum):
+    """What of devices a container has. OF_SEVERAL: a part of one, and other ones of the same family."""
+
+    NONE = 0
+    OF_ONE = 1
+    OF_SEVERAL = 2
+
+
+def shares_in(slots: Mapping[str, int]) -> DeviceShares:
+    """Of a container with these amounts."""
+    shares = {slot: amount for slot, amount in slots.items() if amount and slot.endswith(SHARES_SUFFIX)}
+    for slot, amount in shares.items():
+        whole = slots.get(f"{slot.removesuffix(SHARES_SUFFIX)}.device", 0)
+        if amount % WHOLE and (amount > WHOLE or whole):
+            return DeviceShares.OF_SEVERAL
+    return DeviceShares.OF_ONE if shares else DeviceShares.NONE
 
 
 def thousandths_of(kinds: Iterable[SlotKind], family: str) -> Mapping[str, int]:

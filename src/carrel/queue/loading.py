@@ -388,6 +388,7 @@ def _node(node: Any) -> NodeSnapshot:
         images=frozenset(node.images or ()),
         driver=driver_of(node.labels) if node.labels else None,
         no_shares=LeastTier(node.min_share_tier).refuses(node.sharing),
+        share_of_one=bool(node.sharing) and node.sharing["tier"] == LeastTier.MPS3,
     )
 
 

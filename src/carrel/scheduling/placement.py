@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrel.core.ids import NodeId
+from carrel.core.slots import DeviceShares
 from carrel.scheduling import ranking, reasons
 from carrel.scheduling.cluster_placement import Members, members_of
 from carrel.scheduling.free_capacity import FreeCapacity, SlotAmountPairs
@@ -33,7 +34,7 @@ from carrel.scheduling.snapshot import (
     Without,
 )
 
-_About = tuple[NodeId | None, frozenset[NodeId], str, bool, Without, str, bool]
+_About = tuple[NodeId | None, frozenset[NodeId], str, bool, Without, str, DeviceShares]
 
 
 class Room:
@@ -304,8 +305,8 @@ class Room:
             return "is not the requested node"
         if clause := node.closed or node.lacks(container.without) or node.driver_mismatch(container.cuda):
             return clause
-        if container.shares and node.no_shares:
-            return node.no_shares
+        if clause := node.refuses_shares(container.shares):
+            return clause
         if node.runs(container.architecture, root=False):
             return "cannot give root in a session"
         return f"is {node.architecture}, the image needs {container.architecture}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from carrel.core.ids import GroupId, NodeId, SessionId
-from carrel.core.slots import WHOLE, has_shares
+from carrel.core.slots import WHOLE, DeviceShares, shares_in
 from carrel.scheduling.ceilings import requested_amounts
 from carrel.scheduling.devices import NO_DEVICE, Unit
 from carrel.scheduling.snapshot import (
@@ -40,7 +40,7 @@ class ContainerRequirements(NamedTuple):
     without: Without = ()
     image: str = ""
     cuda: str = ""
-    shares: bool = False
+    shares: DeviceShares = DeviceShares.NONE
 
     def runs_on(self, node: NodeSnapshot) -> bool:
         """True if the node can run it, whatever is free there."""
@@ -154,7 +154,7 @@ def _request(
         one.without,
         image,
         one.needs_cuda(dict(slots)),
-        has_shares(dict(slots)),
+        shares_in(dict(slots)),
     )
     total = _total(container, one.count, units) if together and not one.mixed else None
     mixed = tuple([_member(one, container, sizes, units) for sizes in one.mixed])
@@ -180,7 +180,7 @@ def _member(
     one: PendingSession, first: ContainerRequirements, sizes: Slots, units: Units
 ) -> tuple[ContainerRequirements, Amounts]:
     slots = tuple(sorted([pair for pair in sizes.items() if pair[1]]))
-    needed = first._replace(slots=_needed(slots, units), cuda=one.needs_cuda(sizes), shares=has_shares(sizes))
+    needed = first._replace(slots=_needed(slots, units), cuda=one.needs_cuda(sizes), shares=shares_in(sizes))
     return needed, slots
 
 

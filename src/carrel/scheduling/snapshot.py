@@ -13,7 +13,7 @@ from functools import lru_cache
 from carrel.core import cuda
 from carrel.core.device_blocks import Blocks
 from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId, SessionId
-from carrel.core.slots import has_shares
+from carrel.core.slots import DeviceShares, shares_in
 
 SESSIONS = "sessions"
 """Pseudo-slot with which scopes count sessions."""
@@ -93,7 +93,7 @@ class NodeSnapshot:
     elastic: no machine, but the limit of an elastic group. domains: its value of each label of its group's topology,
     "" if it lacks the label. images: those of pending sessions that it has. driver: of its devices of NVIDIA; None:
     unknown, or no pending session needs it. no_shares: why no shares of its devices may be given, as a clause; "" if
-    they may.
+    they may. share_of_one: a container with a share of a device has no others.
     """
 
     id: NodeId
@@ -111,6 +111,7 @@ class NodeSnapshot:
     images: frozenset[str] = frozenset()
     driver: cuda.Driver | None = None
     no_shares: str = ""
+    share_of_one: bool = False
 
     def runs(
         self,
@@ -119,14 +120,21 @@ class NodeSnapshot:
         root: bool,
         without: Without = (),
         needs_cuda: str = "",
-        shares: bool = False,
+        shares: DeviceShares = DeviceShares.NONE,
     ) -> bool:
         """True if an image of this architecture runs here, or either architecture is unknown; with root inside, if
         required; if its network is none of those without its storage or image; with its driver; and with shares.
         """
         fits = not architecture or not self.architecture or self.architecture == architecture
-        fits = fits and not self.driver_mismatch(needs_cuda) and not (shares and self.no_shares)
+        fits = fits and not self.driver_mismatch(needs_cuda) and not self.refuses_shares(shares)
         return fits and (self.root or not root) and not self.lacks(without)
+
+    def refuses_shares(self, shares: DeviceShares) -> str:
+        """Why it does not give them, as a clause; "" if it does."""
+        if shares and self.no_shares:
+            return self.no_shares
+        is_refused = shares is DeviceShares.OF_SEVERAL and self.share_of_one
+        return "gives whole GPUs, or a share of one" if is_refused else ""
 
     def driver_mismatch(self, needs_cuda: str) -> str:
         """Why its driver does not run an image that requires this, as a clause; "" if it does, or is unknown."""
@@ -270,7 +278,7 @@ class PendingSession:
             root=self.root,
             without=self.without,
             needs_cuda=needs_cuda,
-            shares=has_shares(slots),
+            shares=shares_in(slots),
         )
 
 

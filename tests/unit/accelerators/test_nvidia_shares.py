@@ -4,8 +4,9 @@ The programs and the library of the driver are fakes: a shell script for the con
 library for NVML.
 """
 
+import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,11 +14,12 @@ import pytest
 from simulated_accelerators import tree
 
 from carrel.accelerators import nvidia
-from carrel.accelerators.hardware import Machine, ToolError
-from carrel.accelerators.mps import Change, Mps, MpsState, NamespaceLimits, differences
+from carrel.accelerators.driver import Card
+from carrel.accelerators.hardware import Machine
+from carrel.accelerators.mps import Mps, MpsState, NamespaceLimits, differences, server_of
 from carrel.accelerators.nvidia_shares import NvidiaDriver, SharingFacts, limit_of, threads_of, tier_of
 from carrel.accelerators.nvml import UNLIMITED, ComputeMode, MemoryLimit, Nvml, NvmlError, SimulatedGpuControl
-from carrel.accelerators.port import Attachment, ShareError, ShareTier
+from carrel.accelerators.port import Attachment, Device, Holders, ShareError, ShareTier, Sharing
 
 MIB, GIB = 1 << 20, 1 << 30
 NEW = SharingFacts("615.71.09", has_cgroup2=True, is_root=True, mps=True)
@@ -96,7 +98,7 @@ def steps(
 ) -> list[str]:
     return [
         f"{step.change} {step.namespace or step.server}"
-        for step in differences(desired, MpsState(servers), [GPU, OTHER], exclusive)
+        for step in differences(desired, MpsState(servers), exclusive)
     ]
 
 
@@ -131,9 +133,14 @@ def test_the_server_of_a_gpu_that_is_gone_is_removed() -> None:
     assert steps({}, {"carrel_00cc": {}}) == ["delete server carrel_00cc"]
 
 
-def test_a_gpu_of_an_administrator_in_exclusive_mode_is_left_alone() -> None:
-    assert [one.change for one in differences({}, MpsState({}), [GPU], {GPU})] == []
-    assert Change.RELEASE not in {one.change for one in differences({}, MpsState({}), [GPU], {GPU})}
+def test_a_gpu_that_nobody_shares_is_released_although_its_server_is_gone() -> None:
+    assert steps({}, {}, GPU) == ["release carrel_00aa"]
+
+
+def restart(root: Path) -> None:
+    """Of the daemon: its servers are gone, compute modes are not."""
+    for server in (root / "run/nvidia-mps").glob("carrel_*"):
+        shutil.rmtree(server)
 
 
 def test_mps_is_brought_to_the_desired_state_and_rebuilt_after_a_restart_of_its_daemon(
@@ -141,13 +148,15 @@ def test_mps_is_brought_to_the_desired_state_and_rebuilt_after_a_restart_of_its_
 ) -> None:
     root = tree(tmp_path, "h100-mps3x2")
     daemon, desired = mps(root), {GPU: {"carrel_a": HALF, "carrel_b": QUARTER}}
+    exclusive: list[str] = []
     for _ in range(2):
-        daemon.apply(desired, [GPU, OTHER])
+        assert daemon.apply(desired, exclusive) == {}
         assert daemon.state().servers == {"carrel_00aa": desired[GPU]}
         assert control(root).compute_mode(GPU) is ComputeMode.EXCLUSIVE_PROCESS
-        subprocess.run(["rm", "-r", str(root / "run/nvidia-mps/carrel_00aa")], check=True)
-    daemon.apply(desired, [GPU, OTHER])
-    daemon.apply({}, [GPU, OTHER])
+        exclusive = [GPU]
+        restart(root)
+    daemon.apply(desired, exclusive)
+    daemon.apply({}, exclusive)
     assert daemon.state().servers == {}
     assert control(root).compute_mode(GPU) is ComputeMode.DEFAULT
 
@@ -171,8 +180,7 @@ def program_says(root: Path, old: str, new: str) -> None:
 def test_a_daemon_that_does_not_keep_what_is_set_is_an_error(tmp_path: Path, old: str, new: str) -> None:
     root = tree(tmp_path, "h100-mps3x1")
     program_says(root, old, new)
-    with pytest.raises(ToolError):
-        mps(root).apply({GPU: {"carrel_a": HALF}}, [GPU])
+    assert list(mps(root).apply({GPU: {"carrel_a": HALF}}, ())) == [GPU]
 
 
 def test_a_daemon_of_another_version_does_not_answer(tmp_path: Path) -> None:
@@ -192,8 +200,8 @@ def test_a_slice_limits_memory_and_reads_it_back(tmp_path: Path) -> None:
     driver = made(root)
     gpu = driver.discover()[0]
     assert driver.share("c1", {gpu.id: 500}) == Attachment()
-    driver.keep({"c1": {gpu.id: 500}})
-    driver.enforce("c1", {gpu.id: 500}, 1)
+    driver.keep({ShareTier.SLICE: {"c1": {gpu.id: 500}}})
+    driver.enforce("c1", {gpu.id: 500}, 1, "id")
     expected = MemoryLimit(0, limit_of(gpu.mem_bytes or 0, 500))
     assert control(root).memory_limit(gpu.id, "/sys/fs/cgroup/simulated/c1") == expected
 
@@ -205,8 +213,8 @@ def test_a_container_with_mps_gets_the_directory_of_its_namespace_only(tmp_path:
     attachment = driver.share("c1", {gpu.id: 250})
     assert attachment is not None
     [path] = attachment.paths
-    driver.keep({"c1": {gpu.id: 250}, "c2": {gpu.id: 500}})
-    driver.enforce("c1", {gpu.id: 250}, 1)
+    driver.keep({ShareTier.MPS3: {"c1": {gpu.id: 250}, "c2": {gpu.id: 500}}})
+    driver.enforce("c1", {gpu.id: 250}, 1, "id")
     assert sorted(one.name for one in Path(path.source).iterdir() if one.name[0] != ".") == ["control"]
     assert attachment.env == {"CUDA_MPS_PIPE_DIRECTORY": path.target}
     [namespaces] = mps(root).state().servers.values()
@@ -255,7 +263,7 @@ def test_a_limit_that_is_not_there_is_an_error(
     daemon = mps(machine.root)
     driver = NvidiaDriver(nvidia.Nvidia(mps=daemon), machine, gpus(machine.root), daemon)
     with pytest.raises(ShareError, match=message):
-        driver.enforce("c1", {driver.discover()[0].id: 500}, 1)
+        driver.enforce("c1", {driver.discover()[0].id: 500}, 1, "id")
 
 
 def test_a_slice_of_a_gpu_that_mps_has_reserved_is_an_error(tmp_path: Path) -> None:
@@ -264,13 +272,157 @@ def test_a_slice_of_a_gpu_that_mps_has_reserved_is_an_error(tmp_path: Path) -> N
     gpu = driver.discover()[0].id
     control(root).set_compute_mode(gpu, ComputeMode.EXCLUSIVE_PROCESS)
     with pytest.raises(ShareError, match="compute mode"):
-        driver.enforce("c1", {gpu: 500}, 1)
+        driver.enforce("c1", {gpu: 500}, 1, "id")
 
 
 def test_a_share_of_a_device_that_is_gone_is_an_error(tmp_path: Path) -> None:
     driver = made(tree(tmp_path, "h100-slicex1"))
     with pytest.raises(ShareError, match="not there"):
-        driver.enforce("c1", {"GPU-of-somebody": 500}, 1)
+        driver.enforce("c1", {"GPU-of-somebody": 500}, 1, "id")
+
+
+# GPUs that cannot be read, and changes of the tier
+
+
+class _Lost(SimulatedGpuControl):
+    """One GPU cannot be read."""
+
+    def __init__(self, root: Path, lost: str) -> None:
+        super().__init__(root)
+        self._lost = lost
+
+    def compute_mode(self, gpu: str) -> ComputeMode:
+        if gpu == self._lost:
+            raise NvmlError("nvmlDeviceGetHandleByUUID failed with 15: GPU is lost.")
+        return super().compute_mode(gpu)
+
+
+def two_gpus(tmp_path: Path, model: str = "h100-mps3") -> tuple[Path, NvidiaDriver, str, str]:
+    root = tree(tmp_path, f"{model}x2")
+    driver = made(root)
+    one, other = (device.id for device in driver.discover())
+    return root, driver, one, other
+
+
+def by_mps(**holders: str) -> Holders:
+    return {ShareTier.MPS3: {container: {gpu: 250} for container, gpu in holders.items()}}
+
+
+def test_a_gpu_that_cannot_be_read_does_not_hinder_the_others(tmp_path: Path) -> None:
+    root, driver, lost, other = two_gpus(tmp_path)
+    driver = NvidiaDriver(
+        nvidia.Nvidia(mps=mps(root)), Machine(root, simulated=True), _Lost(root, lost), mps(root)
+    )
+    failed = driver.keep(by_mps(c1=lost, c2=other))
+    assert list(failed) == [lost]
+    assert "GPU is lost" in failed[lost]
+    assert control(root).compute_mode(other) is ComputeMode.EXCLUSIVE_PROCESS
+    assert driver.keep(by_mps(c2=other)) == failed
+    driver.keep({})
+    assert control(root).compute_mode(other) is ComputeMode.DEFAULT
+
+
+def test_a_step_that_fails_does_not_hinder_the_other_gpus(tmp_path: Path) -> None:
+    root, driver, one, other = two_gpus(tmp_path)
+    (root / "run/nvidia-mps" / server_of(one)).write_text("in the way")
+    assert list(driver.keep(by_mps(c1=one, c2=other))) == [one]
+    assert list(mps(root).state().servers) == [server_of(other)]
+
+
+def test_the_server_of_a_gpu_of_unknown_memory_is_left_alone(tmp_path: Path) -> None:
+    root, driver, one, other = two_gpus(tmp_path)
+    driver.keep(by_mps(c1=one, c2=other))
+    driver._cards = {
+        id: replace(card, device=replace(card.device, mem_bytes=None)) if id == one else card
+        for id, card in driver._cards.items()
+    }
+    assert list(driver.keep(by_mps(c1=one))) == [one]
+    assert list(mps(root).state().servers) == [server_of(one)]
+
+
+def without_daemon(root: Path) -> NvidiaDriver:
+    """Of a machine whose daemon has stopped."""
+    restart(root)
+    (root / "run/nvidia-mps/control").unlink()
+    driver = made(root)
+    sharing = driver.sharing()
+    assert sharing is not None
+    assert sharing.tier is ShareTier.SLICE
+    return driver
+
+
+def test_gpus_that_mps_had_reserved_are_released_after_its_daemon_has_stopped(tmp_path: Path) -> None:
+    root, driver, one, other = two_gpus(tmp_path)
+    driver.keep(by_mps(c1=one, c2=other))
+    driver = without_daemon(root)
+    assert list(driver.keep(by_mps(c1=one))) == [one]
+    assert control(root).compute_mode(one) is ComputeMode.EXCLUSIVE_PROCESS
+    assert control(root).compute_mode(other) is ComputeMode.DEFAULT
+    assert driver.keep({}) == {}
+    assert control(root).compute_mode(one) is ComputeMode.DEFAULT
+
+
+def test_a_gpu_is_released_if_its_last_session_ends_while_the_daemon_restarts(tmp_path: Path) -> None:
+    root, driver, one, _ = two_gpus(tmp_path)
+    driver.keep(by_mps(c1=one))
+    restart(root)
+    driver.keep({})
+    assert control(root).compute_mode(one) is ComputeMode.DEFAULT
+
+
+def test_a_gpu_of_sessions_that_take_turns_is_not_reserved_for_mps(tmp_path: Path) -> None:
+    root, driver, one, other = two_gpus(tmp_path)
+    slices = {ShareTier.SLICE: {"s1": {one: 500}}}
+    failed = driver.keep({**slices, **by_mps(c1=one, c2=other)})
+    assert list(failed) == [one]
+    assert control(root).compute_mode(one) is ComputeMode.DEFAULT
+    assert control(root).compute_mode(other) is ComputeMode.EXCLUSIVE_PROCESS
+    assert driver.keep(by_mps(c1=one, c2=other)) == {}
+
+
+def test_a_machine_keeps_its_tier_while_the_daemon_restarts(tmp_path: Path) -> None:
+    machine = Machine(tree(tmp_path, "h100-mps3x1"), simulated=True)
+    vendor = nvidia.Nvidia(mps=mps(machine.root))
+    socket = machine.root / "run/nvidia-mps/control"
+
+    def tiers(readings: int) -> list[str]:
+        seen = []
+        for _ in range(readings):
+            vendor.read(machine)
+            assert vendor.tier is not None
+            seen.append(str(vendor.tier.tier))
+        return seen
+
+    tiers(11)
+    socket.unlink()
+    assert tiers(2) == ["mps3", "mps3"]
+    socket.touch()
+    assert tiers(10) == ["mps3"] * 10
+    socket.unlink()
+    assert tiers(15)[-1] == "slice"
+
+
+class _OneGpu(nvidia.Nvidia):
+    """Of a machine that is not simulated."""
+
+    def read(self, machine: Machine) -> Sequence[Card]:
+        self.tier = Sharing(ShareTier.SLICE)
+        return [Card(Device(GPU, "cuda", mem_bytes=80 * GIB), handle=GPU)]
+
+
+def test_the_limit_is_set_for_the_cgroup_that_is_named_by_the_container(tmp_path: Path) -> None:
+    gpus = control(tmp_path)
+    driver = NvidiaDriver(_OneGpu(), Machine(tmp_path), gpus, mps(tmp_path))
+    driver.discover()
+    file = tmp_path / "proc/4711/cgroup"
+    file.parent.mkdir(parents=True)
+    file.write_text("0::/user.slice/session-1.scope\n")
+    with pytest.raises(ShareError, match="cgroup"):
+        driver.enforce("c1", {GPU: 500}, 4711, "f00d")
+    file.write_text("0::/system.slice/docker-f00d.scope\n")
+    driver.enforce("c1", {GPU: 500}, 4711, "f00d")
+    limit = gpus.memory_limit(GPU, "/sys/fs/cgroup/system.slice/docker-f00d.scope")
+    assert limit.hard == limit_of(80 * GIB, 500)
 
 
 # NVML, of which the fake has the layout in pynvml

@@ -7,13 +7,24 @@ what containers need outside of them is restored from those that there are.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import structlog
 
-from carrel.accelerators.port import Accelerators, Attachment, Dividing, ShareError, ShareTier
+from carrel.accelerators.port import (
+    Accelerators,
+    Attachment,
+    Dividing,
+    Holders,
+    ShareError,
+    ShareTier,
+    states_of,
+)
 from carrel.engines import barrier
 from carrel.engines.accelerator_use import of_label
 from carrel.engines.docker.api import DockerApi, filters
@@ -22,6 +33,10 @@ from carrel.engines.docker.exec_streams import send_input
 from carrel.engines.port import ContainerSpec, EngineError
 
 log = structlog.get_logger()
+
+_PAUSE_S = 10.0
+"""After a failure: a tool that hangs takes its time for each container otherwise."""
+_WAIT_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +47,27 @@ class Shared:
     attachment: Attachment
 
 
+class _Holder(NamedTuple):
+    """A container with shares. held: device -> thousandths."""
+
+    tier: str
+    held: Mapping[str, int]
+
+
 class Shares:
     """Of the containers of one daemon."""
 
     def __init__(self, api: DockerApi, names: Names) -> None:
         self._api, self._names = api, names
         self._keeping = asyncio.Lock()
-        self._starting: dict[str, Mapping[str, int]] = {}
-        """What containers hold that are being created, and are not listed yet."""
+        self._starting: dict[str, _Holder] = {}
+        """What containers hold that are being created or started, and are not listed as alive yet."""
         self._kept: Sequence[Accelerators] = ()
         """Those of the daemon's machine, once known."""
+        self._failed: Mapping[str, str] = {}
+        self._failed_at = 0.0
+        """What failed the last time, and when that was."""
+        self._in_background: asyncio.Task[Mapping[str, str]] | None = None
 
     async def prepare(self, accelerators: Sequence[Accelerators], spec: ContainerSpec) -> Shared | None:
         """Set up what the container needs before it is created; None: it has no shares that are enforced.
@@ -51,17 +77,25 @@ class Shares:
         if not spec.devices:
             return None
         self._kept = accelerators
-        self._starting[spec.id] = spec.devices
         try:
             shared = await asyncio.to_thread(_shared, accelerators, spec)
-            await self._keep(accelerators)
         except ShareError as error:
             raise _not_enforced(error) from error
+        if shared:
+            self._starting[spec.id] = _Holder(shared.tier, spec.devices)
+        failed = await self._keep(await asyncio.to_thread(_with_any, accelerators, spec.devices))
+        for device in spec.devices:
+            if device in failed:
+                raise _not_enforced(ShareError(f"{device} is not ready: {failed[device]}"))
         return shared
 
-    def ready(self, container: str) -> None:
-        """It has been created, or its start has failed."""
-        self._starting.pop(container, None)
+    @contextmanager
+    def starting(self, container: str) -> Iterator[None]:
+        """While this lasts, what `prepare` has set up for it is kept, although it is not alive yet."""
+        try:
+            yield
+        finally:
+            self._starting.pop(container, None)
 
     async def enforce(
         self, accelerators: Sequence[Accelerators], spec: ContainerSpec, inspected: Mapping[str, Any]
@@ -70,41 +104,78 @@ class Shares:
 
         Raises: EngineError; its main process goes on waiting then.
         """
-        tier, pid = inspected["Config"]["Labels"][LABEL_SHARES], inspected["State"]["Pid"]
         try:
-            await asyncio.to_thread(_enforce, accelerators, tier, spec, pid)
+            await asyncio.to_thread(_enforce, accelerators, spec, inspected)
         except ShareError as error:
             raise _not_enforced(error) from error
         if barrier.waiting(spec.command) is None:
             await send_input(self._api, self._names.container(spec.id), barrier.OPEN)
 
     async def keep(self, accelerators: Sequence[Accelerators]) -> None:
-        """Restore what the containers need outside of them, and remove the rest; what fails is done the next time."""
+        """Restore what the containers need outside of them, and remove the rest; what fails is done the next time.
+
+        It is waited for only a while: then it goes on by itself.
+        """
         self._kept = accelerators
-        try:
-            await self._keep(accelerators)
-        except ShareError as error:
-            log.warning("shares.not_kept", error=str(error))
+        keeping = self._in_background = self._in_background or asyncio.create_task(
+            self._keep(accelerators, lately=True)
+        )
+        if (await asyncio.wait([keeping], timeout=_WAIT_S))[0]:
+            if self._in_background is keeping:
+                self._in_background = None
+            keeping.result()
 
     async def leave(self, container: str) -> None:
         """Remove what a container needs that is about to be deleted."""
-        try:
-            await self._keep(self._kept, without=container)
-        except ShareError as error:
-            log.warning("shares.not_kept", container=container, error=str(error))
+        if await asyncio.to_thread(_enforcing, self._kept) and await self._rows(
+            f"{LABEL_SHARES}={ShareTier.MPS3}", f"{LABEL_ID}={container}"
+        ):
+            await self._keep(self._kept, without=container, lately=True)
 
-    async def _keep(self, accelerators: Sequence[Accelerators], *, without: str = "") -> None:
-        """Raises: ShareError."""
-        dividing = await asyncio.to_thread(_with_mps, accelerators)
+    async def close(self) -> None:
+        """Twice: no-op."""
+        if self._in_background:
+            self._in_background.cancel()
+            await asyncio.wait([self._in_background])
+
+    async def _keep(
+        self, accelerators: Sequence[Accelerators], *, without: str = "", lately: bool = False
+    ) -> Mapping[str, str]:
+        """Returns the devices for which it failed, and why. lately: not again soon after it failed."""
+        dividing = await asyncio.to_thread(_enforcing, accelerators)
         if not dividing:
-            return
+            return {}
+        failed: dict[str, str] = {}
         async with self._keeping:
-            chosen = filters(label=[self._names.label, f"{LABEL_SHARES}={ShareTier.MPS3}"])
-            rows = await self._api.call("GET", "containers/json", params={**chosen, "all": "true"})
-            there = {row["Labels"][LABEL_ID]: _held(row) for row in rows if row["State"] in _ALIVE}
-            holders = {id: held for id, held in {**there, **self._starting}.items() if id != without}
+            if lately and self._failed and time.monotonic() < self._failed_at + _PAUSE_S:
+                return self._failed
+            holders = await self._holders(without)
             for one in dividing:
-                await asyncio.to_thread(one.keep, holders)
+                failed |= await asyncio.to_thread(one.keep, holders)
+            if failed and failed != self._failed:
+                log.warning("shares.not_kept", devices=failed)
+            self._failed, self._failed_at = failed, time.monotonic()
+        return failed
+
+    async def _rows(self, *labels: str) -> Any:
+        chosen = filters(label=[self._names.label, *labels])
+        return await self._api.call("GET", "containers/json", params={**chosen, "all": "true"})
+
+    async def _holders(self, without: str) -> Holders:
+        """By tier; those of these containers that are listed have the tier of their label."""
+        # Before the list: what begins to run meanwhile is not in it, and may no longer be among these after it.
+        starting = dict(self._starting)
+        rows = await self._rows(LABEL_SHARES)
+        there = {
+            row["Labels"][LABEL_ID]: _Holder(tier, _held(row))
+            for row in rows
+            if (tier := row["Labels"][LABEL_SHARES]) and row["State"] in _ALIVE
+        }
+        holders: defaultdict[ShareTier, dict[str, Mapping[str, int]]] = defaultdict(dict)
+        for id, one in {**starting, **self._starting, **there}.items():
+            if id != without:
+                holders[ShareTier(one.tier)][id] = one.held
+        return holders
 
 
 _ALIVE = frozenset({"created", "running", "paused", "restarting"})
@@ -124,17 +195,24 @@ def _shared(accelerators: Sequence[Accelerators], spec: ContainerSpec) -> Shared
     return None
 
 
-def _enforce(accelerators: Sequence[Accelerators], tier: str, spec: ContainerSpec, pid: int) -> None:
+def _enforce(accelerators: Sequence[Accelerators], spec: ContainerSpec, inspected: Mapping[str, Any]) -> None:
+    tier = inspected["Config"]["Labels"][LABEL_SHARES]
     for one in accelerators:
         if isinstance(one, Dividing) and _tier(one) == tier:
-            one.enforce(spec.id, spec.devices, pid)
+            one.enforce(spec.id, spec.devices, inspected["State"]["Pid"], inspected["Id"])
             return
     raise ShareError(f"The machine no longer enforces shares by {tier}.")
 
 
-def _with_mps(accelerators: Sequence[Accelerators]) -> list[Dividing]:
-    """Those that set up something outside of containers."""
-    return [one for one in accelerators if isinstance(one, Dividing) and _tier(one) is ShareTier.MPS3]
+def _with_any(accelerators: Sequence[Accelerators], devices: Iterable[str]) -> list[Accelerators]:
+    """Those that have one of these devices."""
+    return [
+        one for one in accelerators if {state.device.id for state in states_of([one])}.intersection(devices)
+    ]
+
+
+def _enforcing(accelerators: Sequence[Accelerators]) -> list[Dividing]:
+    return [one for one in accelerators if isinstance(one, Dividing) and _tier(one).is_enforced]
 
 
 def _tier(dividing: Dividing) -> ShareTier:

@@ -186,13 +186,10 @@ class DockerEngine(Adjusting):
             name = self._names.container(spec.id)
             self._events.listen()
             self._private[spec.id] = spec.network.id if spec.network else None
-            with self._networks.joining(spec.network):
+            with self._networks.joining(spec.network), self._shares.starting(spec.id):
                 # 1. Create it; pull the image only if the daemon reports it missing.
-                try:
-                    async with self._push_names.use(spec.image):
-                        there = await self._create(spec, progress)
-                finally:
-                    self._shares.ready(spec.id)
+                async with self._push_names.use(spec.image):
+                    there = await self._create(spec, progress)
                 if there and (there["State"]["Running"] or (spec.once and answers.has_run(there))):
                     await self._enforce_shares(spec, there)
                     return await self._with_image(spec, there)
@@ -301,6 +298,7 @@ class DockerEngine(Adjusting):
 
     async def close(self) -> None:
         """Close connections; containers are unaffected. Twice: no-op."""
+        await self._shares.close()
         await self._disk.close()
         await self._events.close()
         await self._api.close()

@@ -1,0 +1,133 @@
+"""What containers with shares of accelerators need outside of them, while others are created, started and removed."""
+
+import asyncio
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import pytest
+from people import eventually
+
+from carrel.accelerators.port import NOTHING, Attachment, Device, Holders, ShareTier, Sharing
+from carrel.core.slots import SlotKind
+from carrel.engines.docker.api import DockerApi
+from carrel.engines.docker.container_config import LABEL_ID, LABEL_SHARES, Names
+from carrel.engines.docker.device_shares import Shares
+from carrel.engines.port import ContainerSpec, EngineError
+
+
+class Dividing:
+    """Accelerators that note what they keep. failed: of which devices they do not. goes: unset while the tool hangs."""
+
+    def __init__(self, device: str = "gpu") -> None:
+        self.device = device
+        self.kept: list[Holders] = []
+        self.failed: Mapping[str, str] = {}
+        self.goes = threading.Event()
+        self.goes.set()
+
+    def discover(self) -> Sequence[Device]:
+        return [Device(self.device, "cuda")]
+
+    def kinds(self) -> Sequence[SlotKind]:
+        return ()
+
+    def attach(self, held: Mapping[str, int]) -> Attachment:
+        return NOTHING
+
+    def sharing(self) -> Sharing | None:
+        return Sharing(ShareTier.MPS3)
+
+    def share(self, container: str, held: Mapping[str, int]) -> Attachment | None:
+        return NOTHING if self.device in held else None
+
+    def keep(self, holders: Holders) -> Mapping[str, str]:
+        self.goes.wait(10)
+        self.kept.append(holders)
+        return self.failed
+
+    def enforce(self, container: str, held: Mapping[str, int], pid: int, engine_id: str) -> None: ...
+
+
+class Daemon:
+    """Lists these containers with MPS. lists: unset while it does not answer."""
+
+    def __init__(self, *containers: str) -> None:
+        self.containers = list(containers)
+        self.calls = 0
+        self.lists = asyncio.Event()
+        self.lists.set()
+
+    async def call(self, method: str, path: str, *, params: Mapping[str, str]) -> Any:
+        self.calls += 1
+        there = list(self.containers)
+        await self.lists.wait()
+        return [
+            {"State": "running", "Labels": {LABEL_ID: id, LABEL_SHARES: "mps3"}}
+            for id in there
+            if f"{LABEL_ID}=" not in params["filters"] or f"{LABEL_ID}={id}" in params["filters"]
+        ]
+
+
+def shares_of(daemon: Daemon) -> Shares:
+    return Shares(cast(DockerApi, daemon), Names("test"))
+
+
+def spec_of(container: str, device: str = "gpu") -> ContainerSpec:
+    return ContainerSpec(container, "image", {}, {device: 500})
+
+
+async def test_what_is_created_while_containers_are_listed_is_kept() -> None:
+    daemon, one = Daemon(), Dividing()
+    shares = shares_of(daemon)
+    with shares.starting("c1"):
+        await shares.prepare([one], spec_of("c1"))
+        daemon.lists.clear()
+        keeping = asyncio.create_task(shares.keep([one]))
+        await eventually(lambda: daemon.calls == 2)
+    daemon.lists.set()
+    await keeping
+    assert [set(holders[ShareTier.MPS3]) for holders in one.kept] == [{"c1"}, {"c1"}]
+
+
+async def test_a_start_fails_only_for_devices_of_its_own() -> None:
+    one, other = Dividing(), Dividing("npu")
+    one.failed = {"gpu": "It is lost."}
+    shares = shares_of(Daemon())
+    await shares.prepare([one, other], spec_of("c1", "npu"))
+    with pytest.raises(EngineError, match="It is lost"):
+        await shares.prepare([one, other], spec_of("c2"))
+
+
+async def test_only_the_removal_of_containers_with_mps_changes_it() -> None:
+    one, shares = Dividing(), shares_of(Daemon("c1", "c2"))
+    await shares.keep([one])
+    await shares.leave("without-shares")
+    assert len(one.kept) == 1
+    await shares.leave("c1")
+    assert [set(holders[ShareTier.MPS3]) for holders in one.kept] == [{"c1", "c2"}, {"c2"}]
+
+
+async def test_after_a_failure_only_starts_try_again_at_once() -> None:
+    one, shares = Dividing(), shares_of(Daemon("c1", "c2"))
+    one.failed = {"gpu": "The tool hangs."}
+    await shares.keep([one])
+    await shares.leave("c1")
+    await shares.keep([one])
+    assert len(one.kept) == 1
+    with pytest.raises(EngineError, match="The tool hangs"):
+        await shares.prepare([one], spec_of("c3"))
+    assert len(one.kept) == 2
+
+
+async def test_a_tool_that_hangs_does_not_delay_the_answer_of_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carrel.engines.docker.device_shares._WAIT_S", 0.05)
+    one, shares = Dividing(), shares_of(Daemon("c1"))
+    one.goes.clear()
+    for _ in range(3):
+        await shares.keep([one])
+    assert one.kept == []
+    one.goes.set()
+    await eventually(lambda: one.kept)
+    assert len(one.kept) == 1
+    await shares.close()
