@@ -312,6 +312,29 @@ def test_no_session_gets_a_device_that_is_being_checked(play: Play) -> None:
     play(story)
 
 
+def test_containers_of_a_check_that_start_slowly_are_no_orphans(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        installation.world.equip("local", ScriptedDevices(METRICS))
+        add_image(installation)
+        await look(installation)
+        installation.look.execute(
+            "INSERT INTO accelerator_checks (id, node_id, device, state, created_at)"
+            " SELECT 'slow', id, 'npu0', 'waiting', now() FROM nodes"
+        )
+        # Each container waits for the image, and the first one for the second one.
+        world = installation.world
+        world.pull_s = 500.0
+        world.after = lambda step: world.local_images.discard("tiny")
+        for _ in range(120):
+            await look(installation)
+        assert len(world.containers) == 1
+        for _ in range(60):
+            await look(installation)
+        assert checks(installation) == [("npu0", "done", "passed")]
+
+    play(story)
+
+
 def test_measurements_are_written_without_events(play: Play) -> None:
     async def story(installation: Installation) -> None:
         devices = ScriptedDevices(METRICS)

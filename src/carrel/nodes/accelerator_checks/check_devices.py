@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import and_, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.accelerators.port import ShareTier
 from carrel.core.cuda import DRIVER_LABEL
 from carrel.core.ids import AcceleratorCheckId, EngineId, NodeId
 from carrel.nodes import device_conditions, ledger
@@ -71,6 +72,12 @@ async def due(tx: AsyncSession) -> Sequence[OpenCheck]:
     ]
 
 
+async def containers(tx: AsyncSession) -> frozenset[str]:
+    """The ids of the containers of open checks."""
+    rows = await tx.execute(select(AcceleratorCheck.containers).where(_OPEN))
+    return frozenset(id for own in rows.scalars() for id in own)
+
+
 async def locked(tx: AsyncSession, check: AcceleratorCheckId) -> AcceleratorCheck | None:
     """The row of an open check; None: it has ended."""
     statement = select(AcceleratorCheck).where(AcceleratorCheck.id == check, _OPEN).with_for_update()
@@ -95,6 +102,14 @@ async def take(tx: AsyncSession, check: AcceleratorCheckId, now: datetime) -> Ma
     row.image = row.image or await _image(tx, node)
     await tx.flush()
     return chosen
+
+
+async def unenforced(tx: AsyncSession, check: AcceleratorCheck) -> str:
+    """Why shares of devices are not enforced on its node, as sentences; empty if they are."""
+    sharing = (await tx.execute(select(Node.sharing).where(Node.id == check.node_id))).scalar_one()
+    if sharing and ShareTier(sharing["tier"]).is_enforced:
+        return ""
+    return f"Shares are not enforced on this node. {sharing['reason'] if sharing else ''}".strip()
 
 
 async def to_put_back(tx: AsyncSession, now: datetime) -> Sequence[tuple[NodeId, str | None]]:
