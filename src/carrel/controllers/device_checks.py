@@ -120,11 +120,12 @@ class AcceleratorChecks:
                 return
             await service.publish(tx, row)
             bench.image = row.image or ""
+            unenforced = await check_devices.unenforced(tx, row)
         if not devices or not bench.image:
             await self._finish(one, CheckState.FAILED, _NO_IMAGE if devices else _HELD)
             return
         # 3. the containers
-        results = await check_containers.run(bench, devices)
+        results = await check_containers.run(bench, devices, unenforced=unenforced)
         await bench.clear()
         await self._finish(one, CheckState.DONE, results=results)
 

@@ -53,11 +53,14 @@ class Bench(Protocol):
         ...
 
 
-async def run(bench: Bench, devices: Mapping[str, Device]) -> list[DeviceResult]:
-    """The results of these devices, by id. Raises: EngineUnavailable, ImageUnusable, and for containers without devices
+async def run(
+    bench: Bench, devices: Mapping[str, Device], *, unenforced: str = ""
+) -> list[DeviceResult]:
+    """The results of these devices, by id. unenforced: why their shares are not enforced, as sentences. Raises: EngineUnavailable, ImageUnusable, and for containers without devices
     EngineError; the containers of an interrupted check stay.
     """
-    shared = [device for device, one in devices.items() if has_shares(one)]
+    every = [device for device, one in devices.items() if has_shares(one)]
+    shared = [] if unenforced else every
     steps = 1 + len(devices) + len(shared) * len(_SHARES)
     await bench.advance("a container without devices", 0)
     baseline = await _look(bench, await bench.start({}), "")
@@ -76,7 +79,7 @@ async def run(bench: Bench, devices: Mapping[str, Device]) -> list[DeviceResult]
             failed[device] = f"{problem}: {error.message}"
     await bench.clear()
     measures = {**inside.judge(seen), **{device: [_not_granted(why)] for device, why in failed.items()}}
-    shares: dict[str, list[ShareResult]] = {}
+    shares = {device: _unmeasured(devices[device], unenforced) for device in every}
     for number, device in enumerate(shared):
         shares[device] = []
         for place, share in enumerate(_SHARES):
@@ -92,6 +95,14 @@ async def run(bench: Bench, devices: Mapping[str, Device]) -> list[DeviceResult]
 def has_shares(device: Device) -> bool:
     """True for an NVIDIA GPU of which sessions may have thousandths."""
     return device["family"] == _FAMILY and 1 in device.get("slots", {}).values()
+
+
+def _unmeasured(device: Device, why: str) -> list[ShareResult]:
+    missing = ProgramAnswer(why)
+    return [
+        cuda_program.share_result(share, device.get("mem_bytes"), missing, missing, missing)
+        for share in _SHARES
+    ]
 
 
 def _not_granted(why: str) -> CheckedAspectView:
