@@ -64,6 +64,10 @@ class Checked:
         async with self.database.transaction() as tx:
             await nodes.record(tx, await self.engine.nodes(), SystemClock().now())
 
+    async def enforce_shares(self) -> None:
+        """As far as its node says."""
+        await sql(self.database, "UPDATE nodes SET sharing = '{\"tier\": \"slice\", \"reason\": \"\"}'")
+
     async def request(self, device: str | None = None) -> AcceleratorCheckView:
         [(node,)] = await sql(self.database, "SELECT name FROM nodes")
         body = AcceleratorCheckCreate(node=node, device=device, image=self.image)
@@ -181,6 +185,7 @@ async def test_a_device_that_another_container_sees_too_fails(checked, tmp_path:
 
 async def test_the_limit_of_a_share_is_reached_and_the_neighbour_measured(checked, tmp_path: Path) -> None:
     async with checked(FakeGpus(tmp_path, "h100x1")) as subject:
+        await subject.enforce_shares()
         check = await subject.check()
     [result] = check.results
     assert outcomes(result)["counted"] == "passed"
@@ -198,6 +203,7 @@ async def test_a_limit_that_is_not_kept_fails(checked, tmp_path: Path) -> None:
     gpus = FakeGpus(tmp_path, "h100x1", enforced=False)
     gpus.count = 2
     async with checked(gpus) as subject:
+        await subject.enforce_shares()
         check = await subject.check()
     [result] = check.results
     assert (result.outcome, outcomes(result)["counted"]) == ("failed", "failed")
@@ -205,8 +211,18 @@ async def test_a_limit_that_is_not_kept_fails(checked, tmp_path: Path) -> None:
     assert "more memory than its share" in result.shares[0].text
 
 
+async def test_shares_that_the_node_does_not_enforce_are_not_measured(checked, tmp_path: Path) -> None:
+    async with checked(FakeGpus(tmp_path, "h100x1", enforced=False)) as subject:
+        check = await subject.check()
+    [result] = check.results
+    assert result.outcome == "passed"
+    assert [share.outcome for share in result.shares] == ["not_measured", "not_measured"]
+    assert result.shares[0].text == "Shares are not enforced on this node."
+
+
 async def test_what_needs_a_driver_library_is_not_measured_without_it(checked, tmp_path: Path) -> None:
     async with checked(driver(Nvidia(shares=True), tree(tmp_path, "h100x1"))) as subject:
+        await subject.enforce_shares()
         check = await subject.check()
     [result] = check.results
     assert result.outcome == "passed"

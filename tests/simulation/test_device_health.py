@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 from accelerator_kit import ScriptedDevices
 from simulation.conftest import Play
@@ -218,6 +219,52 @@ def test_a_device_is_put_back_after_a_check_of_it(play: Play) -> None:
     play(story)
 
 
+def test_devices_that_were_out_of_order_together_are_checked_together(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        devices = ScriptedDevices(*[METRICS] * 3)
+        installation.world.equip("local", devices)
+        add_image(installation)
+        await installation.round(1)
+        for device in ("npu0", "npu1"):
+            devices.fail(device, "It is hot.")
+        await look(installation)
+        for device in ("npu0", "npu1"):
+            devices.recover(device)
+        await put_back(installation)
+        assert offered(installation) == ["npu0", "npu1", "npu2"]
+        taken = installation.look.execute("SELECT device, taken FROM accelerator_checks").fetchall()
+        assert [(device, sorted(ids)) for device, ids in taken] == [(None, ["npu0", "npu1"])]
+
+    play(story)
+
+
+def test_a_few_nodes_are_checked_at_once(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        world = installation.world
+        world.equip("local", ScriptedDevices(METRICS))
+        world.nodes = [replace(world.nodes[0], name=f"n{number}") for number in range(6)]
+        add_image(installation)
+        await look(installation)
+        installation.look.execute(
+            "INSERT INTO accelerator_checks (id, node_id, state, image, created_at)"
+            " SELECT id, id, 'waiting', 'large:1', now() FROM nodes WHERE state = 'READY'"
+        )
+        installation.look.execute("UPDATE accelerator_checks SET device = 'npu0'")
+        world.pull_s = 300.0
+        await look(installation)
+        assert checks_in(installation, "running") == 4
+        for _ in range(200):
+            await look(installation)
+        assert checks_in(installation, "done") == 6
+
+    def checks_in(installation: Installation, state: str) -> int:
+        query = "SELECT count(*) FROM accelerator_checks WHERE state = %s"
+        [(number,)] = installation.look.execute(query, (state,))
+        return int(number)
+
+    play(story)
+
+
 def test_a_device_that_does_not_pass_its_check_stays_aside(play: Play) -> None:
     async def story(installation: Installation) -> None:
         devices = ScriptedDevices(METRICS, METRICS)
@@ -261,6 +308,29 @@ def test_no_session_gets_a_device_that_is_being_checked(play: Play) -> None:
         await installation.settle()
         assert checks(installation) == [(None, "done", "passed")]
         assert installation.look.execute(states, (session,)).fetchall() == [("RUNNING",)]
+
+    play(story)
+
+
+def test_containers_of_a_check_that_start_slowly_are_no_orphans(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        installation.world.equip("local", ScriptedDevices(METRICS))
+        add_image(installation)
+        await look(installation)
+        installation.look.execute(
+            "INSERT INTO accelerator_checks (id, node_id, device, state, created_at)"
+            " SELECT 'slow', id, 'npu0', 'waiting', now() FROM nodes"
+        )
+        # Each container waits for the image, and the first one for the second one.
+        world = installation.world
+        world.pull_s = 500.0
+        world.after = lambda step: world.local_images.discard("tiny")
+        for _ in range(120):
+            await look(installation)
+        assert len(world.containers) == 1
+        for _ in range(60):
+            await look(installation)
+        assert checks(installation) == [("npu0", "done", "passed")]
 
     play(story)
 

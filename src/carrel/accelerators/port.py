@@ -143,13 +143,15 @@ UNKNOWN = DeviceMetrics()
 @dataclass(frozen=True, slots=True)
 class DeviceState:
     """A device and its condition. healthy: it is offered to containers. problem: of the last reading, in a sentence;
-    a device becomes unhealthy after several readings with a problem, and healthy after several without.
+    a device becomes unhealthy after several readings with a problem, and healthy after several without. identified: its
+    id is always that of the same device; otherwise, it is a number among as many as there are at the moment.
     """
 
     device: Device
     healthy: bool = True
     problem: str = ""
     metrics: DeviceMetrics = UNKNOWN
+    identified: bool = True
 
 
 @runtime_checkable

@@ -26,6 +26,7 @@ from carrel.controllers.loop import ENGINE_TOPIC, Tools
 from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId
 from carrel.engines.port import Engine, EngineError, Observed, ObservedState
 from carrel.nodes import service as nodes
+from carrel.nodes.accelerator_checks import check_devices
 from carrel.nodes.engines import service as registry
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
 from carrel.nodes.engines.probes import is_current
@@ -136,13 +137,14 @@ class Observe:
         ending = self._machines_seen[engine_id].ending
         stopped = {ContainerId(o.id) for o in seen if o.state is ObservedState.EXITED or o.evicted}
         async with self._tools.database.transaction() as tx:
+            checking = await check_devices.containers(tx)
             own_nodes, gone = await nodes.of_engine(tx, engine_id), await nodes.gone(tx, now)
             live = await _live(tx, {ContainerId(one.id): one for one in seen}, own_nodes, ending)
             again = [key for key, own in live.containers.items() if any(one.id in stopped for one in own)]
             restarts = await queries.restarts_since(tx, again, now - RESTARTS_COUNTED) if again else {}
             bootstrapping = await queries.with_bootstrap(tx, again) if again else frozenset()
         there = OneEngine(
-            listed={one.id: one for one in seen if not is_current(one.id, now)},
+            listed={one.id: one for one in seen if one.id not in checking and not is_current(one.id, now)},
             nodes=own_nodes,
             gone=gone,
             restarts=restarts,

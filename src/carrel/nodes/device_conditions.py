@@ -55,7 +55,7 @@ WITH reporting AS (
     INSERT INTO device_conditions AS c (node_id, device, description, healthy, problem, since, metrics, measured_at,
         cleared_at)
     SELECT node_id, device, description, healthy, problem, CAST(:now AS timestamptz), metrics, :now,
-        CASE WHEN cleared THEN CAST(:now AS timestamptz) END FROM reported
+        CASE WHEN cleared THEN CAST(:now AS timestamptz) END FROM reported ORDER BY node_id, device
     ON CONFLICT (node_id, device) DO UPDATE SET description = excluded.description, healthy = excluded.healthy,
         problem = excluded.problem, metrics = excluded.metrics, measured_at = excluded.measured_at,
         cleared_at = CASE WHEN excluded.cleared_at IS NOT NULL THEN coalesce(c.cleared_at, excluded.cleared_at) END,
@@ -67,7 +67,7 @@ WITH reporting AS (
     UPDATE device_conditions c SET healthy = FALSE, problem = :missing, since = :now, metrics = '{}',
         cleared_at = NULL, put_back = FALSE
     FROM reporting n WHERE n.id = c.node_id AND (c.healthy OR c.cleared_at IS NOT NULL) AND c.measured_at < :stale
-      AND NOT EXISTS (
+      AND c.description->'identified' IS NULL AND NOT EXISTS (
         SELECT FROM reported r WHERE r.node_id = c.node_id AND (
             r.device = c.device OR r.description->>'pci' = nullif(c.description->>'pci', '')))
     RETURNING c.node_id, c.device, c.description, c.problem
@@ -79,6 +79,13 @@ WITH reporting AS (
 )
 SELECT node_id, n.name AS node_name, device, description->>'model' AS model, healthy, problem
 FROM changed JOIN reporting n ON n.id = node_id ORDER BY node_name, device
+""")
+
+# What an engine offers without knowing its condition any more is not missing.
+_FORGET_UNMONITORED = text("""
+DELETE FROM device_conditions c
+USING nodes n, jsonb_to_recordset(CAST(:unmonitored AS jsonb)) AS u(node text, device text)
+WHERE n.engine_id = :engine AND n.name = u.node AND c.node_id = n.id AND c.device = u.device
 """)
 
 # What was taken out of a machine, or got another id.
@@ -105,12 +112,14 @@ async def record(
         "engine": engine,
         "names": [info.name for info in nodes],
         "rows": orjson.dumps([row for info in nodes for row in _rows(info)]).decode(),
+        "unmonitored": orjson.dumps([row for info in nodes for row in _unmonitored(info)]).decode(),
         "now": now,
         "due": now - _WRITTEN_EVERY,
         "stale": now - FRESH,
         "missing": _MISSING,
     }
     await device_energy.add(tx, bound)
+    await tx.execute(_FORGET_UNMONITORED, bound)
     changes = [HealthChange(*row) for row in await tx.execute(_RECORD, bound)]
     await tx.execute(_FORGET, {**bound, "forgotten": now - _FORGOTTEN_AFTER})
     for change in changes:
@@ -165,10 +174,11 @@ def _rows(info: NodeInfo) -> Iterable[dict[str, object]]:
     # One statement cannot write a row twice.
     for state in {one.device.id: one for one in info.device_states}.values():
         slots = thousandths_of(info.slot_kinds, state.device.family)
+        unidentified = {} if state.identified else {"identified": False}
         yield {
             "node": info.name,
             "device": state.device.id,
-            "description": {**asdict(state.device), "slots": slots},
+            "description": {**asdict(state.device), "slots": slots, **unidentified},
             "healthy": state.healthy,
             "problem": state.problem[:_LONGEST_PROBLEM],
             "metrics": asdict(state.metrics),
@@ -176,8 +186,16 @@ def _rows(info: NodeInfo) -> Iterable[dict[str, object]]:
         }
 
 
+def _unmonitored(info: NodeInfo) -> Iterable[dict[str, str]]:
+    monitored = {state.device.id for state in info.device_states}
+    return ({"node": info.name, "device": one.id} for one in info.devices if one.id not in monitored)
+
+
 async def kept_aside(tx: AsyncSession, engine: EngineId, nodes: Sequence[NodeInfo]) -> Sequence[NodeInfo]:
-    """The nodes that an engine reports, without the devices that were out of order and are not put back yet."""
+    """The nodes that an engine reports, without the devices that were out of order and are not put back yet.
+
+    Those whose condition the engine does not know, or that it does not identify, stay.
+    """
     rows = await tx.execute(
         select(Node.name, DeviceCondition.device)
         .join(Node, Node.id == DeviceCondition.node_id)
@@ -190,6 +208,8 @@ async def kept_aside(tx: AsyncSession, engine: EngineId, nodes: Sequence[NodeInf
 
 
 def _without(info: NodeInfo, aside: Collection[str]) -> NodeInfo:
+    known = {state.device.id for state in info.device_states if state.identified}
+    aside = known & set(aside)
     states = tuple(
         replace(state, healthy=False, problem=AWAITS_CHECK)
         if state.healthy and state.device.id in aside
@@ -207,7 +227,11 @@ async def put_back(tx: AsyncSession, node: NodeId, devices: Collection[str]) -> 
     """Offer devices again that were out of order, from the next report that has no problem of them. Twice: no-op."""
     mine = (DeviceCondition.node_id == node) & DeviceCondition.device.in_(devices)
     cleared = ~DeviceCondition.healthy & DeviceCondition.cleared_at.is_not(None)
-    await tx.execute(update(DeviceCondition).where(mine, cleared).values(put_back=True))
+    # In the order in which `record` writes them.
+    rows = select(DeviceCondition.device).where(mine, cleared).order_by(DeviceCondition.device)
+    ready = (await tx.execute(rows.with_for_update(key_share=True))).scalars().all()
+    offered = DeviceCondition.device.in_(ready)
+    await tx.execute(update(DeviceCondition).where(mine, cleared, offered).values(put_back=True))
 
 
 async def any_unhealthy(tx: AsyncSession) -> bool:

@@ -293,7 +293,7 @@ def _with_devices(node: NodeInfo, offer: extended_resources.UnitOffer) -> NodeIn
     return replace(
         node,
         devices=offer.devices,
-        device_states=tuple(map(DeviceState, offer.units)),
+        device_states=tuple(DeviceState(unit, identified=False) for unit in offer.units),
         slot_kinds=offer.kinds,
         slots={**node.slots, **slots_of(offer.devices, offer.kinds)},
     )

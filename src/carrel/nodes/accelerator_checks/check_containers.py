@@ -1,5 +1,6 @@
 """A check of devices of one node, with real containers."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
@@ -14,7 +15,6 @@ from carrel.nodes.accelerator_checks.schemas import (
     DeviceResult,
     ShareResult,
 )
-from carrel.nodes.engines.connections import in_time
 from carrel.tables.accelerator_checks import CheckedOutcome
 
 _WHOLE = 1000
@@ -25,6 +25,13 @@ _BURN_S = 2.0
 _FAMILY = "cuda"
 _MOST_BYTES = 1 << 20
 """Of the output of a process."""
+
+
+class _NoAnswerError(EngineError):
+    """A process in a container hangs, as with a broken device."""
+
+    def __init__(self, command: str) -> None:
+        super().__init__(f"{command} did not answer within {_ANSWER_S:.0f} s.", retriable=True)
 
 
 class Bench(Protocol):
@@ -46,11 +53,14 @@ class Bench(Protocol):
         ...
 
 
-async def run(bench: Bench, devices: Mapping[str, Device]) -> list[DeviceResult]:
-    """The results of these devices, by id. Raises: EngineUnavailable, ImageUnusable, and for containers without devices
+async def run(
+    bench: Bench, devices: Mapping[str, Device], *, unenforced: str = ""
+) -> list[DeviceResult]:
+    """The results of these devices, by id. unenforced: why their shares are not enforced, as sentences. Raises: EngineUnavailable, ImageUnusable, and for containers without devices
     EngineError; the containers of an interrupted check stay.
     """
-    shared = [device for device, one in devices.items() if has_shares(one)]
+    every = [device for device, one in devices.items() if has_shares(one)]
+    shared = [] if unenforced else every
     steps = 1 + len(devices) + len(shared) * len(_SHARES)
     await bench.advance("a container without devices", 0)
     baseline = await _look(bench, await bench.start({}), "")
@@ -58,16 +68,18 @@ async def run(bench: Bench, devices: Mapping[str, Device]) -> list[DeviceResult]
     failed: dict[str, str] = {}
     for number, (device, one) in enumerate(devices.items(), 1):
         await bench.advance(device, number / steps)
+        problem = "A container with it does not start"
         try:
             container = await bench.start({device: _WHOLE})
+            problem = "What its container sees is not known"
             seen[device] = (await _look(bench, container, one["family"])).beyond(baseline)
         except (EngineUnavailable, ImageUnusable):
             raise
         except EngineError as error:
-            failed[device] = error.message
+            failed[device] = f"{problem}: {error.message}"
     await bench.clear()
-    measures = {**inside.judge(seen), **{device: [_not_started(why)] for device, why in failed.items()}}
-    shares: dict[str, list[ShareResult]] = {}
+    measures = {**inside.judge(seen), **{device: [_not_granted(why)] for device, why in failed.items()}}
+    shares = {device: _unmeasured(devices[device], unenforced) for device in every}
     for number, device in enumerate(shared):
         shares[device] = []
         for place, share in enumerate(_SHARES):
@@ -85,11 +97,19 @@ def has_shares(device: Device) -> bool:
     return device["family"] == _FAMILY and 1 in device.get("slots", {}).values()
 
 
-def _not_started(why: str) -> CheckedAspectView:
+def _unmeasured(device: Device, why: str) -> list[ShareResult]:
+    missing = ProgramAnswer(why)
+    return [
+        cuda_program.share_result(share, device.get("mem_bytes"), missing, missing, missing)
+        for share in _SHARES
+    ]
+
+
+def _not_granted(why: str) -> CheckedAspectView:
     return CheckedAspectView(
         name=CheckedAspect.GRANTED,
         outcome=CheckedOutcome.FAILED,
-        text=f"A container with it does not start: {why}",
+        text=why,
     )
 
 
@@ -132,7 +152,8 @@ async def _listed(bench: Bench, container: str, family: str) -> tuple[int | None
 
 
 async def _share(bench: Bench, device: Device, share: int) -> ShareResult:
-    """CheckedAspect a container with this share beside another one with the rest."""
+    """Measure a container with this share beside another one with the rest."""
+    hangs = False
     try:
         own = await bench.start({device["id"]: share})
         neighbour = await bench.start({device["id"]: _WHOLE - share})
@@ -143,10 +164,14 @@ async def _share(bench: Bench, device: Device, share: int) -> ShareResult:
             beside = await _beside(bench, own, neighbour) if not alone.missing else alone
     except (EngineUnavailable, ImageUnusable):
         raise
+    except _NoAnswerError as error:
+        hangs, memory = True, ProgramAnswer(error.message)
+        alone = beside = memory
     except EngineError as error:
         memory = alone = beside = ProgramAnswer(f"A container with the share does not start: {error.message}")
     await bench.clear()
-    return cuda_program.share_result(share, device.get("mem_bytes"), memory, alone, beside)
+    result = cuda_program.share_result(share, device.get("mem_bytes"), memory, alone, beside)
+    return result.model_copy(update={"outcome": CheckedOutcome.FAILED}) if hangs else result
 
 
 async def _beside(bench: Bench, own: str, neighbour: str) -> ProgramAnswer:
@@ -163,8 +188,12 @@ async def _program(bench: Bench, container: str, *arguments: str) -> ProgramAnsw
 
 
 async def _output(bench: Bench, container: str, *command: str) -> tuple[str, int]:
-    """What a process writes, without its errors, and its exit code."""
-    return await in_time(_ran(bench.engine, container, command), _ANSWER_S)
+    """What a process writes, without its errors, and its exit code. Raises: _NoAnswerError, EngineError."""
+    try:
+        async with asyncio.timeout(_ANSWER_S):
+            return await _ran(bench.engine, container, command)
+    except TimeoutError:
+        raise _NoAnswerError(command[0]) from None
 
 
 async def _ran(engine: Engine, container: str, command: Sequence[str]) -> tuple[str, int]:

@@ -1,15 +1,16 @@
 """The devices of checks: which are free, and what the leader writes while it checks them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import and_, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.accelerators.port import ShareTier
 from carrel.core.cuda import DRIVER_LABEL
-from carrel.core.ids import AcceleratorCheckId, EngineId
+from carrel.core.ids import AcceleratorCheckId, EngineId, NodeId
 from carrel.nodes import device_conditions, ledger
 from carrel.tables.accelerator_checks import AcceleratorCheck, CheckState
 from carrel.tables.images import Image
@@ -26,11 +27,12 @@ Device = Mapping[str, Any]
 @dataclass(frozen=True)
 class Devices:
     """Those of a node that could be checked, by id: offered ones, and those that are set aside and have no problem any
-    more. free: no session holds a part of them.
+    more. free: no session holds a part of them. aside: those that are set aside.
     """
 
     all: Mapping[str, Device]
     free: Mapping[str, Device]
+    aside: Collection[str]
 
 
 @dataclass(frozen=True)
@@ -51,22 +53,29 @@ async def of_node(tx: AsyncSession, node: Node, now: datetime) -> Devices:
     aside = [row.description for row in rows if now - row.measured_at < device_conditions.FRESH]
     every: dict[str, Device] = {one["id"]: one for one in (*node.devices, *aside)}
     held = (await ledger.allocated_on_devices(tx))[node.id]
-    return Devices(every, {id: one for id, one in every.items() if id not in held})
+    free = {id: one for id, one in every.items() if id not in held}
+    return Devices(every, free, {one["id"] for one in aside})
 
 
 async def due(tx: AsyncSession) -> Sequence[OpenCheck]:
-    """The open checks."""
+    """The open checks; those that were hindered come last."""
     rows = await tx.execute(
         select(AcceleratorCheck, Node.engine_id, Node.name, Node.forgotten_at)
         .join(Node, Node.id == AcceleratorCheck.node_id)
         .where(_OPEN)
-        .order_by(AcceleratorCheck.created_at)
+        .order_by(AcceleratorCheck.problem != "", AcceleratorCheck.created_at)
         .execution_options(populate_existing=True)
     )
     return [
         OpenCheck(one.id, None if gone else engine, name, one.cancel, tuple(one.containers))
         for one, engine, name, gone in rows
     ]
+
+
+async def containers(tx: AsyncSession) -> frozenset[str]:
+    """The ids of the containers of open checks."""
+    rows = await tx.execute(select(AcceleratorCheck.containers).where(_OPEN))
+    return frozenset(id for own in rows.scalars() for id in own)
 
 
 async def locked(tx: AsyncSession, check: AcceleratorCheckId) -> AcceleratorCheck | None:
@@ -76,15 +85,17 @@ async def locked(tx: AsyncSession, check: AcceleratorCheckId) -> AcceleratorChec
 
 
 async def take(tx: AsyncSession, check: AcceleratorCheckId, now: datetime) -> Mapping[str, Device] | None:
-    """Take the free devices for it, or the one that was asked for; the caller keeps others from placing sessions.
-    Empty: none is free. None: it has ended or is to be cancelled.
+    """Take the free devices for it, or the one that was asked for; Carrel itself only those that are set aside. The
+    caller keeps others from placing sessions. Empty: none is free. None: it has ended or is to be cancelled.
     """
     row = await locked(tx, check)
     if row is None or row.cancel:
         return None
     node = (await tx.execute(select(Node).where(Node.id == row.node_id))).scalar_one()
-    free = (await of_node(tx, node, now)).free
-    chosen = {id: one for id, one in free.items() if row.device in (None, id)}
+    devices = await of_node(tx, node, now)
+    aside = None if row.requested_by else devices.aside
+    wanted = {row.device} if row.device else aside or devices.all
+    chosen = {id: one for id, one in devices.free.items() if id in wanted}
     row.taken, row.state, row.started_at = list(chosen), CheckState.RUNNING, row.started_at or now
     row.problem, row.progress = "", 0.0
     row.driver = {**node.labels, **node.own_labels}.get(DRIVER_LABEL, "")[:64]
@@ -93,10 +104,26 @@ async def take(tx: AsyncSession, check: AcceleratorCheckId, now: datetime) -> Ma
     return chosen
 
 
-async def to_put_back(tx: AsyncSession, now: datetime) -> Sequence[tuple[Node, str]]:
-    """Devices that have no problem any more and that no session holds, with their nodes, to be checked now."""
+async def unenforced(tx: AsyncSession, check: AcceleratorCheck) -> str:
+    """Why shares of devices are not enforced on its node, as sentences; empty if they are."""
+    sharing = (await tx.execute(select(Node.sharing).where(Node.id == check.node_id))).scalar_one()
+    if sharing and ShareTier(sharing["tier"]).is_enforced:
+        return ""
+    return f"Shares are not enforced on this node. {sharing['reason'] if sharing else ''}".strip()
+
+
+async def to_put_back(tx: AsyncSession, now: datetime) -> Sequence[tuple[NodeId, str | None]]:
+    """Nodes that are not being checked, with devices that have no problem any more and that no session holds, to be
+    checked now. None: several.
+    """
+    mine = AcceleratorCheck.node_id == DeviceCondition.node_id
+    lately = and_(
+        or_(AcceleratorCheck.device == DeviceCondition.device, AcceleratorCheck.device.is_(None)),
+        AcceleratorCheck.created_at > now - _AGAIN,
+        AcceleratorCheck.created_at >= DeviceCondition.cleared_at,
+    )
     rows = await tx.execute(
-        select(Node, DeviceCondition.device)
+        select(DeviceCondition.node_id, func.array_agg(DeviceCondition.device))
         .join(Node, Node.id == DeviceCondition.node_id)
         .where(
             ~DeviceCondition.healthy,
@@ -105,20 +132,15 @@ async def to_put_back(tx: AsyncSession, now: datetime) -> Sequence[tuple[Node, s
             DeviceCondition.measured_at > now - device_conditions.FRESH,
             IS_MACHINE,
             Node.state == NodeState.READY,
-            ~select(AcceleratorCheck.id)
-            .where(
-                AcceleratorCheck.node_id == DeviceCondition.node_id,
-                AcceleratorCheck.device == DeviceCondition.device,
-                AcceleratorCheck.created_at > now - _AGAIN,
-                AcceleratorCheck.created_at >= DeviceCondition.cleared_at,
-            )
-            .exists(),
+            ~select(AcceleratorCheck.id).where(mine, or_(_OPEN, lately)).exists(),
         )
-        .order_by(DeviceCondition.cleared_at, DeviceCondition.device)
+        .group_by(DeviceCondition.node_id)
+        .order_by(DeviceCondition.node_id)
     )
     cleared = rows.all()
     held = await ledger.on_devices(tx) if cleared else {}
-    return [(node, device) for node, device in cleared if device not in held.get(node.id, {})]
+    free = {node: [one for one in devices if one not in held.get(node, {})] for node, devices in cleared}
+    return [(node, ones[0] if len(ones) == 1 else None) for node, ones in free.items() if ones]
 
 
 async def _image(tx: AsyncSession, node: Node) -> str | None:

@@ -47,7 +47,7 @@ async def request(
     require(actor, _ACTION, Target())
     node = await _node(tx, await queries.find(tx, actor, body.node))
     await _require_free(tx, node, body.device, clock.now())
-    check = await add(tx, clock, node, device=body.device, image=body.image, requested_by=actor.user_id)
+    check = await add(tx, clock, node.id, device=body.device, image=body.image, requested_by=actor.user_id)
     if check is None:
         raise Conflict(
             "accelerator_check.running",
@@ -61,7 +61,7 @@ async def request(
 async def add(
     tx: AsyncSession,
     clock: Clock,
-    node: Node,
+    node: NodeId,
     *,
     device: str | None,
     image: str | None = None,
@@ -71,8 +71,8 @@ async def add(
     itself.
     """
     # Two requests at once: the second one waits here, and then finds the first.
-    await tx.execute(select(Node.id).where(Node.id == node.id).with_for_update())
-    mine = AcceleratorCheck.node_id == node.id
+    await tx.execute(select(Node.id).where(Node.id == node).with_for_update(key_share=True))
+    mine = AcceleratorCheck.node_id == node
     if (await tx.execute(select(AcceleratorCheck.id).where(mine, _OPEN))).first():
         return None
     newest = select(AcceleratorCheck.id).where(mine).order_by(AcceleratorCheck.created_at.desc())
@@ -81,7 +81,7 @@ async def add(
     )
     check = AcceleratorCheck(
         id=AcceleratorCheckId(new_id()),
-        node_id=node.id,
+        node_id=node,
         device=device,
         image=image,
         requested_by=requested_by,

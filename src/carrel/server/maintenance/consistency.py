@@ -16,6 +16,7 @@ from carrel.core.clock import Clock
 from carrel.core.ids import EngineId, NodeId
 from carrel.db.database import Database
 from carrel.engines.port import EngineError
+from carrel.nodes.accelerator_checks import check_devices
 from carrel.nodes.engines.connections import Engines, in_time
 from carrel.nodes.engines.probes import is_current
 from carrel.nodes.ledger import offered
@@ -104,12 +105,14 @@ async def _of_engine(
     """The number of its containers; differences that existed before and after it was queried. Raises: EngineError."""
     async with database.transaction() as tx:
         before = await _containers(tx)
+        checking = await check_devices.containers(tx)
     listed = {one.id for one in await in_time((await engines.of(engine)).list(), _ENGINE_S)}
     async with database.transaction() as tx:
         after = await _containers(tx)
+        checking |= await check_devices.containers(tx)
         names = await tx.execute(select(Node.id, Node.name).where(Node.engine_id == engine, IS_KNOWN))
         own = {id_: node for id_, node in names}
-    orphans = listed - before.keys() - after.keys()
+    orphans = listed - before.keys() - after.keys() - checking
     differing = [
         Difference(DifferenceKind.ORPHAN, name, id_, "It belongs to no session.")
         for id_ in sorted(orphans)

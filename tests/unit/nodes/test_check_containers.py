@@ -1,0 +1,60 @@
+"""Checks of accelerators whose processes hang."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import pytest
+
+from carrel.engines.port import Engine
+from carrel.nodes.accelerator_checks import check_containers
+
+DEVICES = {id: {"id": id, "family": "npu", "slots": {}} for id in ("sick", "sound")}
+
+
+class Process:
+    """Of a container: it lists its device, or hangs if that is the sick one."""
+
+    def __init__(self, devices: Mapping[str, int]) -> None:
+        self._devices = devices
+
+    async def output(self) -> AsyncIterator[tuple[int, bytes]]:
+        if "sick" in self._devices:
+            await asyncio.sleep(600)
+        yield 1, "".join(f"NPU_DEVICES={device}\n" for device in self._devices).encode()
+
+    async def exit_code(self) -> int:
+        return 0
+
+
+class Containers:
+    """Where the containers of the check are, and their engine."""
+
+    def __init__(self) -> None:
+        self._containers: list[Mapping[str, int]] = []
+
+    @property
+    def engine(self) -> Engine:
+        return cast(Engine, self)
+
+    async def start(self, devices: Mapping[str, int]) -> str:
+        self._containers.append(devices)
+        return str(len(self._containers) - 1)
+
+    async def clear(self) -> None:
+        pass
+
+    async def advance(self, step: str, progress: float) -> None:
+        pass
+
+    @asynccontextmanager
+    async def exec(self, container: str, command: Sequence[str], **_: Any) -> AsyncIterator[Process]:
+        yield Process(self._containers[int(container)])
+
+
+async def test_a_device_whose_container_hangs_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_containers, "_ANSWER_S", 0.05)
+    sick, sound = await check_containers.run(Containers(), DEVICES)
+    assert (sick.outcome, sound.outcome) == ("failed", "passed")
+    assert "did not answer within" in sick.measures[0].text
