@@ -66,7 +66,7 @@ class Checked:
 
     async def enforce_shares(self) -> None:
         """As far as its node says."""
-        await sql(self.database, "UPDATE nodes SET sharing = '{\"tier\": \"slice\", \"reason\": \"\"}'")
+        await sql(self.database, 'UPDATE nodes SET sharing = \'{"tier": "slice", "reason": ""}\'')
 
     async def request(self, device: str | None = None) -> AcceleratorCheckView:
         [(node,)] = await sql(self.database, "SELECT name FROM nodes")

@@ -60,7 +60,7 @@ async def put_back(installation: Installation) -> None:
         await look(installation)
 
 
-def checks(installation: Installation) -> list[tuple[str, str, str | None]]:
+def checks(installation: Installation) -> list[tuple[str | None, str, str | None]]:
     rows = installation.look.execute(
         "SELECT device, state, results->0->>'outcome' FROM accelerator_checks ORDER BY created_at, id"
     )

@@ -6,7 +6,7 @@ import pytest
 from command_line import command_line
 from databases import sql
 from installation import Api
-from node_kit import join, machine
+from node_kit import gpu_machine, join, machine
 from people import eventually
 from people_kit import status_and_code
 
@@ -106,6 +106,14 @@ async def test_what_cannot_be_checked_is_refused(equipped: Api):
     await sql(equipped.database, "UPDATE nodes SET devices = '[]'")
     refused = await admin.post("/accelerator-checks", {"node": "local"})
     assert status_and_code(refused) == (409, "accelerator_check.no_devices")
+
+
+async def test_a_node_that_is_not_ready_is_not_checked(api: Api):
+    admin = await api.as_("superadmin")
+    await join(api.database, gpu_machine("n1", None))
+    await sql(api.database, "UPDATE nodes SET state = 'DOWN'")
+    refused = await admin.post("/accelerator-checks", {"node": "n1"})
+    assert status_and_code(refused) == (409, "accelerator_check.not_ready")
 
 
 async def test_a_superadmin_puts_a_device_back_without_a_check(api: Api, tmp_path: Path):

@@ -9,8 +9,9 @@ import pytest
 
 from carrel.engines.port import Engine
 from carrel.nodes.accelerator_checks import check_containers
+from carrel.nodes.accelerator_checks.check_devices import Device
 
-DEVICES = {id: {"id": id, "family": "npu", "slots": {}} for id in ("sick", "sound")}
+DEVICES: Mapping[str, Device] = {id: {"id": id, "family": "npu", "slots": {}} for id in ("sick", "sound")}
 
 
 class Process:
@@ -21,7 +22,7 @@ class Process:
 
     async def output(self) -> AsyncIterator[tuple[int, bytes]]:
         if "sick" in self._devices:
-            await asyncio.sleep(600)
+            await asyncio.Event().wait()
         yield 1, "".join(f"NPU_DEVICES={device}\n" for device in self._devices).encode()
 
     async def exit_code(self) -> int:

@@ -209,6 +209,10 @@ export const PROBLEMS: Record<string, Sentences> = {
     hint: msg`One with a problem is checked once that is solved.`,
   },
   "accelerator_check.not_found": { detail: msg`There is no such check.` },
+  "accelerator_check.not_ready": {
+    detail: msg`The node is not ready.`,
+    hint: msg`Check its accelerators when its engine reports it again.`,
+  },
   "accelerator_check.running": {
     detail: msg`The accelerators of this node are being checked.`,
     hint: msg`Wait for that check, or cancel it.`,

@@ -53,11 +53,11 @@ class Bench(Protocol):
         ...
 
 
-async def run(
-    bench: Bench, devices: Mapping[str, Device], *, unenforced: str = ""
-) -> list[DeviceResult]:
-    """The results of these devices, by id. unenforced: why their shares are not enforced, as sentences. Raises: EngineUnavailable, ImageUnusable, and for containers without devices
-    EngineError; the containers of an interrupted check stay.
+async def run(bench: Bench, devices: Mapping[str, Device], *, unenforced: str = "") -> list[DeviceResult]:
+    """The results of these devices, by id. unenforced: why their shares are not enforced, as sentences.
+
+    Raises: EngineUnavailable, ImageUnusable, and for containers without devices EngineError; the containers of an
+    interrupted check stay.
     """
     every = [device for device, one in devices.items() if has_shares(one)]
     shared = [] if unenforced else every

@@ -94,8 +94,8 @@ async def take(tx: AsyncSession, check: AcceleratorCheckId, now: datetime) -> Ma
     node = (await tx.execute(select(Node).where(Node.id == row.node_id))).scalar_one()
     devices = await of_node(tx, node, now)
     aside = None if row.requested_by else devices.aside
-    wanted = {row.device} if row.device else aside or devices.all
-    chosen = {id: one for id, one in devices.free.items() if id in wanted}
+    meant = {row.device} if row.device else aside or devices.all
+    chosen = {id: one for id, one in devices.free.items() if id in meant}
     row.taken, row.state, row.started_at = list(chosen), CheckState.RUNNING, row.started_at or now
     row.problem, row.progress = "", 0.0
     row.driver = {**node.labels, **node.own_labels}.get(DRIVER_LABEL, "")[:64]

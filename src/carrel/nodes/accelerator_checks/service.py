@@ -26,7 +26,7 @@ from carrel.nodes.accelerator_checks.schemas import (
 )
 from carrel.permissions.decide import Actor, Target, require
 from carrel.tables.accelerator_checks import TOPIC, AcceleratorCheck, CheckedOutcome, CheckState
-from carrel.tables.nodes import Node
+from carrel.tables.nodes import Node, NodeState
 from carrel.tables.tenancy import User
 from carrel.tenancy.schemas import UserRef
 
@@ -192,6 +192,12 @@ def _outcome(outcomes: set[CheckedOutcome]) -> CheckedOutcome | None:
 
 
 async def _require_free(tx: AsyncSession, node: Node, device: str | None, now: datetime) -> None:
+    if node.state != NodeState.READY:
+        raise Conflict(
+            "accelerator_check.not_ready",
+            f"{node.name} is not ready.",
+            hint=f"Check it when its engine reports it; see `carrel node show {node.name}`.",
+        )
     devices = await check_devices.of_node(tx, node, now)
     if device is not None and device not in devices.all:
         raise _no_device(node, device)
