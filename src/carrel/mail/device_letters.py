@@ -38,14 +38,14 @@ _BACK = {
 
 def out_of_order(language: str, devices: Sequence[str], *, link: str) -> Letter:
     """The mail about accelerators that got out of order. devices: English sentences."""
-    return written(_OUT_OF_ORDER[language], link, devices=_listed(devices))
+    return written(_OUT_OF_ORDER[language], link, devices=_listed(devices, by=" "))
 
 
 def back(language: str, devices: Sequence[str], *, link: str) -> Letter:
     """The mail about accelerators that are put back. devices: their nodes and names."""
-    return written(_BACK[language], link, devices=_listed(devices))
+    return written(_BACK[language], link, devices=_listed(devices, by="; "))
 
 
-def _listed(devices: Sequence[str]) -> str:
+def _listed(devices: Sequence[str], *, by: str) -> str:
     more = [f"+ {len(devices) - _MOST}"] if len(devices) > _MOST else []
-    return " ".join([*devices[:_MOST], *more])
+    return by.join([*devices[:_MOST], *more])

@@ -118,8 +118,10 @@ async def record(
         "stale": now - FRESH,
         "missing": _MISSING,
     }
-    await device_energy.add(tx, bound)
-    await tx.execute(_FORGET_UNMONITORED, bound)
+    if any(info.device_states for info in nodes):
+        await device_energy.add(tx, bound)
+    if any(info.devices for info in nodes):
+        await tx.execute(_FORGET_UNMONITORED, bound)
     changes = [HealthChange(*row) for row in await tx.execute(_RECORD, bound)]
     await tx.execute(_FORGET, {**bound, "forgotten": now - _FORGOTTEN_AFTER})
     for change in changes:
@@ -196,6 +198,8 @@ async def kept_aside(tx: AsyncSession, engine: EngineId, nodes: Sequence[NodeInf
 
     Those whose condition the engine does not know, or that it does not identify, stay.
     """
+    if not any(info.device_states for info in nodes):
+        return nodes
     rows = await tx.execute(
         select(Node.name, DeviceCondition.device)
         .join(Node, Node.id == DeviceCondition.node_id)

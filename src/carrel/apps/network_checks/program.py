@@ -235,9 +235,9 @@ class TorchAllReduce:
         if not self._log:
             return []
         with open(self._log, errors="replace") as log:
-            told = [line.strip()[:300] for line in log if " via " in line or "Using [" in line]
+            lines = [line.strip()[:300] for line in log if " via " in line or "Using [" in line]
         os.unlink(self._log)
-        return told[:1000]
+        return lines[:1000]
 
 
 class TcpAllReduce:

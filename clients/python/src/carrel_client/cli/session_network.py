@@ -83,7 +83,8 @@ def _print(result: models.NetworkCheck) -> None:
             say(result["hint"])
         return
     why = f" ({_LACKS[result['lack']]})" if result["lack"] else ""
-    print_line(f"Measured {local_time(result['at'])} by {_METHODS[result['method'] or 'ring']}{why}")
+    method = _METHODS[result["method"]] if result["method"] else "an unknown method"
+    print_line(f"Measured {local_time(result['at'])} by {method}{why}")
     print_line(
         f"Latency {duration(result['latency_s'] or 0.0)} between {result['participants']} participants\n"
     )

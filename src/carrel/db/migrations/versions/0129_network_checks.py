@@ -17,7 +17,7 @@ def upgrade() -> None:
         sa.Column("busy_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("result", postgresql.JSONB(), nullable=True),
         sa.ForeignKeyConstraint(
-            ["session_id"], ["sessions.id"], name="fk_network_checks_session_id_sessions", ondelete="CASCADE"
+            ["session_id"], ["sessions.id"], name="fk_network_checks_session_id", ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("session_id", name="pk_network_checks"),
     )
