@@ -120,6 +120,18 @@ async def test_after_a_failure_only_starts_try_again_at_once() -> None:
     assert len(one.kept) == 2
 
 
+async def test_devices_that_fail_are_known_also_while_the_tool_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, shares = Dividing(), shares_of(Daemon("c1"))
+    one.failed = {"gpu": "It is lost."}
+    assert await shares.keep([one]) == one.failed
+    monkeypatch.setattr("carrel.engines.docker.device_shares._PAUSE_S", 0)
+    monkeypatch.setattr("carrel.engines.docker.device_shares._WAIT_S", 0.05)
+    one.goes.clear()
+    assert await shares.keep([one]) == one.failed
+    one.goes.set()
+    await shares.close()
+
+
 async def test_a_tool_that_hangs_does_not_delay_the_answer_of_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("carrel.engines.docker.device_shares._WAIT_S", 0.05)
     one, shares = Dividing(), shares_of(Daemon("c1"))

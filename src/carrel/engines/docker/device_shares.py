@@ -111,10 +111,11 @@ class Shares:
         if barrier.waiting(spec.command) is None:
             await send_input(self._api, self._names.container(spec.id), barrier.OPEN)
 
-    async def keep(self, accelerators: Sequence[Accelerators]) -> None:
+    async def keep(self, accelerators: Sequence[Accelerators]) -> Mapping[str, str]:
         """Restore what the containers need outside of them, and remove the rest; what fails is done the next time.
 
-        It is waited for only a while: then it goes on by itself.
+        It is waited for only a while: then it goes on by itself. Returns the devices for which it failed, as far as
+        known, and why.
         """
         self._kept = accelerators
         keeping = self._in_background = self._in_background or asyncio.create_task(
@@ -123,7 +124,8 @@ class Shares:
         if (await asyncio.wait([keeping], timeout=_WAIT_S))[0]:
             if self._in_background is keeping:
                 self._in_background = None
-            keeping.result()
+            return keeping.result()
+        return self._failed
 
     async def leave(self, container: str) -> None:
         """Remove what a container needs that is about to be deleted."""
