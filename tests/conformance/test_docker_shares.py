@@ -20,6 +20,7 @@ from carrel.accelerators.hardware import Machine
 from carrel.accelerators.mps import Mps, NamespaceLimits
 from carrel.accelerators.nvidia_shares import NvidiaDriver, limit_of
 from carrel.accelerators.nvml import ComputeMode, MemoryLimit, NvmlError, SimulatedGpuControl
+from carrel.accelerators.port import ShareTier, Sharing
 from carrel.core.ids import new_id
 from carrel.engines import barrier
 from carrel.engines.conformance_kit import ProgressLog, run
@@ -210,6 +211,23 @@ async def test_the_namespace_of_a_container_that_starts_again_is_kept(
     await machine.engine.ensure(spec, ProgressLog(), permit)
     [namespaces] = machine.mps.state().servers.values()
     assert set(namespaces) == {f"carrel_{spec.id}"}
+
+
+async def test_a_session_that_was_made_without_mps_starts_again_beside_it(
+    machines: Callable[..., Machines], docker: aiodocker.Docker, installation: str
+) -> None:
+    before, after = machines("h100-mps3"), machines("h100-mps3")
+    before.driver._dividing.tier = Sharing(ShareTier.SLICE)
+    spec, other = await spec_of({before.devices[0]: 250}), await spec_of({before.devices[0]: 500})
+    await before.engine.ensure(spec, ProgressLog())
+    container = await docker.containers.get(f"carrel-{installation}-{spec.id}")
+    await container.kill()
+    await container.wait()
+    with pytest.raises(EngineError, match="MPS cannot be used"):
+        await after.engine.ensure(other, ProgressLog())
+    await after.engine.ensure(spec, ProgressLog())
+    await begins(after, spec)
+    assert after.gpus.compute_mode(after.devices[0]) is ComputeMode.DEFAULT
 
 
 async def test_a_whole_gpu_is_not_left_reserved_for_mps(machines: Callable[..., Machines]) -> None:

@@ -189,11 +189,13 @@ class NvidiaDriver(AcceleratorDriver):
                 failed[gpu] = str(error)
         return failed
 
-    def enforce(self, container: str, held: Mapping[str, int], pid: int, engine_id: str) -> None:
+    def enforce(
+        self, container: str, held: Mapping[str, int], tier: ShareTier, pid: int, engine_id: str
+    ) -> None:
         shares, cgroup = self._shares(held), self._cgroup(container, pid, engine_id)
         if len(shares) < sum(thousandths < WHOLE for thousandths in held.values()):
             raise ShareError("A device of which it has a share is not there.")
-        mode = ComputeMode.EXCLUSIVE_PROCESS if self._tier() is ShareTier.MPS3 else ComputeMode.DEFAULT
+        mode = ComputeMode.EXCLUSIVE_PROCESS if tier is ShareTier.MPS3 else ComputeMode.DEFAULT
         try:
             for card, thousandths in shares.items():
                 if self._gpus.compute_mode(card.handle) is not mode:

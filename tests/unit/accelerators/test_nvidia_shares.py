@@ -201,7 +201,7 @@ def test_a_slice_limits_memory_and_reads_it_back(tmp_path: Path) -> None:
     gpu = driver.discover()[0]
     assert driver.share("c1", {gpu.id: 500}) == Attachment()
     driver.keep({ShareTier.SLICE: {"c1": {gpu.id: 500}}})
-    driver.enforce("c1", {gpu.id: 500}, 1, "id")
+    driver.enforce("c1", {gpu.id: 500}, ShareTier.SLICE, 1, "id")
     expected = MemoryLimit(0, limit_of(gpu.mem_bytes or 0, 500))
     assert control(root).memory_limit(gpu.id, "/sys/fs/cgroup/simulated/c1") == expected
 
@@ -214,7 +214,7 @@ def test_a_container_with_mps_gets_the_directory_of_its_namespace_only(tmp_path:
     assert attachment is not None
     [path] = attachment.paths
     driver.keep({ShareTier.MPS3: {"c1": {gpu.id: 250}, "c2": {gpu.id: 500}}})
-    driver.enforce("c1", {gpu.id: 250}, 1, "id")
+    driver.enforce("c1", {gpu.id: 250}, ShareTier.MPS3, 1, "id")
     assert sorted(one.name for one in Path(path.source).iterdir() if one.name[0] != ".") == ["control"]
     assert attachment.env == {"CUDA_MPS_PIPE_DIRECTORY": path.target}
     [namespaces] = mps(root).state().servers.values()
@@ -263,7 +263,7 @@ def test_a_limit_that_is_not_there_is_an_error(
     daemon = mps(machine.root)
     driver = NvidiaDriver(nvidia.Nvidia(mps=daemon), machine, gpus(machine.root), daemon)
     with pytest.raises(ShareError, match=message):
-        driver.enforce("c1", {driver.discover()[0].id: 500}, 1, "id")
+        driver.enforce("c1", {driver.discover()[0].id: 500}, ShareTier.SLICE, 1, "id")
 
 
 def test_a_slice_of_a_gpu_that_mps_has_reserved_is_an_error(tmp_path: Path) -> None:
@@ -272,13 +272,23 @@ def test_a_slice_of_a_gpu_that_mps_has_reserved_is_an_error(tmp_path: Path) -> N
     gpu = driver.discover()[0].id
     control(root).set_compute_mode(gpu, ComputeMode.EXCLUSIVE_PROCESS)
     with pytest.raises(ShareError, match="compute mode"):
-        driver.enforce("c1", {gpu: 500}, 1, "id")
+        driver.enforce("c1", {gpu: 500}, ShareTier.SLICE, 1, "id")
+
+
+def test_a_slice_of_a_gpu_that_sessions_take_turns_on_is_limited_also_beside_mps(tmp_path: Path) -> None:
+    root, driver, gpu, _ = two_gpus(tmp_path)
+    driver.keep({ShareTier.SLICE: {"c1": {gpu: 500}}})
+    driver.enforce("c1", {gpu: 500}, ShareTier.SLICE, 1, "id")
+    assert control(root).memory_limit(gpu, "/sys/fs/cgroup/simulated/c1").hard < UNLIMITED
+    control(root).set_compute_mode(gpu, ComputeMode.EXCLUSIVE_PROCESS)
+    with pytest.raises(ShareError, match="compute mode"):
+        driver.enforce("c1", {gpu: 500}, ShareTier.SLICE, 1, "id")
 
 
 def test_a_share_of_a_device_that_is_gone_is_an_error(tmp_path: Path) -> None:
     driver = made(tree(tmp_path, "h100-slicex1"))
     with pytest.raises(ShareError, match="not there"):
-        driver.enforce("c1", {"GPU-of-somebody": 500}, 1, "id")
+        driver.enforce("c1", {"GPU-of-somebody": 500}, ShareTier.SLICE, 1, "id")
 
 
 # GPUs that cannot be read, and changes of the tier
@@ -418,9 +428,9 @@ def test_the_limit_is_set_for_the_cgroup_that_is_named_by_the_container(tmp_path
     file.parent.mkdir(parents=True)
     file.write_text("0::/user.slice/session-1.scope\n")
     with pytest.raises(ShareError, match="cgroup"):
-        driver.enforce("c1", {GPU: 500}, 4711, "f00d")
+        driver.enforce("c1", {GPU: 500}, ShareTier.SLICE, 4711, "f00d")
     file.write_text("0::/system.slice/docker-f00d.scope\n")
-    driver.enforce("c1", {GPU: 500}, 4711, "f00d")
+    driver.enforce("c1", {GPU: 500}, ShareTier.SLICE, 4711, "f00d")
     limit = gpus.memory_limit(GPU, "/sys/fs/cgroup/system.slice/docker-f00d.scope")
     assert limit.hard == limit_of(80 * GIB, 500)
 
