@@ -132,8 +132,8 @@ class NvidiaDriver(AcceleratorDriver):
         desired, failed = self._desired(holders.get(ShareTier.MPS3, {}))
         exclusive, unreadable = self._exclusive(self._usable() | desired.keys())
         if tier is ShareTier.MPS3:
-            turns = self._handles(holders.get(ShareTier.SLICE, {}))
-            in_turns = dict.fromkeys((desired.keys() & turns) - exclusive, _SHARED_IN_TURNS)
+            turns = self._handles(holders, ShareTier.SLICE, ShareTier.NONE)
+            in_turns = dict.fromkeys(turns - exclusive, _SHARED_IN_TURNS)
             failed = self._mps.apply(desired, exclusive, {**failed, **unreadable, **in_turns})
         else:
             failed = {**self._released(exclusive - desired.keys()), **dict.fromkeys(desired, _SHARED_BY_MPS)}
@@ -165,8 +165,14 @@ class NvidiaDriver(AcceleratorDriver):
             if id in healthy and card.handle.startswith("GPU-")
         }
 
-    def _handles(self, holders: Mapping[str, Mapping[str, int]]) -> set[str]:
-        return {card.handle for held in holders.values() for card in self._shares(held)}
+    def _handles(self, holders: Holders, *tiers: ShareTier) -> set[str]:
+        """The GPUs that containers with these tiers share."""
+        return {
+            card.handle
+            for tier in tiers
+            for held in holders.get(tier, {}).values()
+            for card in self._shares(held)
+        }
 
     def _exclusive(self, gpus: Iterable[str]) -> tuple[set[str], Mapping[str, str]]:
         """Those in this mode, and why it is not known of some."""

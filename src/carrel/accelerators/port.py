@@ -212,7 +212,9 @@ class ShareError(Exception):
 
 
 Holders = Mapping[ShareTier, Mapping[str, Mapping[str, int]]]
-"""Containers with shares by the tier with which they were made, and what they hold: device -> thousandths."""
+"""Containers with shares by the tier with which they were made, and what they hold: device -> thousandths. NONE: those
+whose shares nothing enforces.
+"""
 
 
 @runtime_checkable

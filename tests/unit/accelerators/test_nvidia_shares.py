@@ -380,11 +380,13 @@ def test_a_gpu_is_released_if_its_last_session_ends_while_the_daemon_restarts(tm
     assert control(root).compute_mode(one) is ComputeMode.DEFAULT
 
 
-def test_a_gpu_of_sessions_that_take_turns_is_not_reserved_for_mps(tmp_path: Path) -> None:
+@pytest.mark.parametrize("tier", [ShareTier.SLICE, ShareTier.NONE])
+def test_a_gpu_of_sessions_without_mps_is_not_reserved_for_it(tmp_path: Path, tier: ShareTier) -> None:
     root, driver, one, other = two_gpus(tmp_path)
-    slices = {ShareTier.SLICE: {"s1": {one: 500}}}
-    failed = driver.keep({**slices, **by_mps(c1=one, c2=other)})
+    before = {tier: {"s1": {one: 500}}}
+    failed = driver.keep({**before, **by_mps(c1=one, c2=other)})
     assert list(failed) == [one]
+    assert driver.keep({**before, **by_mps(c2=other)}) == failed
     assert control(root).compute_mode(one) is ComputeMode.DEFAULT
     assert control(root).compute_mode(other) is ComputeMode.EXCLUSIVE_PROCESS
     assert driver.keep(by_mps(c1=one, c2=other)) == {}

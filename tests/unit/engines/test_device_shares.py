@@ -13,7 +13,7 @@ from carrel.accelerators.port import NOTHING, Attachment, Device, Holders, Share
 from carrel.core.slots import SlotKind
 from carrel.engines import barrier
 from carrel.engines.docker.api import DockerApi
-from carrel.engines.docker.container_config import LABEL_ID, LABEL_SHARES, Names
+from carrel.engines.docker.container_config import LABEL_DEVICES, LABEL_ID, LABEL_SHARES, Names
 from carrel.engines.docker.device_shares import Shared, Shares
 from carrel.engines.port import ContainerSpec, EngineError
 
@@ -56,10 +56,11 @@ class Dividing:
 
 
 class Daemon:
-    """Lists these containers with this tier. lists: unset while it does not answer."""
+    """Lists these containers with half of a GPU. tier: in their labels. lists: unset while it does not answer."""
 
     def __init__(self, *containers: str, tier: str = "mps3", state: str = "running") -> None:
-        self.containers, self.tier, self.state = list(containers), tier, state
+        self.containers, self.state = list(containers), state
+        self.labels = {LABEL_SHARES: tier, LABEL_DEVICES: '{"gpu": [500, null]}'}
         self.calls = 0
         self.lists = asyncio.Event()
         self.lists.set()
@@ -69,7 +70,7 @@ class Daemon:
         there = list(self.containers)
         await self.lists.wait()
         return [
-            {"State": self.state, "Labels": {LABEL_ID: id, LABEL_SHARES: self.tier}}
+            {"State": self.state, "Labels": self.labels | {LABEL_ID: id}}
             for id in there
             if f"{LABEL_ID}=" not in params["filters"] or f"{LABEL_ID}={id}" in params["filters"]
         ]
@@ -124,6 +125,19 @@ async def test_a_container_that_was_made_without_mps_starts_again_beside_it() ->
     inspected = {"Config": {"Labels": {LABEL_SHARES: "slice"}}, "State": {"Pid": 1}, "Id": "id"}
     await shares.enforce([one], replace(spec_of("c1"), command=barrier.behind(("true",))), inspected)
     assert one.enforced == [ShareTier.SLICE]
+
+
+async def test_containers_with_shares_that_nothing_enforces_are_known() -> None:
+    one, daemon = Dividing(), Daemon("c1", tier="", state="exited")
+    del daemon.labels[LABEL_SHARES]
+    shares = shares_of(daemon)
+    await shares.keep([one])
+    one.failed = {"gpu": "Sessions share it."}
+    assert await shares.prepare([one], spec_of("c1")) is None
+    assert one.kept == [{ShareTier.NONE: {"c1": {"gpu": 500}}}] * 2
+    daemon.labels[LABEL_DEVICES] = '{"gpu": [1000, null]}'
+    await shares_of(daemon).keep([one])
+    assert one.kept[-1] == {}
 
 
 async def test_only_the_removal_of_containers_with_mps_changes_it() -> None:

@@ -26,6 +26,7 @@ from carrel.accelerators.port import (
     ShareTier,
     states_of,
 )
+from carrel.core.slots import WHOLE
 from carrel.engines import barrier
 from carrel.engines.accelerator_use import of_label
 from carrel.engines.docker.api import DockerApi, filters
@@ -86,7 +87,7 @@ class Shares:
         if shared:
             self._starting[spec.id] = _Holder(shared.tier, spec.devices)
         failed = await self._keep(await asyncio.to_thread(_with_any, accelerators, spec.devices))
-        if made and made.tier == ShareTier.SLICE:
+        if made and made.tier != ShareTier.MPS3:
             # It goes on as it was made, also where others cannot be.
             return shared
         for device in spec.devices:
@@ -182,9 +183,9 @@ class Shares:
     async def _listed(self, *labels: str) -> Mapping[str, _Holder]:
         """Those of these containers that have shares, also ended ones: they may start again in place."""
         return {
-            row["Labels"][LABEL_ID]: _Holder(tier, _held(row))
-            for row in await self._rows(LABEL_SHARES, *labels)
-            if (tier := row["Labels"][LABEL_SHARES]) and row["State"] in _THERE
+            row["Labels"][LABEL_ID]: _Holder(row["Labels"].get(LABEL_SHARES) or ShareTier.NONE, held)
+            for row in await self._rows(LABEL_DEVICES, *labels)
+            if row["State"] in _THERE and (held := _held(row))
         }
 
 
@@ -202,6 +203,8 @@ def _shared(
     accelerators: Sequence[Accelerators], spec: ContainerSpec, made: ShareTier | None
 ) -> Shared | None:
     """made: the tier of the container, if it is there already. Raises: ShareError."""
+    if made is ShareTier.NONE:
+        return None
     if made:
         _enforcing_with(accelerators, made)
     if made is ShareTier.SLICE:
@@ -243,7 +246,9 @@ def _tier(dividing: Dividing) -> ShareTier:
 
 
 def _held(row: Mapping[str, Any]) -> Mapping[str, int]:
-    return {device: one.thousandths for device, one in of_label(row["Labels"].get(LABEL_DEVICES)).items()}
+    """Without whole devices."""
+    held = of_label(row["Labels"].get(LABEL_DEVICES))
+    return {device: one.thousandths for device, one in held.items() if one.thousandths < WHOLE}
 
 
 def _not_enforced(error: ShareError) -> EngineError:
