@@ -114,7 +114,8 @@ class NvidiaDriver(AcceleratorDriver):
             return None
         if tier is ShareTier.SLICE:
             return NOTHING
-        if len(self._cards.keys() & held.keys()) > 1:
+        families = {card.device.family for card in shares}
+        if sum(card.device.family in families for id, card in self._cards.items() if id in held) > 1:
             raise ShareError(
                 "With MPS a session has a share of one GPU: request whole GPUs, or less than one.",
                 retriable=False,

@@ -241,6 +241,16 @@ def test_with_mps_a_session_has_a_share_of_one_gpu(tmp_path: Path) -> None:
     )
 
 
+def test_with_mps_a_session_has_a_share_beside_a_mig_instance(tmp_path: Path) -> None:
+    driver = made(tree(tmp_path, "h100-mps3x1,h100-migx1"))
+    by_family = {device.family: device.id for device in driver.discover()}
+    assert len(by_family) == 2
+    gpu, instance = sorted(by_family.values())
+    attachment = driver.share("c1", {gpu: 500, instance: 1000})
+    assert attachment is not None
+    assert attachment.paths
+
+
 class _Forgetful(SimulatedGpuControl):
     """Takes a limit, and does not keep it."""
 
