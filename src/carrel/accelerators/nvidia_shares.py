@@ -143,10 +143,12 @@ class NvidiaDriver(AcceleratorDriver):
     def _desired(
         self, holders: Mapping[str, Mapping[str, int]]
     ) -> tuple[Mapping[str, Mapping[str, NamespaceLimits]], Mapping[str, str]]:
-        """The namespaces of GPUs, and why those of some are not known."""
+        """The namespaces of GPUs, and why those of some are not known: they are left as they are."""
         desired: defaultdict[str, dict[str, NamespaceLimits]] = defaultdict(dict)
         failed = {}
         for container, held in holders.items():
+            # Until it is found again, as after a restart while the vendor's tool does not answer.
+            failed |= dict.fromkeys(held.keys() - self._cards.keys(), "It is not known at the moment.")
             for card, thousandths in self._shares(held).items():
                 namespaces = desired[card.handle]
                 try:

@@ -360,6 +360,15 @@ def test_the_server_of_a_gpu_of_unknown_memory_is_left_alone(tmp_path: Path) -> 
     assert list(mps(root).state().servers) == [server_of(one)]
 
 
+def test_the_server_of_a_gpu_that_is_not_found_is_left_alone(tmp_path: Path) -> None:
+    root, driver, one, other = two_gpus(tmp_path)
+    driver.keep(by_mps(c1=one))
+    driver._cards = {id: card for id, card in driver._cards.items() if id != one}
+    assert driver.keep(by_mps(c1=one, c2=other)) == {}
+    assert set(mps(root).state().servers) == {server_of(one), server_of(other)}
+    assert control(root).compute_mode(one) is ComputeMode.EXCLUSIVE_PROCESS
+
+
 def without_daemon(root: Path) -> NvidiaDriver:
     """Of a machine whose daemon has stopped."""
     restart(root)
