@@ -104,6 +104,8 @@ class NvidiaDriver(AcceleratorDriver):
     def __init__(self, vendor: DividingVendor, machine: Machine, gpus: GpuControl, mps: Mps) -> None:
         super().__init__(vendor, machine)
         self._dividing, self._gpus, self._mps = vendor, gpus, mps
+        self._at_rest: ShareTier | None = None
+        """The tier, if no shares were held the last time, and nothing was left of them."""
 
     def sharing(self) -> Sharing | None:
         return self._dividing.tier if self.states() else None
@@ -130,6 +132,9 @@ class NvidiaDriver(AcceleratorDriver):
         tier = self._tier()
         if not tier.is_enforced or not self._machine.has_tool(CONTROL):
             return {}
+        is_shared = any(each for of_tier in holders.values() for each in map(self._shares, of_tier.values()))
+        if self._at_rest is tier and not is_shared:
+            return {}
         desired, failed = self._desired(holders.get(ShareTier.MPS3, {}))
         exclusive, unreadable = self._exclusive(self._usable() | desired.keys())
         if tier is ShareTier.MPS3:
@@ -138,6 +143,7 @@ class NvidiaDriver(AcceleratorDriver):
             failed = self._mps.apply(desired, exclusive, {**failed, **unreadable, **in_turns})
         else:
             failed = {**self._released(exclusive - desired.keys()), **dict.fromkeys(desired, _SHARED_BY_MPS)}
+        self._at_rest = None if is_shared or exclusive or failed else tier
         return {id: failed[card.handle] for id, card in self._cards.items() if card.handle in failed}
 
     def _desired(
@@ -179,13 +185,17 @@ class NvidiaDriver(AcceleratorDriver):
 
     def _exclusive(self, gpus: Iterable[str]) -> tuple[set[str], Mapping[str, str]]:
         """Those in this mode, and why it is not known of some."""
-        exclusive, failed = set(), {}
-        for gpu in gpus:
-            try:
-                if self._gpus.compute_mode(gpu) is ComputeMode.EXCLUSIVE_PROCESS:
-                    exclusive.add(gpu)
-            except NvmlError as error:
-                failed[gpu] = str(error)
+        exclusive, failed, gpus = set(), {}, list(gpus)
+        try:
+            with self._gpus.opened():
+                for gpu in gpus:
+                    try:
+                        if self._gpus.compute_mode(gpu) is ComputeMode.EXCLUSIVE_PROCESS:
+                            exclusive.add(gpu)
+                    except NvmlError as error:
+                        failed[gpu] = str(error)
+        except NvmlError as error:
+            failed = dict.fromkeys(gpus, str(error))
         return exclusive, failed
 
     def _released(self, gpus: Iterable[str]) -> Mapping[str, str]:

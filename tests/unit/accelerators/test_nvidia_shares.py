@@ -4,9 +4,11 @@ The programs and the library of the driver are fakes: a shell script for the con
 library for NVML.
 """
 
+import ctypes
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from simulated_accelerators import tree
 from carrel.accelerators import nvidia
 from carrel.accelerators.driver import Card
 from carrel.accelerators.hardware import Machine
-from carrel.accelerators.mps import Mps, MpsState, NamespaceLimits, differences, server_of
+from carrel.accelerators.mps import CONTROL, Mps, MpsState, NamespaceLimits, differences, server_of
 from carrel.accelerators.nvidia_shares import NvidiaDriver, SharingFacts, limit_of, threads_of, tier_of
 from carrel.accelerators.nvml import UNLIMITED, ComputeMode, MemoryLimit, Nvml, NvmlError, SimulatedGpuControl
 from carrel.accelerators.port import Attachment, Device, Holders, ShareError, ShareTier, Sharing
@@ -317,6 +319,42 @@ class _Lost(SimulatedGpuControl):
         return super().compute_mode(gpu)
 
 
+class _Counted(SimulatedGpuControl):
+    """opened: how often. read: of how many GPUs."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.times_opened = self.read = 0
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        self.times_opened += 1
+        yield
+
+    def compute_mode(self, gpu: str) -> ComputeMode:
+        self.read += 1
+        return super().compute_mode(gpu)
+
+
+@pytest.mark.parametrize("model", ["h100-slice", "h100-mps3"])
+def test_gpus_are_read_while_they_are_shared_and_until_nothing_is_left(tmp_path: Path, model: str) -> None:
+    root, driver, gpu, _ = two_gpus(tmp_path, model)
+    (root / "tools" / CONTROL).mkdir(exist_ok=True)
+    gpus = _Counted(root)
+    machine = Machine(root, simulated=True)
+    driver = NvidiaDriver(nvidia.Nvidia(mps=mps(root)), machine, gpus, mps(root))
+    control(root).set_compute_mode(gpu, ComputeMode.EXCLUSIVE_PROCESS)
+    for _ in range(4):
+        driver.keep({})
+    assert (gpus.times_opened, gpus.read) == (2, 4)
+    assert gpus.compute_mode(gpu) is ComputeMode.DEFAULT
+    shared = {ShareTier.SLICE: {"c1": {gpu: 500}}}
+    driver.keep(shared)
+    driver.keep({})
+    driver.keep({})
+    assert gpus.times_opened == 4
+
+
 def two_gpus(tmp_path: Path, model: str = "h100-mps3") -> tuple[Path, NvidiaDriver, str, str]:
     root = tree(tmp_path, f"{model}x2")
     driver = made(root)
@@ -462,12 +500,13 @@ _LIBRARY = r"""
 #include <string.h>
 struct set { const char *cgroup; unsigned long long soft, hard; };
 struct get { const char *cgroup; unsigned long long soft, hard, used; };
-static char known[100]; static unsigned long long soft, hard = ~0ULL; static int mode, users;
-int nvmlInit_v2(void) { users++; return 0; }
+static char known[100]; static unsigned long long soft, hard = ~0ULL; static int mode, users, opened;
+int nvmlInit_v2(void) { opened += !users++; return 0; }
+int times_opened(void) { return opened; }
 int nvmlShutdown(void) { users--; return 0; }
 const char *nvmlErrorString(int code) { return code == 6 ? "Not Found" : "?"; }
 int nvmlDeviceGetHandleByUUID(const char *uuid, void **device) {
-  *device = &known; return strcmp(uuid, "GPU-1") || users != 1 ? 6 : 0; }
+  *device = &known; return strcmp(uuid, "GPU-1") || users < 1 ? 6 : 0; }
 int nvmlDeviceSetMemoryLimits_v1(void *device, struct set *one) {
   if (device != &known) return 2;
   strcpy(known, one->cgroup); soft = one->soft; hard = one->hard; return 0; }
@@ -496,6 +535,16 @@ def test_the_library_is_called_as_it_is_laid_out(library: str) -> None:
     assert gpus.memory_limit("GPU-1", "/sys/fs/cgroup/b") == MemoryLimit(0, UNLIMITED)
     gpus.set_compute_mode("GPU-1", ComputeMode.EXCLUSIVE_PROCESS)
     assert gpus.compute_mode("GPU-1") is ComputeMode.EXCLUSIVE_PROCESS
+
+
+def test_the_driver_is_opened_once_for_several_calls(library: str) -> None:
+    gpus = Nvml(library)
+    with gpus.opened():
+        for _ in range(3):
+            gpus.compute_mode("GPU-1")
+    assert ctypes.CDLL(library).times_opened() == 1
+    gpus.compute_mode("GPU-1")
+    assert ctypes.CDLL(library).times_opened() == 2
 
 
 def test_errors_of_the_library_are_sentences(library: str, tmp_path: Path) -> None:
