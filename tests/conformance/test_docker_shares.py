@@ -20,6 +20,7 @@ from carrel.accelerators.hardware import Machine
 from carrel.accelerators.mps import Mps, NamespaceLimits
 from carrel.accelerators.nvidia_shares import NvidiaDriver, limit_of
 from carrel.accelerators.nvml import ComputeMode, MemoryLimit, NvmlError, SimulatedGpuControl
+from carrel.accelerators.port import ShareTier, Sharing
 from carrel.core.ids import new_id
 from carrel.engines import barrier
 from carrel.engines.conformance_kit import ProgressLog, run
@@ -176,14 +177,14 @@ async def test_what_is_removed_leaves_nothing(machines: Callable[..., Machines])
 
 
 async def test_namespaces_are_restored_after_a_restart_of_the_daemon_and_left_ones_removed(
-    machines: Callable[..., Machines], docker: aiodocker.Docker, installation: str, tmp_path: Path
+    machines: Callable[..., Machines], docker: aiodocker.Docker, installation: str
 ) -> None:
     machine = machines("h100-mps3")
     spec, crashed = await spec_of({machine.devices[0]: 250}), await spec_of({machine.devices[1]: 500})
     for one in (spec, crashed):
         await machine.engine.ensure(one, ProgressLog())
-    for server in (tmp_path / "run/nvidia-mps").glob("carrel_*"):
-        shutil.rmtree(server)
+    for device in machine.devices:
+        shutil.rmtree(machine.mps.socket_directory(device, "").parent)
     container = await docker.containers.get(f"carrel-{installation}-{crashed.id}")
     await container.delete(force=True)
     again = machines("h100-mps3")
@@ -212,6 +213,23 @@ async def test_the_namespace_of_a_container_that_starts_again_is_kept(
     assert set(namespaces) == {f"carrel_{spec.id}"}
 
 
+async def test_a_session_that_was_made_without_mps_starts_again_beside_it(
+    machines: Callable[..., Machines], docker: aiodocker.Docker, installation: str
+) -> None:
+    before, after = machines("h100-mps3"), machines("h100-mps3")
+    before.driver._dividing.tier = Sharing(ShareTier.SLICE)
+    spec, other = await spec_of({before.devices[0]: 250}), await spec_of({before.devices[0]: 500})
+    await before.engine.ensure(spec, ProgressLog())
+    container = await docker.containers.get(f"carrel-{installation}-{spec.id}")
+    await container.kill()
+    await container.wait()
+    with pytest.raises(EngineError, match="MPS cannot be used"):
+        await after.engine.ensure(other, ProgressLog())
+    await after.engine.ensure(spec, ProgressLog())
+    await begins(after, spec)
+    assert after.gpus.compute_mode(after.devices[0]) is ComputeMode.DEFAULT
+
+
 async def test_a_whole_gpu_is_not_left_reserved_for_mps(machines: Callable[..., Machines]) -> None:
     machine = machines("h100-mps3")
     machine.mps.apply({machine.devices[0]: {"carrel_gone": NamespaceLimits(25, 100)}}, ())
@@ -219,6 +237,19 @@ async def test_a_whole_gpu_is_not_left_reserved_for_mps(machines: Callable[..., 
     await machine.engine.ensure(spec, ProgressLog())
     assert machine.gpus.compute_mode(machine.devices[0]) is ComputeMode.DEFAULT
     await begins(machine, spec)
+
+
+async def test_a_gpu_whose_shares_cannot_be_set_up_is_not_offered(machines: Callable[..., Machines]) -> None:
+    machine = machines("h100-mps3")
+    failing, other = machine.devices
+    await machine.engine.ensure(await spec_of({failing: 250}), ProgressLog())
+    server = machine.mps.socket_directory(failing, "").parent
+    shutil.rmtree(server)
+    server.write_text("in the way")
+    [node] = await machine.engine.nodes()
+    assert [one.id for one in node.devices] == [other]
+    assert (node.slots["cuda.device"], node.slots["cuda.shares"]) == (1, 1000)
+    assert {one.device.id: one.healthy for one in node.device_states} == {failing: True, other: True}
 
 
 async def test_a_container_of_a_cluster_waits_for_the_others_too(machines: Callable[..., Machines]) -> None:

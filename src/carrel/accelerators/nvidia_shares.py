@@ -104,6 +104,8 @@ class NvidiaDriver(AcceleratorDriver):
     def __init__(self, vendor: DividingVendor, machine: Machine, gpus: GpuControl, mps: Mps) -> None:
         super().__init__(vendor, machine)
         self._dividing, self._gpus, self._mps = vendor, gpus, mps
+        self._at_rest: ShareTier | None = None
+        """The tier, if no shares were held the last time, and nothing was left of them."""
 
     def sharing(self) -> Sharing | None:
         return self._dividing.tier if self.states() else None
@@ -114,7 +116,8 @@ class NvidiaDriver(AcceleratorDriver):
             return None
         if tier is ShareTier.SLICE:
             return NOTHING
-        if len(self._cards.keys() & held.keys()) > 1:
+        families = {card.device.family for card in shares}
+        if sum(card.device.family in families for id, card in self._cards.items() if id in held) > 1:
             raise ShareError(
                 "With MPS a session has a share of one GPU: request whole GPUs, or less than one.",
                 retriable=False,
@@ -129,23 +132,29 @@ class NvidiaDriver(AcceleratorDriver):
         tier = self._tier()
         if not tier.is_enforced or not self._machine.has_tool(CONTROL):
             return {}
+        is_shared = any(each for of_tier in holders.values() for each in map(self._shares, of_tier.values()))
+        if self._at_rest is tier and not is_shared:
+            return {}
         desired, failed = self._desired(holders.get(ShareTier.MPS3, {}))
         exclusive, unreadable = self._exclusive(self._usable() | desired.keys())
         if tier is ShareTier.MPS3:
-            turns = self._handles(holders.get(ShareTier.SLICE, {}))
-            in_turns = dict.fromkeys((desired.keys() & turns) - exclusive, _SHARED_IN_TURNS)
+            turns = self._handles(holders, ShareTier.SLICE, ShareTier.NONE)
+            in_turns = dict.fromkeys(turns - exclusive, _SHARED_IN_TURNS)
             failed = self._mps.apply(desired, exclusive, {**failed, **unreadable, **in_turns})
         else:
             failed = {**self._released(exclusive - desired.keys()), **dict.fromkeys(desired, _SHARED_BY_MPS)}
+        self._at_rest = None if is_shared or exclusive or failed else tier
         return {id: failed[card.handle] for id, card in self._cards.items() if card.handle in failed}
 
     def _desired(
         self, holders: Mapping[str, Mapping[str, int]]
     ) -> tuple[Mapping[str, Mapping[str, NamespaceLimits]], Mapping[str, str]]:
-        """The namespaces of GPUs, and why those of some are not known."""
+        """The namespaces of GPUs, and why those of some are not known: they are left as they are."""
         desired: defaultdict[str, dict[str, NamespaceLimits]] = defaultdict(dict)
         failed = {}
         for container, held in holders.items():
+            # Until it is found again, as after a restart while the vendor's tool does not answer.
+            failed |= dict.fromkeys(held.keys() - self._cards.keys(), "It is not known at the moment.")
             for card, thousandths in self._shares(held).items():
                 namespaces = desired[card.handle]
                 try:
@@ -165,18 +174,28 @@ class NvidiaDriver(AcceleratorDriver):
             if id in healthy and card.handle.startswith("GPU-")
         }
 
-    def _handles(self, holders: Mapping[str, Mapping[str, int]]) -> set[str]:
-        return {card.handle for held in holders.values() for card in self._shares(held)}
+    def _handles(self, holders: Holders, *tiers: ShareTier) -> set[str]:
+        """The GPUs that containers with these tiers share."""
+        return {
+            card.handle
+            for tier in tiers
+            for held in holders.get(tier, {}).values()
+            for card in self._shares(held)
+        }
 
     def _exclusive(self, gpus: Iterable[str]) -> tuple[set[str], Mapping[str, str]]:
         """Those in this mode, and why it is not known of some."""
-        exclusive, failed = set(), {}
-        for gpu in gpus:
-            try:
-                if self._gpus.compute_mode(gpu) is ComputeMode.EXCLUSIVE_PROCESS:
-                    exclusive.add(gpu)
-            except NvmlError as error:
-                failed[gpu] = str(error)
+        exclusive, failed, gpus = set(), {}, list(gpus)
+        try:
+            with self._gpus.opened():
+                for gpu in gpus:
+                    try:
+                        if self._gpus.compute_mode(gpu) is ComputeMode.EXCLUSIVE_PROCESS:
+                            exclusive.add(gpu)
+                    except NvmlError as error:
+                        failed[gpu] = str(error)
+        except NvmlError as error:
+            failed = dict.fromkeys(gpus, str(error))
         return exclusive, failed
 
     def _released(self, gpus: Iterable[str]) -> Mapping[str, str]:
@@ -189,11 +208,13 @@ class NvidiaDriver(AcceleratorDriver):
                 failed[gpu] = str(error)
         return failed
 
-    def enforce(self, container: str, held: Mapping[str, int], pid: int, engine_id: str) -> None:
+    def enforce(
+        self, container: str, held: Mapping[str, int], tier: ShareTier, pid: int, engine_id: str
+    ) -> None:
         shares, cgroup = self._shares(held), self._cgroup(container, pid, engine_id)
         if len(shares) < sum(thousandths < WHOLE for thousandths in held.values()):
             raise ShareError("A device of which it has a share is not there.")
-        mode = ComputeMode.EXCLUSIVE_PROCESS if self._tier() is ShareTier.MPS3 else ComputeMode.DEFAULT
+        mode = ComputeMode.EXCLUSIVE_PROCESS if tier is ShareTier.MPS3 else ComputeMode.DEFAULT
         try:
             for card, thousandths in shares.items():
                 if self._gpus.compute_mode(card.handle) is not mode:

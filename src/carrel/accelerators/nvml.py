@@ -6,7 +6,7 @@ nvmlDeviceSetComputeMode; layouts and codes as in the module pynvml of nvidia-ml
 
 import ctypes
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from enum import IntEnum
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -36,6 +36,10 @@ class MemoryLimit(NamedTuple):
 
 class GpuControl(Protocol):
     """gpu: the UUID. cgroup: the path of its directory. Methods raise NvmlError."""
+
+    def opened(self) -> AbstractContextManager[None]:
+        """For several calls, which take less time until it is left."""
+        ...
 
     def memory_limit(self, gpu: str, cgroup: str) -> MemoryLimit:
         """What is set for the cgroup."""
@@ -93,18 +97,29 @@ class Nvml:
             _call(library, "nvmlDeviceSetComputeMode", device, ctypes.c_int(mode))
 
     @contextmanager
-    def _device(self, gpu: str) -> Iterator[tuple[ctypes.CDLL, ctypes.c_void_p]]:
+    def opened(self) -> Iterator[None]:
+        # The library counts: only the first initialization opens the driver, and the last shutdown closes it.
+        with self._initialized():
+            yield
+
+    @contextmanager
+    def _initialized(self) -> Iterator[ctypes.CDLL]:
         try:
             library = ctypes.CDLL(self._library)
         except OSError:
             raise NvmlError(f"{self._library} cannot be loaded.") from None
         _call(library, "nvmlInit_v2")
         try:
+            yield library
+        finally:
+            library.nvmlShutdown()
+
+    @contextmanager
+    def _device(self, gpu: str) -> Iterator[tuple[ctypes.CDLL, ctypes.c_void_p]]:
+        with self._initialized() as library:
             device = ctypes.c_void_p()
             _call(library, "nvmlDeviceGetHandleByUUID", ctypes.c_char_p(gpu.encode()), ctypes.byref(device))
             yield library, device
-        finally:
-            library.nvmlShutdown()
 
 
 def _call(library: ctypes.CDLL, name: str, *arguments: object) -> None:
@@ -123,6 +138,9 @@ class SimulatedGpuControl:
 
     def __init__(self, root: Path) -> None:
         self._place = root / "gpu-control"
+
+    def opened(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def memory_limit(self, gpu: str, cgroup: str) -> MemoryLimit:
         try:

@@ -190,6 +190,10 @@ class ShareTier(StrEnum):
         """Shares of devices are offered, and no session gets more than its share of memory."""
         return self in (ShareTier.MPS3, ShareTier.SLICE)
 
+    def enforces(self, made: "ShareTier") -> bool:
+        """Also the shares of containers that were made with the tier `made`: MPS3 limits memory as SLICE does."""
+        return self is made or (self is ShareTier.MPS3 and made is ShareTier.SLICE)
+
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
@@ -208,7 +212,9 @@ class ShareError(Exception):
 
 
 Holders = Mapping[ShareTier, Mapping[str, Mapping[str, int]]]
-"""Containers with shares by the tier with which they were made, and what they hold: device -> thousandths."""
+"""Containers with shares by the tier with which they were made, and what they hold: device -> thousandths. NONE: those
+whose shares nothing enforces.
+"""
 
 
 @runtime_checkable
@@ -236,9 +242,11 @@ class Dividing(Protocol):
         """
         ...
 
-    def enforce(self, container: str, held: Mapping[str, int], pid: int, engine_id: str) -> None:
-        """Limit the running container, and read back what is set. pid: of its main process. engine_id: the container's
-        in its engine, which its cgroup is named by. Twice: no-op.
+    def enforce(
+        self, container: str, held: Mapping[str, int], tier: ShareTier, pid: int, engine_id: str
+    ) -> None:
+        """Limit the running container, and read back what is set. tier: with which it was made. pid: of its main
+        process. engine_id: the container's in its engine, which its cgroup is named by. Twice: no-op.
 
         Raises: ShareError; its command must not begin then.
         """

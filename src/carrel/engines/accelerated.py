@@ -17,11 +17,15 @@ from carrel.accelerators.port import (
 from carrel.engines.port import WORK_HOME, ContainerSpec, EngineError, NodeInfo
 
 
-def node_with(accelerators: Iterable[Accelerators], node: NodeInfo) -> NodeInfo:
-    """The node with its devices, their condition and their slots. May block."""
+def node_with(
+    accelerators: Iterable[Accelerators], node: NodeInfo, *, without: Collection[str] = ()
+) -> NodeInfo:
+    """The node with its devices, their condition and their slots. without: ids of those that are not offered now,
+    although they are healthy. May block.
+    """
     accelerators = tuple(accelerators)
     states = tuple(states_of(accelerators))
-    devices = tuple(state.device for state in states if state.healthy)
+    devices = tuple(state.device for state in states if state.healthy and state.device.id not in without)
     families = {state.device.family for state in states}
     kinds = tuple(kind for each in accelerators for kind in each.kinds() if kind.family in families)
     return replace(

@@ -4,9 +4,11 @@ The programs and the library of the driver are fakes: a shell script for the con
 library for NVML.
 """
 
+import ctypes
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from simulated_accelerators import tree
 from carrel.accelerators import nvidia
 from carrel.accelerators.driver import Card
 from carrel.accelerators.hardware import Machine
-from carrel.accelerators.mps import Mps, MpsState, NamespaceLimits, differences, server_of
+from carrel.accelerators.mps import CONTROL, Mps, MpsState, NamespaceLimits, differences, server_of
 from carrel.accelerators.nvidia_shares import NvidiaDriver, SharingFacts, limit_of, threads_of, tier_of
 from carrel.accelerators.nvml import UNLIMITED, ComputeMode, MemoryLimit, Nvml, NvmlError, SimulatedGpuControl
 from carrel.accelerators.port import Attachment, Device, Holders, ShareError, ShareTier, Sharing
@@ -201,7 +203,7 @@ def test_a_slice_limits_memory_and_reads_it_back(tmp_path: Path) -> None:
     gpu = driver.discover()[0]
     assert driver.share("c1", {gpu.id: 500}) == Attachment()
     driver.keep({ShareTier.SLICE: {"c1": {gpu.id: 500}}})
-    driver.enforce("c1", {gpu.id: 500}, 1, "id")
+    driver.enforce("c1", {gpu.id: 500}, ShareTier.SLICE, 1, "id")
     expected = MemoryLimit(0, limit_of(gpu.mem_bytes or 0, 500))
     assert control(root).memory_limit(gpu.id, "/sys/fs/cgroup/simulated/c1") == expected
 
@@ -214,7 +216,7 @@ def test_a_container_with_mps_gets_the_directory_of_its_namespace_only(tmp_path:
     assert attachment is not None
     [path] = attachment.paths
     driver.keep({ShareTier.MPS3: {"c1": {gpu.id: 250}, "c2": {gpu.id: 500}}})
-    driver.enforce("c1", {gpu.id: 250}, 1, "id")
+    driver.enforce("c1", {gpu.id: 250}, ShareTier.MPS3, 1, "id")
     assert sorted(one.name for one in Path(path.source).iterdir() if one.name[0] != ".") == ["control"]
     assert attachment.env == {"CUDA_MPS_PIPE_DIRECTORY": path.target}
     [namespaces] = mps(root).state().servers.values()
@@ -241,6 +243,16 @@ def test_with_mps_a_session_has_a_share_of_one_gpu(tmp_path: Path) -> None:
     )
 
 
+def test_with_mps_a_session_has_a_share_beside_a_mig_instance(tmp_path: Path) -> None:
+    driver = made(tree(tmp_path, "h100-mps3x1,h100-migx1"))
+    by_family = {device.family: device.id for device in driver.discover()}
+    assert len(by_family) == 2
+    gpu, instance = sorted(by_family.values())
+    attachment = driver.share("c1", {gpu: 500, instance: 1000})
+    assert attachment is not None
+    assert attachment.paths
+
+
 class _Forgetful(SimulatedGpuControl):
     """Takes a limit, and does not keep it."""
 
@@ -263,7 +275,7 @@ def test_a_limit_that_is_not_there_is_an_error(
     daemon = mps(machine.root)
     driver = NvidiaDriver(nvidia.Nvidia(mps=daemon), machine, gpus(machine.root), daemon)
     with pytest.raises(ShareError, match=message):
-        driver.enforce("c1", {driver.discover()[0].id: 500}, 1, "id")
+        driver.enforce("c1", {driver.discover()[0].id: 500}, ShareTier.SLICE, 1, "id")
 
 
 def test_a_slice_of_a_gpu_that_mps_has_reserved_is_an_error(tmp_path: Path) -> None:
@@ -272,13 +284,23 @@ def test_a_slice_of_a_gpu_that_mps_has_reserved_is_an_error(tmp_path: Path) -> N
     gpu = driver.discover()[0].id
     control(root).set_compute_mode(gpu, ComputeMode.EXCLUSIVE_PROCESS)
     with pytest.raises(ShareError, match="compute mode"):
-        driver.enforce("c1", {gpu: 500}, 1, "id")
+        driver.enforce("c1", {gpu: 500}, ShareTier.SLICE, 1, "id")
+
+
+def test_a_slice_of_a_gpu_that_sessions_take_turns_on_is_limited_also_beside_mps(tmp_path: Path) -> None:
+    root, driver, gpu, _ = two_gpus(tmp_path)
+    driver.keep({ShareTier.SLICE: {"c1": {gpu: 500}}})
+    driver.enforce("c1", {gpu: 500}, ShareTier.SLICE, 1, "id")
+    assert control(root).memory_limit(gpu, "/sys/fs/cgroup/simulated/c1").hard < UNLIMITED
+    control(root).set_compute_mode(gpu, ComputeMode.EXCLUSIVE_PROCESS)
+    with pytest.raises(ShareError, match="compute mode"):
+        driver.enforce("c1", {gpu: 500}, ShareTier.SLICE, 1, "id")
 
 
 def test_a_share_of_a_device_that_is_gone_is_an_error(tmp_path: Path) -> None:
     driver = made(tree(tmp_path, "h100-slicex1"))
     with pytest.raises(ShareError, match="not there"):
-        driver.enforce("c1", {"GPU-of-somebody": 500}, 1, "id")
+        driver.enforce("c1", {"GPU-of-somebody": 500}, ShareTier.SLICE, 1, "id")
 
 
 # GPUs that cannot be read, and changes of the tier
@@ -295,6 +317,42 @@ class _Lost(SimulatedGpuControl):
         if gpu == self._lost:
             raise NvmlError("nvmlDeviceGetHandleByUUID failed with 15: GPU is lost.")
         return super().compute_mode(gpu)
+
+
+class _Counted(SimulatedGpuControl):
+    """opened: how often. read: of how many GPUs."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.times_opened = self.read = 0
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        self.times_opened += 1
+        yield
+
+    def compute_mode(self, gpu: str) -> ComputeMode:
+        self.read += 1
+        return super().compute_mode(gpu)
+
+
+@pytest.mark.parametrize("model", ["h100-slice", "h100-mps3"])
+def test_gpus_are_read_while_they_are_shared_and_until_nothing_is_left(tmp_path: Path, model: str) -> None:
+    root, driver, gpu, _ = two_gpus(tmp_path, model)
+    (root / "tools" / CONTROL).mkdir(exist_ok=True)
+    gpus = _Counted(root)
+    machine = Machine(root, simulated=True)
+    driver = NvidiaDriver(nvidia.Nvidia(mps=mps(root)), machine, gpus, mps(root))
+    control(root).set_compute_mode(gpu, ComputeMode.EXCLUSIVE_PROCESS)
+    for _ in range(4):
+        driver.keep({})
+    assert (gpus.times_opened, gpus.read) == (2, 4)
+    assert gpus.compute_mode(gpu) is ComputeMode.DEFAULT
+    shared = {ShareTier.SLICE: {"c1": {gpu: 500}}}
+    driver.keep(shared)
+    driver.keep({})
+    driver.keep({})
+    assert gpus.times_opened == 4
 
 
 def two_gpus(tmp_path: Path, model: str = "h100-mps3") -> tuple[Path, NvidiaDriver, str, str]:
@@ -340,6 +398,15 @@ def test_the_server_of_a_gpu_of_unknown_memory_is_left_alone(tmp_path: Path) -> 
     assert list(mps(root).state().servers) == [server_of(one)]
 
 
+def test_the_server_of_a_gpu_that_is_not_found_is_left_alone(tmp_path: Path) -> None:
+    root, driver, one, other = two_gpus(tmp_path)
+    driver.keep(by_mps(c1=one))
+    driver._cards = {id: card for id, card in driver._cards.items() if id != one}
+    assert driver.keep(by_mps(c1=one, c2=other)) == {}
+    assert set(mps(root).state().servers) == {server_of(one), server_of(other)}
+    assert control(root).compute_mode(one) is ComputeMode.EXCLUSIVE_PROCESS
+
+
 def without_daemon(root: Path) -> NvidiaDriver:
     """Of a machine whose daemon has stopped."""
     restart(root)
@@ -370,11 +437,13 @@ def test_a_gpu_is_released_if_its_last_session_ends_while_the_daemon_restarts(tm
     assert control(root).compute_mode(one) is ComputeMode.DEFAULT
 
 
-def test_a_gpu_of_sessions_that_take_turns_is_not_reserved_for_mps(tmp_path: Path) -> None:
+@pytest.mark.parametrize("tier", [ShareTier.SLICE, ShareTier.NONE])
+def test_a_gpu_of_sessions_without_mps_is_not_reserved_for_it(tmp_path: Path, tier: ShareTier) -> None:
     root, driver, one, other = two_gpus(tmp_path)
-    slices = {ShareTier.SLICE: {"s1": {one: 500}}}
-    failed = driver.keep({**slices, **by_mps(c1=one, c2=other)})
+    before = {tier: {"s1": {one: 500}}}
+    failed = driver.keep({**before, **by_mps(c1=one, c2=other)})
     assert list(failed) == [one]
+    assert driver.keep({**before, **by_mps(c2=other)}) == failed
     assert control(root).compute_mode(one) is ComputeMode.DEFAULT
     assert control(root).compute_mode(other) is ComputeMode.EXCLUSIVE_PROCESS
     assert driver.keep(by_mps(c1=one, c2=other)) == {}
@@ -418,9 +487,9 @@ def test_the_limit_is_set_for_the_cgroup_that_is_named_by_the_container(tmp_path
     file.parent.mkdir(parents=True)
     file.write_text("0::/user.slice/session-1.scope\n")
     with pytest.raises(ShareError, match="cgroup"):
-        driver.enforce("c1", {GPU: 500}, 4711, "f00d")
+        driver.enforce("c1", {GPU: 500}, ShareTier.SLICE, 4711, "f00d")
     file.write_text("0::/system.slice/docker-f00d.scope\n")
-    driver.enforce("c1", {GPU: 500}, 4711, "f00d")
+    driver.enforce("c1", {GPU: 500}, ShareTier.SLICE, 4711, "f00d")
     limit = gpus.memory_limit(GPU, "/sys/fs/cgroup/system.slice/docker-f00d.scope")
     assert limit.hard == limit_of(80 * GIB, 500)
 
@@ -431,12 +500,13 @@ _LIBRARY = r"""
 #include <string.h>
 struct set { const char *cgroup; unsigned long long soft, hard; };
 struct get { const char *cgroup; unsigned long long soft, hard, used; };
-static char known[100]; static unsigned long long soft, hard = ~0ULL; static int mode, users;
-int nvmlInit_v2(void) { users++; return 0; }
+static char known[100]; static unsigned long long soft, hard = ~0ULL; static int mode, users, opened;
+int nvmlInit_v2(void) { opened += !users++; return 0; }
+int times_opened(void) { return opened; }
 int nvmlShutdown(void) { users--; return 0; }
 const char *nvmlErrorString(int code) { return code == 6 ? "Not Found" : "?"; }
 int nvmlDeviceGetHandleByUUID(const char *uuid, void **device) {
-  *device = &known; return strcmp(uuid, "GPU-1") || users != 1 ? 6 : 0; }
+  *device = &known; return strcmp(uuid, "GPU-1") || users < 1 ? 6 : 0; }
 int nvmlDeviceSetMemoryLimits_v1(void *device, struct set *one) {
   if (device != &known) return 2;
   strcpy(known, one->cgroup); soft = one->soft; hard = one->hard; return 0; }
@@ -465,6 +535,16 @@ def test_the_library_is_called_as_it_is_laid_out(library: str) -> None:
     assert gpus.memory_limit("GPU-1", "/sys/fs/cgroup/b") == MemoryLimit(0, UNLIMITED)
     gpus.set_compute_mode("GPU-1", ComputeMode.EXCLUSIVE_PROCESS)
     assert gpus.compute_mode("GPU-1") is ComputeMode.EXCLUSIVE_PROCESS
+
+
+def test_the_driver_is_opened_once_for_several_calls(library: str) -> None:
+    gpus = Nvml(library)
+    with gpus.opened():
+        for _ in range(3):
+            gpus.compute_mode("GPU-1")
+    assert ctypes.CDLL(library).times_opened() == 1
+    gpus.compute_mode("GPU-1")
+    assert ctypes.CDLL(library).times_opened() == 2
 
 
 def test_errors_of_the_library_are_sentences(library: str, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import structlog
 
 from carrel.accelerators.port import (
+    NOTHING,
     Accelerators,
     Attachment,
     Dividing,
@@ -25,6 +26,7 @@ from carrel.accelerators.port import (
     ShareTier,
     states_of,
 )
+from carrel.core.slots import WHOLE
 from carrel.engines import barrier
 from carrel.engines.accelerator_use import of_label
 from carrel.engines.docker.api import DockerApi, filters
@@ -77,13 +79,17 @@ class Shares:
         if not spec.devices:
             return None
         self._kept = accelerators
+        made = (await self._listed(f"{LABEL_ID}={spec.id}")).get(spec.id)
         try:
-            shared = await asyncio.to_thread(_shared, accelerators, spec)
+            shared = await asyncio.to_thread(_shared, accelerators, spec, made and ShareTier(made.tier))
         except ShareError as error:
             raise _not_enforced(error) from error
         if shared:
             self._starting[spec.id] = _Holder(shared.tier, spec.devices)
         failed = await self._keep(await asyncio.to_thread(_with_any, accelerators, spec.devices))
+        if made and made.tier != ShareTier.MPS3:
+            # It goes on as it was made, also where others cannot be.
+            return shared
         for device in spec.devices:
             if device in failed:
                 raise _not_enforced(ShareError(f"{device} is not ready: {failed[device]}"))
@@ -111,10 +117,11 @@ class Shares:
         if barrier.waiting(spec.command) is None:
             await send_input(self._api, self._names.container(spec.id), barrier.OPEN)
 
-    async def keep(self, accelerators: Sequence[Accelerators]) -> None:
+    async def keep(self, accelerators: Sequence[Accelerators]) -> Mapping[str, str]:
         """Restore what the containers need outside of them, and remove the rest; what fails is done the next time.
 
-        It is waited for only a while: then it goes on by itself.
+        It is waited for only a while: then it goes on by itself. Returns the devices for which it failed, as far as
+        known, and why.
         """
         self._kept = accelerators
         keeping = self._in_background = self._in_background or asyncio.create_task(
@@ -123,7 +130,8 @@ class Shares:
         if (await asyncio.wait([keeping], timeout=_WAIT_S))[0]:
             if self._in_background is keeping:
                 self._in_background = None
-            keeping.result()
+            return keeping.result()
+        return self._failed
 
     async def leave(self, container: str) -> None:
         """Remove what a container needs that is about to be deleted."""
@@ -165,20 +173,23 @@ class Shares:
         """By tier; those of these containers that are listed have the tier of their label."""
         # Before the list: what begins to run meanwhile is not in it, and may no longer be among these after it.
         starting = dict(self._starting)
-        rows = await self._rows(LABEL_SHARES)
-        there = {
-            row["Labels"][LABEL_ID]: _Holder(tier, _held(row))
-            for row in rows
-            if (tier := row["Labels"][LABEL_SHARES]) and row["State"] in _ALIVE
-        }
+        there = await self._listed()
         holders: defaultdict[ShareTier, dict[str, Mapping[str, int]]] = defaultdict(dict)
         for id, one in {**starting, **self._starting, **there}.items():
             if id != without:
                 holders[ShareTier(one.tier)][id] = one.held
         return holders
 
+    async def _listed(self, *labels: str) -> Mapping[str, _Holder]:
+        """Those of these containers that have shares, also ended ones: they may start again in place."""
+        return {
+            row["Labels"][LABEL_ID]: _Holder(row["Labels"].get(LABEL_SHARES) or ShareTier.NONE, held)
+            for row in await self._rows(LABEL_DEVICES, *labels)
+            if row["State"] in _THERE and (held := _held(row))
+        }
 
-_ALIVE = frozenset({"created", "running", "paused", "restarting"})
+
+_THERE = frozenset({"created", "running", "paused", "restarting", "exited"})
 
 
 def behind_barrier(spec: ContainerSpec) -> ContainerSpec:
@@ -188,7 +199,16 @@ def behind_barrier(spec: ContainerSpec) -> ContainerSpec:
     return replace(spec, command=barrier.behind(spec.command), stdin=True)
 
 
-def _shared(accelerators: Sequence[Accelerators], spec: ContainerSpec) -> Shared | None:
+def _shared(
+    accelerators: Sequence[Accelerators], spec: ContainerSpec, made: ShareTier | None
+) -> Shared | None:
+    """made: the tier of the container, if it is there already. Raises: ShareError."""
+    if made is ShareTier.NONE:
+        return None
+    if made:
+        _enforcing_with(accelerators, made)
+    if made is ShareTier.SLICE:
+        return Shared(made, NOTHING)
     for one in accelerators:
         if isinstance(one, Dividing) and (attachment := one.share(spec.id, spec.devices)) is not None:
             return Shared(_tier(one), attachment)
@@ -196,12 +216,17 @@ def _shared(accelerators: Sequence[Accelerators], spec: ContainerSpec) -> Shared
 
 
 def _enforce(accelerators: Sequence[Accelerators], spec: ContainerSpec, inspected: Mapping[str, Any]) -> None:
-    tier = inspected["Config"]["Labels"][LABEL_SHARES]
-    for one in accelerators:
-        if isinstance(one, Dividing) and _tier(one) == tier:
-            one.enforce(spec.id, spec.devices, inspected["State"]["Pid"], inspected["Id"])
-            return
-    raise ShareError(f"The machine no longer enforces shares by {tier}.")
+    tier = ShareTier(inspected["Config"]["Labels"][LABEL_SHARES])
+    one = _enforcing_with(accelerators, tier)
+    one.enforce(spec.id, spec.devices, tier, inspected["State"]["Pid"], inspected["Id"])
+
+
+def _enforcing_with(accelerators: Sequence[Accelerators], made: ShareTier) -> Dividing:
+    """Raises: ShareError."""
+    for one in _enforcing(accelerators):
+        if _tier(one).enforces(made):
+            return one
+    raise ShareError(f"The machine no longer enforces shares by {made}.")
 
 
 def _with_any(accelerators: Sequence[Accelerators], devices: Iterable[str]) -> list[Accelerators]:
@@ -221,7 +246,9 @@ def _tier(dividing: Dividing) -> ShareTier:
 
 
 def _held(row: Mapping[str, Any]) -> Mapping[str, int]:
-    return {device: one.thousandths for device, one in of_label(row["Labels"].get(LABEL_DEVICES)).items()}
+    """Without whole devices."""
+    held = of_label(row["Labels"].get(LABEL_DEVICES))
+    return {device: one.thousandths for device, one in held.items() if one.thousandths < WHOLE}
 
 
 def _not_enforced(error: ShareError) -> EngineError:

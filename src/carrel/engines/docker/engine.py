@@ -175,8 +175,9 @@ class DockerEngine(Adjusting):
         if host.is_here(self._api, info):
             node = replace(node, labels={**nvidia_driver.labels(self._host_root), **node.labels})
         self._plain_runtime = attached.plain_runtime(info)
-        await self._shares.keep(self._usable(info))
-        return (await asyncio.to_thread(node_with, self._usable(info), node),)
+        usable = self._usable(info)
+        failed = await self._shares.keep(usable)
+        return (await asyncio.to_thread(node_with, usable, node, without=failed),)
 
     async def ensure(
         self, spec: ContainerSpec, progress: ProgressSink, permit: Permit | None = None
