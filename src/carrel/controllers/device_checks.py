@@ -38,6 +38,7 @@ _REQUESTED = 20
 """Most in one step."""
 _GONE = "The node is gone."
 _HELD = "Sessions hold its accelerators."
+_NONE_ASIDE = "None of its accelerators waits for a check any more."
 _NO_IMAGE = "The catalogue has no image to check with; name one."
 _CANCELLED = "Its containers are being removed."
 
@@ -121,6 +122,9 @@ class AcceleratorChecks:
             await service.publish(tx, row)
             bench.image = row.image or ""
             unenforced = await check_devices.unenforced(tx, row)
+        if not devices and row.requested_by is None:
+            await self._finish(one, CheckState.CANCELLED, _NONE_ASIDE)
+            return
         if not devices or not bench.image:
             await self._finish(one, CheckState.FAILED, _NO_IMAGE if devices else _HELD)
             return

@@ -85,16 +85,17 @@ async def locked(tx: AsyncSession, check: AcceleratorCheckId) -> AcceleratorChec
 
 
 async def take(tx: AsyncSession, check: AcceleratorCheckId, now: datetime) -> Mapping[str, Device] | None:
-    """Take the free devices for it, or the one that was asked for; Carrel itself only those that are set aside. The
-    caller keeps others from placing sessions. Empty: none is free. None: it has ended or is to be cancelled.
+    """Take the free devices for it, or the one that was asked for; without somebody who requested it, only those that
+    are set aside. The caller keeps others from placing sessions. Empty: none is free. None: it has ended or is to be
+    cancelled.
     """
     row = await locked(tx, check)
     if row is None or row.cancel:
         return None
     node = (await tx.execute(select(Node).where(Node.id == row.node_id))).scalar_one()
     devices = await of_node(tx, node, now)
-    aside = None if row.requested_by else devices.aside
-    meant = {row.device} if row.device else aside or devices.all
+    several = devices.all if row.requested_by else devices.aside
+    meant = {row.device} if row.device else several
     chosen = {id: one for id, one in devices.free.items() if id in meant}
     row.taken, row.state, row.started_at = list(chosen), CheckState.RUNNING, row.started_at or now
     row.problem, row.progress = "", 0.0
