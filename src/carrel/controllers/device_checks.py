@@ -17,7 +17,11 @@ from carrel.controllers.loop import Tools, beside
 from carrel.core.errors import NotFound
 from carrel.core.ids import AcceleratorCheckId
 from carrel.db.database import notify
+from carrel.db.encryption import SecretUnreadable
 from carrel.engines.port import ContainerSpec, Engine, EngineError, EngineUnavailable
+from carrel.engines.references import LOCAL, registry_of
+from carrel.images.registries import pulls
+from carrel.images.registries.pulls import PullSource
 from carrel.nodes import device_conditions
 from carrel.nodes.accelerator_checks import check_containers, check_devices, service
 from carrel.nodes.accelerator_checks.check_devices import OpenCheck
@@ -120,15 +124,16 @@ class AcceleratorChecks:
             if devices is None or row is None:
                 return
             await service.publish(tx, row)
-            bench.image = row.image or ""
+            image = row.image
             unenforced = await check_devices.unenforced(tx, row)
         if not devices and row.requested_by is None:
             await self._finish(one, CheckState.CANCELLED, _NONE_ASIDE)
             return
-        if not devices or not bench.image:
+        if not devices or not image:
             await self._finish(one, CheckState.FAILED, _NO_IMAGE if devices else _HELD)
             return
         # 3. the containers
+        bench.image = await self._source(image)
         results = await check_containers.run(bench, devices, unenforced=unenforced)
         await bench.clear()
         await self._finish(one, CheckState.DONE, results=results)
@@ -145,6 +150,16 @@ class AcceleratorChecks:
             return _Bench(self._tools, one, await self._tools.engines.of(one.engine)) if one.engine else None
         except NotFound:
             return None
+
+    async def _source(self, image: str) -> PullSource:
+        """Where it is pulled from. Raises: EngineError."""
+        if registry_of(image) == LOCAL:
+            return PullSource(image)
+        try:
+            async with self._tools.transaction() as tx:
+                return await pulls.source(tx, self._tools.seal, image, project=None)
+        except SecretUnreadable as error:
+            raise EngineError(error.message, retriable=True) from error
 
     async def _finish(
         self, one: OpenCheck, state: CheckState, problem: str = "", *, results: Sequence[DeviceResult] = ()
@@ -187,7 +202,7 @@ class _Bench:
     tools: Tools
     check: OpenCheck
     engine: Engine
-    image: str = ""
+    image: PullSource = PullSource("")
 
     async def start(self, devices: Mapping[str, int]) -> str:
         container = probe_id(self.tools.clock.now())
@@ -198,10 +213,11 @@ class _Bench:
             row.containers = [*row.containers, container]
         spec = ContainerSpec(
             container,
-            self.image,
+            self.image.reference,
             _SLOTS,
             devices=devices,
             node=self.check.node,
+            pull=self.image.credentials,
             helper=True,
             epoch=self.tools.leader.epoch,
         )

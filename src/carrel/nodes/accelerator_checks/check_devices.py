@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.accelerators.port import ShareTier
 from carrel.core.cuda import DRIVER_LABEL
+from carrel.core.host_names import architecture
 from carrel.core.ids import AcceleratorCheckId, EngineId, NodeId
 from carrel.nodes import device_conditions, ledger
 from carrel.tables.accelerator_checks import AcceleratorCheck, CheckState
@@ -145,9 +146,15 @@ async def to_put_back(tx: AsyncSession, now: datetime) -> Sequence[tuple[NodeId,
 
 
 async def _image(tx: AsyncSession, node: Node) -> str | None:
-    """The one of the catalogue to check with: present on the node, with Python, small."""
+    """The one of the catalogue to check with, which runs on the node: present there, with Python, small."""
     rows = (await tx.execute(select(Image).order_by(Image.size_bytes, Image.name))).scalars().all()
-    images = [one for one in rows if one.settings.enabled is not False]
+    images = [one for one in rows if one.settings.enabled is not False and _runs(one, node)]
     present = set(node.images)
     ranked = sorted(images, key=lambda one: (one.reference not in present, "python" not in one.contents))
     return ranked[0].reference if ranked else None
+
+
+def _runs(image: Image, node: Node) -> bool:
+    built_for = {architecture(one) for one in image.architectures} - {""}
+    machine = architecture(node.architecture)
+    return not built_for or not machine or machine in built_for
