@@ -1,5 +1,6 @@
 """Checks of accelerators: what their containers are made of, and which of them stop the others."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 
@@ -7,16 +8,24 @@ import pytest
 from accelerator_kit import ScriptedDevices
 from controller_kit import tools
 from installation import only
-from people import People
+from people import People, eventually
 
 from carrel.accelerators.port import DeviceMetrics
+from carrel.controllers import device_checks
 from carrel.controllers.device_checks import AcceleratorChecks
 from carrel.controllers.loop import Tools
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
 from carrel.db.leader import lead
 from carrel.engines.fake import FakeEngine
-from carrel.engines.port import ContainerSpec, Observed, Permit, ProgressSink, PullCredentials
+from carrel.engines.port import (
+    ContainerSpec,
+    EngineUnavailable,
+    Observed,
+    Permit,
+    ProgressSink,
+    PullCredentials,
+)
 from carrel.images import service as images
 from carrel.images.registries import service as registries
 from carrel.images.registries.schemas import RegistryCreate
@@ -28,17 +37,29 @@ METRICS = DeviceMetrics(50, 10 << 30, 80 << 30, 60, 300, 0)
 
 
 class RecordingEngine(FakeEngine):
-    """Remembers what it was asked for."""
+    """Remembers what it was asked for. hung: a device whose containers it can neither start nor remove. waits: their
+    start hangs.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.specs: list[ContainerSpec] = []
+        self.hung, self.waits = "", False
 
     async def ensure(
         self, spec: ContainerSpec, progress: ProgressSink, permit: Permit | None = None
     ) -> Observed:
         self.specs.append(spec)
+        if self.hung in spec.devices:
+            if self.waits:
+                await asyncio.Event().wait()
+            raise EngineUnavailable("The engine has not responded.")
         return await super().ensure(spec, progress, permit)
+
+    async def remove(self, container: str, *, grace_s: float, signal: str = "SIGTERM") -> None:
+        if any(one.id == container and self.hung in one.devices for one in self.specs):
+            raise EngineUnavailable("The engine has not removed it.")
+        await super().remove(container, grace_s=grace_s, signal=signal)
 
 
 @dataclass
@@ -61,17 +82,18 @@ class Checking:
                 min_slots={},
             )
 
-    async def check(self) -> AcceleratorCheckView:
+    async def request(self, *, image: str | None = None) -> AcceleratorCheckView:
         clock = SystemClock()
         async with self.tools.database.transaction() as tx:
             await nodes.record(tx, await self.engine.nodes(), clock.now())
-            body = AcceleratorCheckCreate(node="local")
-            requested = await service.request(tx, clock, self.people.superadmin, body)
-        controller = AcceleratorChecks(self.tools)
+            body = AcceleratorCheckCreate(node="local", image=image)
+            return await service.request(tx, clock, self.people.superadmin, body)
+
+    async def step(self, controller: AcceleratorChecks, check: AcceleratorCheckView) -> AcceleratorCheckView:
         await controller.step()
         await controller.drain()
         async with self.tools.database.transaction() as tx:
-            return await service.show(tx, self.people.superadmin, requested.id)
+            return await service.show(tx, self.people.superadmin, check.id)
 
 
 @pytest.fixture
@@ -99,9 +121,51 @@ async def test_containers_are_pulled_as_those_of_sessions_for_the_architecture_o
     async with checking.tools.database.transaction() as tx:
         clock, superadmin = SystemClock(), checking.people.superadmin
         await registries.create(tx, checking.tools.seal, clock, superadmin, body)
-    check = await checking.check()
+    check = await checking.step(AcceleratorChecks(checking.tools), await checking.request())
     assert (check.state, check.problem, check.outcome) == ("done", "", "passed")
     assert check.image == "private.example.org/tools/large:1"
     assert {(one.image, one.pull) for one in checking.engine.specs} == {
         ("mirror.example.org/tools/large:1", PullCredentials("mirror.example.org", "puller", "word"))
     }
+
+
+async def test_a_device_whose_container_cannot_be_removed_is_kept_alone(
+    checking: Checking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(device_checks, "_PAUSE_S", 0)
+    checking.engine.hung = "npu0"
+    controller = AcceleratorChecks(checking.tools)
+    check = await checking.step(controller, await checking.request(image="tiny"))
+    assert (check.state, check.problem, check.taken) == (
+        "running",
+        "The engine has not removed it.",
+        ["npu0"],
+    )
+    assert {one.device: one.outcome for one in check.results} == {"npu0": "failed", "npu1": "passed"}
+    # Its results stay, and it ends as soon as the container can be removed.
+    checking.engine.hung = ""
+    started = len(checking.engine.specs)
+    check = await checking.step(controller, check)
+    assert (check.state, check.problem, len(check.results)) == ("done", "", 2)
+    assert len(checking.engine.specs) == started
+
+
+async def test_a_cancelled_check_keeps_only_what_cannot_be_removed(
+    checking: Checking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(device_checks, "_PAUSE_S", 0)
+    checking.engine.hung, checking.engine.waits = "npu1", True
+    controller = AcceleratorChecks(checking.tools)
+    check = await checking.request(image="tiny")
+    await controller.step()
+
+    async def hangs() -> bool:
+        return any("npu1" in one.devices for one in checking.engine.specs)
+
+    await eventually(hangs)
+    async with checking.tools.database.transaction() as tx:
+        await service.cancel(tx, checking.people.superadmin, check.id)
+    check = await checking.step(controller, check)
+    assert (check.state, check.taken) == ("running", ["npu1"])
+    checking.engine.hung = ""
+    assert (await checking.step(controller, check)).state == "cancelled"

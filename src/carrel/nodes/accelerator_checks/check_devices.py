@@ -38,13 +38,13 @@ class Devices:
 
 @dataclass(frozen=True)
 class OpenCheck:
-    """An open check. engine: None: its node is gone."""
+    """An open check. engine: None: its node is gone. measured: it has its results, and containers that are left."""
 
     id: AcceleratorCheckId
     engine: EngineId | None
     node: str
     cancel: bool
-    containers: Sequence[str]
+    measured: bool
 
 
 async def of_node(tx: AsyncSession, node: Node, now: datetime) -> Devices:
@@ -68,7 +68,7 @@ async def due(tx: AsyncSession) -> Sequence[OpenCheck]:
         .execution_options(populate_existing=True)
     )
     return [
-        OpenCheck(one.id, None if gone else engine, name, one.cancel, tuple(one.containers))
+        OpenCheck(one.id, None if gone else engine, name, one.cancel, bool(one.results))
         for one, engine, name, gone in rows
     ]
 
