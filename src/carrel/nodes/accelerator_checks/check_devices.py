@@ -17,7 +17,7 @@ from carrel.tables.accelerator_checks import AcceleratorCheck, CheckState
 from carrel.tables.images import Image
 from carrel.tables.nodes import IS_MACHINE, DeviceCondition, Node, NodeState
 
-_OPEN = AcceleratorCheck.ended_at.is_(None)
+OPEN = AcceleratorCheck.ended_at.is_(None)
 _AGAIN = timedelta(minutes=10)
 """Before a device that was not put back is checked again by itself."""
 
@@ -63,7 +63,7 @@ async def due(tx: AsyncSession) -> Sequence[OpenCheck]:
     rows = await tx.execute(
         select(AcceleratorCheck, Node.engine_id, Node.name, Node.forgotten_at)
         .join(Node, Node.id == AcceleratorCheck.node_id)
-        .where(_OPEN)
+        .where(OPEN)
         .order_by(AcceleratorCheck.problem != "", AcceleratorCheck.created_at)
         .execution_options(populate_existing=True)
     )
@@ -75,13 +75,13 @@ async def due(tx: AsyncSession) -> Sequence[OpenCheck]:
 
 async def containers(tx: AsyncSession) -> frozenset[str]:
     """The ids of the containers of open checks."""
-    rows = await tx.execute(select(AcceleratorCheck.containers).where(_OPEN))
+    rows = await tx.execute(select(AcceleratorCheck.containers).where(OPEN))
     return frozenset(id for own in rows.scalars() for id in own)
 
 
 async def locked(tx: AsyncSession, check: AcceleratorCheckId) -> AcceleratorCheck | None:
     """The row of an open check; None: it has ended."""
-    statement = select(AcceleratorCheck).where(AcceleratorCheck.id == check, _OPEN).with_for_update()
+    statement = select(AcceleratorCheck).where(AcceleratorCheck.id == check, OPEN).with_for_update()
     return (await tx.execute(statement.execution_options(populate_existing=True))).scalar()
 
 
@@ -134,7 +134,7 @@ async def to_put_back(tx: AsyncSession, now: datetime) -> Sequence[tuple[NodeId,
             DeviceCondition.measured_at > now - device_conditions.FRESH,
             IS_MACHINE,
             Node.state == NodeState.READY,
-            ~select(AcceleratorCheck.id).where(mine, or_(_OPEN, lately)).exists(),
+            ~select(AcceleratorCheck.id).where(mine, or_(OPEN, lately)).exists(),
         )
         .group_by(DeviceCondition.node_id)
         .order_by(DeviceCondition.node_id)

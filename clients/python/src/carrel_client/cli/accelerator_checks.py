@@ -26,7 +26,9 @@ _WHOLE = 1000
 
 def check_arguments(parser: Arguments) -> None:
     parser.add_argument("node", metavar="NODE", help="its name or id")
-    parser.add_argument("--device", metavar="ID", help="only this one, by its full id (default: all that no session holds)")
+    parser.add_argument(
+        "--device", metavar="ID", help="only this one, by its full id (default: all that no session holds)"
+    )
     parser.add_argument(
         "--image",
         metavar="IMAGE",
