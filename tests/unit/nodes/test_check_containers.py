@@ -13,7 +13,8 @@ from carrel.nodes.accelerator_checks.check_devices import Device
 
 DEVICES: Mapping[str, Device] = {id: {"id": id, "family": "npu", "slots": {}} for id in ("sick", "sound")}
 
-SOUND, HUNG = ({"id": id, "family": "npu", "slots": {}} for id in ("sound", "hung"))
+SOUND: Device = {"id": "sound", "family": "npu", "slots": {}}
+HUNG: Device = {"id": "hung", "family": "npu", "slots": {}}
 
 
 class Process:
