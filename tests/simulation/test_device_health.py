@@ -238,6 +238,23 @@ def test_devices_that_were_out_of_order_together_are_checked_together(play: Play
     play(story)
 
 
+def test_a_check_by_carrel_of_devices_that_are_no_longer_aside_takes_none(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        installation.world.equip("local", ScriptedDevices(METRICS, METRICS))
+        add_image(installation)
+        await look(installation)
+        # As if they were put back meanwhile, or whoever requested the check was deleted.
+        installation.look.execute(
+            "INSERT INTO accelerator_checks (id, node_id, state, created_at)"
+            " SELECT 'late', id, 'waiting', now() FROM nodes"
+        )
+        await put_back(installation)
+        rows = installation.look.execute("SELECT state, taken, results FROM accelerator_checks").fetchall()
+        assert rows == [("cancelled", [], [])]
+
+    play(story)
+
+
 def test_a_few_nodes_are_checked_at_once(play: Play) -> None:
     async def story(installation: Installation) -> None:
         world = installation.world
@@ -295,8 +312,8 @@ def test_no_session_gets_a_device_that_is_being_checked(play: Play) -> None:
         add_image(installation)
         await installation.round(1)
         installation.look.execute(
-            "INSERT INTO accelerator_checks (id, node_id, state, taken, containers, created_at)"
-            " SELECT 'running', id, 'running', '{npu0}', '{gone}', now() FROM nodes"
+            "INSERT INTO accelerator_checks (id, node_id, state, taken, containers, created_at, requested_by)"
+            " SELECT 'running', id, 'running', '{npu0}', '{gone}', now(), (SELECT min(id) FROM users) FROM nodes"
         )
         session = await installation.create(cpu=100, more={"npu.device": 1})
         await installation.round(2)

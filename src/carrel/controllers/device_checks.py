@@ -5,7 +5,8 @@ removes those containers and begins it again; until it has ended no session gets
 """
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -17,7 +18,11 @@ from carrel.controllers.loop import Tools, beside
 from carrel.core.errors import NotFound
 from carrel.core.ids import AcceleratorCheckId
 from carrel.db.database import notify
+from carrel.db.encryption import SecretUnreadable
 from carrel.engines.port import ContainerSpec, Engine, EngineError, EngineUnavailable
+from carrel.engines.references import LOCAL, registry_of
+from carrel.images.registries import pulls
+from carrel.images.registries.pulls import PullSource
 from carrel.nodes import device_conditions
 from carrel.nodes.accelerator_checks import check_containers, check_devices, service
 from carrel.nodes.accelerator_checks.check_devices import OpenCheck
@@ -38,7 +43,9 @@ _REQUESTED = 20
 """Most in one step."""
 _GONE = "The node is gone."
 _HELD = "Sessions hold its accelerators."
+_NONE_ASIDE = "None of its accelerators waits for a check any more."
 _NO_IMAGE = "The catalogue has no image to check with; name one."
+_NOT_KNOWN = PullSource("")
 _CANCELLED = "Its containers are being removed."
 
 
@@ -56,6 +63,7 @@ class AcceleratorChecks:
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
         self._active = ActiveTasks[AcceleratorCheckId]()
+        self._given: defaultdict[AcceleratorCheckId, dict[str, Collection[str]]] = defaultdict(dict)
 
     async def step(self) -> None:
         """Request checks of devices that may be put back, begin the open ones, and stop those that were cancelled."""
@@ -106,12 +114,15 @@ class AcceleratorChecks:
 
     async def _check(self, one: OpenCheck) -> None:
         tools = self._tools
-        bench = await self._bench(one)
-        if bench is None:
+        containers = await self._containers(one)
+        if containers is None:
             await self._finish(one, CheckState.FAILED, _GONE)
             return
-        # 1. what a former leader left
-        await bench.clear()
+        # 1. what a former leader left, or could not be removed
+        await self._clear(one, containers)
+        if one.measured:
+            await self._finish(one, CheckState.DONE)
+            return
         # 2. the devices: no session is placed meanwhile
         async with tools.placing, tools.transaction() as tx:
             devices = await check_devices.take(tx, one.id, tools.clock.now())
@@ -119,48 +130,87 @@ class AcceleratorChecks:
             if devices is None or row is None:
                 return
             await service.publish(tx, row)
-            bench.image = row.image or ""
+            image = row.image
             unenforced = await check_devices.unenforced(tx, row)
-        if not devices or not bench.image:
+        if not devices and row.requested_by is None:
+            await self._finish(one, CheckState.CANCELLED, _NONE_ASIDE)
+            return
+        if not devices or not image:
             await self._finish(one, CheckState.FAILED, _NO_IMAGE if devices else _HELD)
             return
         # 3. the containers
-        results = await check_containers.run(bench, devices, unenforced=unenforced)
-        await bench.clear()
-        await self._finish(one, CheckState.DONE, results=results)
+        containers.image = await self._source(image)
+        results = await check_containers.run(containers, devices, unenforced=unenforced)
+        await self._keep(one, results)
+        await self._clear(one, containers)
+        await self._finish(one, CheckState.DONE)
 
     async def _end(self, one: OpenCheck, state: CheckState, problem: str = "") -> None:
         """Remove its containers, and end it. Raises: EngineError; then it stays open, and its devices are taken."""
-        if bench := await self._bench(one):
-            await bench.clear()
+        if containers := await self._containers(one):
+            await self._clear(one, containers)
         await self._finish(one, state, problem)
 
-    async def _bench(self, one: OpenCheck) -> "_Bench | None":
+    async def _clear(self, one: OpenCheck, containers: "_RecordedContainers") -> None:
+        """Remove its containers. If some are left, as those of a device that hangs, it keeps only their devices.
+
+        Raises: EngineUnavailable.
+        """
+        problem = await containers.clear()
+        if not problem:
+            return
+        async with self._tools.transaction() as tx:
+            row = await check_devices.locked(tx, one.id)
+            if row and containers.given.keys() >= set(row.containers):
+                row.taken = [device for device in row.taken if device in containers.left()]
+                await tx.flush()
+                await service.publish(tx, row)
+                await notify(tx, nodes.TOPIC)
+        raise EngineUnavailable(problem)
+
+    async def _keep(self, one: OpenCheck, results: Sequence[DeviceResult]) -> None:
+        """Store the results; devices that passed and were set aside are put back."""
+        passed = [result.device for result in results if result.outcome is CheckedOutcome.PASSED]
+        async with self._tools.transaction() as tx:
+            row = await check_devices.locked(tx, one.id)
+            if row is None:
+                return
+            row.results = [result.model_dump(mode="json") for result in results]
+            await device_conditions.put_back(tx, row.node_id, passed)
+
+    async def _containers(self, one: OpenCheck) -> "_RecordedContainers | None":
         """None: the node is gone."""
         try:
-            return _Bench(self._tools, one, await self._tools.engines.of(one.engine)) if one.engine else None
+            engine = await self._tools.engines.of(one.engine) if one.engine else None
         except NotFound:
             return None
+        return _RecordedContainers(self._tools, one, engine, self._given[one.id]) if engine else None
 
-    async def _finish(
-        self, one: OpenCheck, state: CheckState, problem: str = "", *, results: Sequence[DeviceResult] = ()
-    ) -> None:
-        """End it: sessions may get its devices, and those that passed and were set aside are put back."""
+    async def _source(self, image: str) -> PullSource:
+        """Where it is pulled from. Raises: EngineError."""
+        if registry_of(image) == LOCAL:
+            return PullSource(image)
+        try:
+            async with self._tools.transaction() as tx:
+                return await pulls.source(tx, self._tools.seal, image, project=None)
+        except SecretUnreadable as error:
+            raise EngineError(error.message, retriable=True) from error
+
+    async def _finish(self, one: OpenCheck, state: CheckState, problem: str = "") -> None:
+        """End it: sessions may get its devices."""
+        self._given.pop(one.id, None)
         async with self._tools.transaction() as tx:
             row = await check_devices.locked(tx, one.id)
             if row is None:
                 return
             row.state, row.problem, row.ended_at = state, problem, self._tools.clock.now()
             row.step, row.containers = "", []
-            row.results = [result.model_dump(mode="json") for result in results]
             if state is CheckState.DONE:
                 row.progress = 1.0
-                passed = [result.device for result in results if result.outcome is CheckedOutcome.PASSED]
-                await device_conditions.put_back(tx, row.node_id, passed)
+            outcomes = {result["device"]: result["outcome"] for result in row.results}
             await tx.flush()
             await service.publish(tx, row)
             await notify(tx, nodes.TOPIC)
-        outcomes = {result.device: result.outcome for result in results}
         log.info("accelerator_checks.ended", check=one.id, node=one.node, state=state, outcomes=outcomes)
 
     async def _hindered(self, one: OpenCheck, problem: str) -> None:
@@ -177,13 +227,16 @@ class AcceleratorChecks:
 
 
 @dataclass
-class _Bench:
-    """The containers of a check: recorded before they exist, and forgotten after they are removed."""
+class _RecordedContainers:
+    """The containers of a check: recorded before they exist, and forgotten after they are removed. given: the devices
+    of those that were started in this process.
+    """
 
     tools: Tools
     check: OpenCheck
     engine: Engine
-    image: str = ""
+    given: dict[str, Collection[str]]
+    image: PullSource = _NOT_KNOWN
 
     async def start(self, devices: Mapping[str, int]) -> str:
         container = probe_id(self.tools.clock.now())
@@ -192,28 +245,42 @@ class _Bench:
             if row is None or row.cancel:
                 raise _StoppedError
             row.containers = [*row.containers, container]
+        self.given[container] = devices.keys()
         spec = ContainerSpec(
             container,
-            self.image,
+            self.image.reference,
             _SLOTS,
             devices=devices,
             node=self.check.node,
+            pull=self.image.credentials,
             helper=True,
             epoch=self.tools.leader.epoch,
         )
         await in_time(self.engine.ensure(spec, lambda progress: None, self.tools.confirm), _START_S)
         return container
 
-    async def clear(self) -> None:
+    async def clear(self) -> str:
         async with self.tools.database.transaction() as tx:
             row = await check_devices.locked(tx, self.check.id)
             made = tuple(row.containers) if row else ()
+        removed, problem = set(), ""
         for container in made:
-            await in_time(self.engine.remove(container, grace_s=0), _STOP_S)
-        if made:
+            try:
+                await in_time(self.engine.remove(container, grace_s=0), _STOP_S)
+                removed.add(container)
+                self.given.pop(container, None)
+            except EngineError as error:
+                # An engine that answers may still remove the others.
+                await in_time(self.engine.list())
+                problem = error.message
+        if removed:
             async with self.tools.transaction() as tx:
                 if row := await check_devices.locked(tx, self.check.id):
-                    row.containers = [one for one in row.containers if one not in made]
+                    row.containers = [one for one in row.containers if one not in removed]
+        return problem
+
+    def left(self) -> Collection[str]:
+        return frozenset(device for devices in self.given.values() for device in devices)
 
     async def advance(self, step: str, progress: float) -> None:
         async with self.tools.transaction() as tx:

@@ -8,6 +8,7 @@ from sqlalchemy import Select, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import ContainerId, NodeId
+from carrel.core.slots import WHOLE
 from carrel.engines import runtimes
 from carrel.engines.optional import NETWORK_POLICY, USER_NAMESPACES
 from carrel.tables.nodes import Allocation, Node, NodeState
@@ -73,10 +74,10 @@ async def held(tx: AsyncSession) -> dict[NodeId, dict[str, int]]:
     return {node: dict(slots) for node, slots in usage.items()}
 
 
-OF_CHECKS = """
-    SELECT c.node_id, t.device, 1000 AS amount FROM accelerator_checks c, unnest(c.taken) AS t(device)
+OF_CHECKS = f"""
+    SELECT c.node_id, t.device, {WHOLE} AS amount FROM accelerator_checks c, unnest(c.taken) AS t(device)
     WHERE c.ended_at IS NULL
-"""
+"""  # noqa: S608 - no input in it
 """The whole devices that checks of accelerators have, by node and device."""
 
 

@@ -38,11 +38,10 @@ class AcceleratorCheck(Table):
     """A check of free accelerators of one node, by the leader; after a crash the next one begins it again.
 
     device: only this one; None: all free ones, and of a check by Carrel those that are set aside. requested_by: None:
-    Carrel itself, before it puts devices back. image:
-    of its containers; None: one of the catalogue is chosen. taken: devices that it has and no session gets until it
-    has ended. containers: those that it has made and not yet removed. progress: 0..1. step: what it does now.
-    problem: why it failed, or why it waits. driver: version of the vendor's driver, by the node's label. results: as
-    `accelerator_checks.schemas.DeviceResult`.
+    Carrel itself, before it puts devices back. image: of its containers; None: one of the catalogue is chosen. taken:
+    devices that it has and no session gets until it has ended. containers: those that it has made and not yet removed.
+    progress: 0..1. step: what it does now. problem: why it failed, or why it waits. driver: version of the vendor's
+    driver, by the node's label. results: as `accelerator_checks.schemas.DeviceResult`.
     """
 
     __tablename__ = "accelerator_checks"

@@ -10,13 +10,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.accelerators.port import ShareTier
 from carrel.core.cuda import DRIVER_LABEL
+from carrel.core.host_names import architecture
 from carrel.core.ids import AcceleratorCheckId, EngineId, NodeId
 from carrel.nodes import device_conditions, ledger
 from carrel.tables.accelerator_checks import AcceleratorCheck, CheckState
 from carrel.tables.images import Image
 from carrel.tables.nodes import IS_MACHINE, DeviceCondition, Node, NodeState
 
-_OPEN = AcceleratorCheck.ended_at.is_(None)
+OPEN = AcceleratorCheck.ended_at.is_(None)
 _AGAIN = timedelta(minutes=10)
 """Before a device that was not put back is checked again by itself."""
 
@@ -37,13 +38,13 @@ class Devices:
 
 @dataclass(frozen=True)
 class OpenCheck:
-    """An open check. engine: None: its node is gone."""
+    """An open check. engine: None: its node is gone. measured: it has its results, and containers that are left."""
 
     id: AcceleratorCheckId
     engine: EngineId | None
     node: str
     cancel: bool
-    containers: Sequence[str]
+    measured: bool
 
 
 async def of_node(tx: AsyncSession, node: Node, now: datetime) -> Devices:
@@ -62,39 +63,40 @@ async def due(tx: AsyncSession) -> Sequence[OpenCheck]:
     rows = await tx.execute(
         select(AcceleratorCheck, Node.engine_id, Node.name, Node.forgotten_at)
         .join(Node, Node.id == AcceleratorCheck.node_id)
-        .where(_OPEN)
+        .where(OPEN)
         .order_by(AcceleratorCheck.problem != "", AcceleratorCheck.created_at)
         .execution_options(populate_existing=True)
     )
     return [
-        OpenCheck(one.id, None if gone else engine, name, one.cancel, tuple(one.containers))
+        OpenCheck(one.id, None if gone else engine, name, one.cancel, bool(one.results))
         for one, engine, name, gone in rows
     ]
 
 
 async def containers(tx: AsyncSession) -> frozenset[str]:
     """The ids of the containers of open checks."""
-    rows = await tx.execute(select(AcceleratorCheck.containers).where(_OPEN))
+    rows = await tx.execute(select(AcceleratorCheck.containers).where(OPEN))
     return frozenset(id for own in rows.scalars() for id in own)
 
 
 async def locked(tx: AsyncSession, check: AcceleratorCheckId) -> AcceleratorCheck | None:
     """The row of an open check; None: it has ended."""
-    statement = select(AcceleratorCheck).where(AcceleratorCheck.id == check, _OPEN).with_for_update()
+    statement = select(AcceleratorCheck).where(AcceleratorCheck.id == check, OPEN).with_for_update()
     return (await tx.execute(statement.execution_options(populate_existing=True))).scalar()
 
 
 async def take(tx: AsyncSession, check: AcceleratorCheckId, now: datetime) -> Mapping[str, Device] | None:
-    """Take the free devices for it, or the one that was asked for; Carrel itself only those that are set aside. The
-    caller keeps others from placing sessions. Empty: none is free. None: it has ended or is to be cancelled.
+    """Take the free devices for it, or the one that was asked for; without somebody who requested it, only those that
+    are set aside. The caller keeps others from placing sessions. Empty: none is free. None: it has ended or is to be
+    cancelled.
     """
     row = await locked(tx, check)
     if row is None or row.cancel:
         return None
     node = (await tx.execute(select(Node).where(Node.id == row.node_id))).scalar_one()
     devices = await of_node(tx, node, now)
-    aside = None if row.requested_by else devices.aside
-    meant = {row.device} if row.device else aside or devices.all
+    several = devices.all if row.requested_by else devices.aside
+    meant = {row.device} if row.device else several
     chosen = {id: one for id, one in devices.free.items() if id in meant}
     row.taken, row.state, row.started_at = list(chosen), CheckState.RUNNING, row.started_at or now
     row.problem, row.progress = "", 0.0
@@ -132,7 +134,7 @@ async def to_put_back(tx: AsyncSession, now: datetime) -> Sequence[tuple[NodeId,
             DeviceCondition.measured_at > now - device_conditions.FRESH,
             IS_MACHINE,
             Node.state == NodeState.READY,
-            ~select(AcceleratorCheck.id).where(mine, or_(_OPEN, lately)).exists(),
+            ~select(AcceleratorCheck.id).where(mine, or_(OPEN, lately)).exists(),
         )
         .group_by(DeviceCondition.node_id)
         .order_by(DeviceCondition.node_id)
@@ -144,9 +146,15 @@ async def to_put_back(tx: AsyncSession, now: datetime) -> Sequence[tuple[NodeId,
 
 
 async def _image(tx: AsyncSession, node: Node) -> str | None:
-    """The one of the catalogue to check with: present on the node, with Python, small."""
+    """The one of the catalogue to check with, which runs on the node: present there, with Python, small."""
     rows = (await tx.execute(select(Image).order_by(Image.size_bytes, Image.name))).scalars().all()
-    images = [one for one in rows if one.settings.enabled is not False]
+    images = [one for one in rows if one.settings.enabled is not False and _runs(one, node)]
     present = set(node.images)
     ranked = sorted(images, key=lambda one: (one.reference not in present, "python" not in one.contents))
     return ranked[0].reference if ranked else None
+
+
+def _runs(image: Image, node: Node) -> bool:
+    built_for = {architecture(one) for one in image.architectures} - {""}
+    machine = architecture(node.architecture)
+    return not built_for or not machine or machine in built_for

@@ -12,6 +12,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from carrel.core.slots import WHOLE
 from carrel.nodes.accelerator_checks.schemas import ShareResult
 from carrel.tables.accelerator_checks import CheckedOutcome
 
@@ -150,7 +151,7 @@ def share_result(
     """What was measured of a share. mem_bytes: of the whole device. alone, beside: of the neighbour while this one was
     idle, and while it computed.
     """
-    limit = mem_bytes * thousandths // 1000 if mem_bytes else None
+    limit = mem_bytes * thousandths // WHOLE if mem_bytes else None
     loss = 100 * (1 - beside.rate / alone.rate) if alone.rate and beside.rate is not None else None
     reasons = [memory.missing, "" if loss is not None else alone.missing or beside.missing]
     outcome = CheckedOutcome.NOT_MEASURED

@@ -34,7 +34,6 @@ _ACTION, _EVENT = "node.update", "accelerator_check.updated"
 _SORT = Sort({"created_at": AcceleratorCheck.created_at}, tie=AcceleratorCheck.id, default="-created_at")
 _KEPT = 50
 """Checks of each node."""
-_OPEN = AcceleratorCheck.ended_at.is_(None)
 
 
 async def request(
@@ -73,7 +72,7 @@ async def add(
     # Two requests at once: the second one waits here, and then finds the first.
     await tx.execute(select(Node.id).where(Node.id == node).with_for_update(key_share=True))
     mine = AcceleratorCheck.node_id == node
-    if (await tx.execute(select(AcceleratorCheck.id).where(mine, _OPEN))).first():
+    if (await tx.execute(select(AcceleratorCheck.id).where(mine, check_devices.OPEN))).first():
         return None
     newest = select(AcceleratorCheck.id).where(mine).order_by(AcceleratorCheck.created_at.desc())
     await tx.execute(

@@ -43,9 +43,8 @@ export type AcceleratorCheckList = {
  * AcceleratorCheckView
  *
  * outcome: of all devices together; null: it has no results. requested_by: null: Carrel itself, before it puts a
- * device back. taken: devices that no session gets until it has ended. progress:
- * 0..1. step: what it does now. problem: why it failed or waits. driver: of the vendor, if the node tells. cancel: it
- * was requested.
+ * device back. taken: devices that no session gets until it has ended. progress: 0..1. step: what it does now.
+ * problem: why it failed or waits. driver: of the vendor, if the node tells. cancel: it was requested.
  */
 export type AcceleratorCheckView = {
     /**

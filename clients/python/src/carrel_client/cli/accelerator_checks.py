@@ -26,7 +26,9 @@ _WHOLE = 1000
 
 def check_arguments(parser: Arguments) -> None:
     parser.add_argument("node", metavar="NODE", help="its name or id")
-    parser.add_argument("--device", metavar="ID", help="only this one (default: all that no session holds)")
+    parser.add_argument(
+        "--device", metavar="ID", help="only this one, by its full id (default: all that no session holds)"
+    )
     parser.add_argument(
         "--image",
         metavar="IMAGE",
@@ -41,7 +43,8 @@ def check_arguments(parser: Arguments) -> None:
     )
     parser.example(
         "carrel node check-accelerators gpu-1",
-        "carrel node check-accelerators gpu-1 --device GPU-3f0a --image python:3.12 -o json",
+        "carrel node check-accelerators gpu-1 --device GPU-3f0a51c2-7d6e-4b19-8a02-c5e94f1b6d37",
+        "carrel node check-accelerators gpu-1 --image python:3.12 -o json",
     )
 
 
@@ -120,12 +123,12 @@ def cancel_check(args: argparse.Namespace, context: Context) -> int:
 
 def put_back_arguments(parser: Arguments) -> None:
     parser.add_argument("node", metavar="NODE", help="its name or id")
-    parser.add_argument("device", metavar="DEVICE", help="id of an accelerator, see carrel node devices")
+    parser.add_argument("device", metavar="DEVICE", help="full id of an accelerator, see carrel node devices")
     parser.explain(
         "Offer an accelerator to sessions again that was out of order and has no problem any more, without the check\n"
         "that Carrel makes otherwise. Superadministrators only."
     )
-    parser.example("carrel node put-back gpu-1 GPU-3f0a")
+    parser.example("carrel node put-back gpu-1 GPU-3f0a51c2-7d6e-4b19-8a02-c5e94f1b6d37")
 
 
 def put_back(args: argparse.Namespace, context: Context) -> int:
