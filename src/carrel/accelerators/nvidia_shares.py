@@ -151,7 +151,7 @@ class NvidiaDriver(AcceleratorDriver):
     ) -> tuple[Mapping[str, Mapping[str, NamespaceLimits]], Mapping[str, str]]:
         """The namespaces of GPUs, and why those of some are not known: they are left as they are."""
         desired: defaultdict[str, dict[str, NamespaceLimits]] = defaultdict(dict)
-        failed = {}
+        failed: dict[str, str] = {}
         for container, held in holders.items():
             # Until it is found again, as after a restart while the vendor's tool does not answer.
             failed |= dict.fromkeys(held.keys() - self._cards.keys(), "It is not known at the moment.")
