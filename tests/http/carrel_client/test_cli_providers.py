@@ -1,5 +1,6 @@
 """`carrel provider`, and `carrel login --sso` with a browser that a person uses."""
 
+import asyncio
 import json
 import re
 from asyncio.subprocess import Process
@@ -99,7 +100,9 @@ async def link_of(process: Process) -> str:
     assert process.stderr
     output = ""
     while "must show" not in output:
-        output += (await process.stderr.readline()).decode()
+        line = (await asyncio.wait_for(process.stderr.readline(), 60)).decode()
+        assert line, output
+        output += line
     match = re.search(r"http\S+/start\?\S+", output)
     assert match, output
     return match[0] + "#" + "".join(re.findall(r"\d{3} \d{3}", output)[-1].split())

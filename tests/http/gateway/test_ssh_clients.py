@@ -89,7 +89,8 @@ echo "running==$(uname -s)==$(uname -m)=="
 set -e
 dir=~/.vscode-server/bin/0123abcd
 mkdir -p "$dir" && tar -xzf ~/vscode-server.tar.gz -C "$dir"
-nohup python3 "${dir}/server.py" >"$dir/log" 2>&1 &
+: >"$dir/log"
+nohup python3 "${dir}/server.py" >>"$dir/log" 2>&1 &
 n=0; while [ "$n" -lt 600 ]; do
     port=$(sed -n 's/.*listening on \\([0-9]*\\)$/\\1/p' "$dir/log"); [ -n "$port" ] && break; n=$((n + 1)); sleep 0.1
 done
@@ -119,7 +120,9 @@ async def test_an_editor_installs_its_server_and_reaches_it_by_dynamic_forwardin
         await editor.stdin.drain()
         marks = {}
         while "osReleaseId" not in marks:
-            name, _, value = (await asyncio.wait_for(editor.stdout.readline(), 60)).decode().partition("==")
+            line = await asyncio.wait_for(editor.stdout.readline(), 60)
+            assert line, f"it ended early, after {marks}"
+            name, _, value = line.decode().partition("==")
             marks[name] = value.strip().removesuffix("==")
         assert marks["running"].startswith("Linux==")
         # The shell stays for as long as the window does, and the server is reached beside it.

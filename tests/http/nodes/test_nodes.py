@@ -84,6 +84,7 @@ async def test_a_node_shows_what_it_has_offers_and_holds(two: Api):
                 "pci": "",
                 "numa": None,
                 "clique": "",
+                "switch": "",
                 "mem_bytes": None,
                 "used": 0,
                 "holders": [],
@@ -94,6 +95,7 @@ async def test_a_node_shows_what_it_has_offers_and_holds(two: Api):
             }
             for n in range(4)
         ],
+        "sharing": None,
         "images": 1,
         "image_names": ["debian:12"],
         "live_sessions": 0,

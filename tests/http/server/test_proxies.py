@@ -207,7 +207,9 @@ async def test_events_arrive_at_once(behind: Behind) -> None:
     made = await (await behind.api.as_("user")).start()
     seen = b""
     while made["id"].encode() not in seen:
-        seen += await asyncio.wait_for(following.stdout.readline(), 60)
+        line = await asyncio.wait_for(following.stdout.readline(), 60)
+        assert line, seen
+        seen += line
     following.terminate()
     await following.wait()
 
