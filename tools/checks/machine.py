@@ -25,6 +25,8 @@ _FOR_CONTAINERS = [
     ("ssh", "openssh-client"),
     ("rsync", "rsync"),
 ]
+_COMPILER = ("cc", "gcc")
+_HEADERS = ("/usr/include/stdlib.h", "libc6-dev")
 _STORE_OF_CLUSTERS = "etcd-server"
 _RUNTIME = "containerd"
 _FOR_CLUSTER = [
@@ -169,7 +171,12 @@ def _missing_packages(folders: Collection[str]) -> list[str]:
     if "http" in folders:
         packages += [(server, server) for server in (_DIRECTORY, _MONITORING, _REGISTRY, *_PROXIES)]
         packages += [*_WEBDAV, *_IN_DOCUMENTS, ("systemd-analyze", "systemd")]
+    compiles = not {"unit", "conformance"}.isdisjoint(folders)
+    if compiles:
+        packages.append(_COMPILER)
     missing = [package for program, package in packages if not _has(program)]
+    if compiles and not Path(_HEADERS[0]).exists():
+        missing.append(_HEADERS[1])
     if "store" in folders and has_apt() and not any(Path(_POSTGRESQL[0]).glob("*/bin/initdb")):
         missing.append(_POSTGRESQL[1])
     if "cluster" in folders and not Path(_NETWORK_PLUGINS[0]).exists():
